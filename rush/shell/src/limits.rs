@@ -1,0 +1,19 @@
+//! Every limit of the shell, with its reason. Nothing else in the crate hard-codes a bound.
+
+/// Nesting of commands, substitutions and groups in the parser; deeper input is a syntax error, not a stack overflow.
+pub const PARSE_DEPTH_MAX: usize = 1_000;
+
+/// Function calls on the stack when FUNCNEST does not say otherwise; bash dies of stack overflow much later.
+pub const CALL_DEPTH_MAX: usize = 10_000;
+
+/// Alias expansions in one command; a guard against growth, recursion itself is prevented by name.
+pub const ALIAS_EXPANSIONS_MAX: usize = 10_000;
+
+/// Buffered output of one builtin before it is written out, in bytes.
+pub const OUTPUT_BUFFER_BYTES: usize = 32 * 1024;
+
+/// Links followed from nameref to nameref before it counts as a loop (bash's NAMEREF_MAX).
+pub const NAMEREF_DEPTH_MAX: usize = 8;
+
+/// An indexed array with at most this many holes per element stays a plain vector.
+pub const ARRAY_GROWTH_SLACK: i64 = 64;

@@ -1,0 +1,162 @@
+//! The session's descriptor table. Shell descriptors are virtual: a number maps to a shared `OpenFile`, which is an
+//! operating-system descriptor, a capture in memory (command substitution) or input from memory (here-document,
+//! builtin pipeline). Numbers become real only in a child. A subshell's table is a clone, so its redirections vanish
+//! with it. Numbers the table does not know are what the process inherited.
+
+use crate::{Bytes, sys};
+use std::cell::RefCell;
+use std::os::fd::RawFd;
+use std::rc::Rc;
+
+/// What a shell descriptor refers to.
+#[derive(Debug)]
+pub enum OpenFile {
+    /// A descriptor of the process; closed on drop if owned.
+    Os {
+        /// The process's descriptor.
+        fd: RawFd,
+        /// Whether dropping closes it.
+        owned: bool,
+    },
+    /// Output collected in memory; becomes a pipe in a forked child.
+    Capture(RefCell<Capture>),
+    /// Input from memory.
+    Memory(RefCell<MemoryInput>),
+}
+
+/// Where captured output goes.
+#[derive(Debug)]
+pub enum Capture {
+    /// Into this buffer.
+    Buffer(Bytes),
+    /// Into this descriptor: we are a forked child and the parent reads the other end.
+    Pipe(RawFd),
+}
+
+/// Bytes not yet read by the shell.
+#[derive(Debug)]
+pub struct MemoryInput {
+    /// The whole text.
+    pub bytes: Bytes,
+    /// How much has been read.
+    pub position: usize,
+}
+
+impl Drop for OpenFile {
+    fn drop(&mut self) {
+        match self {
+            OpenFile::Os { fd, owned: true } => sys::close(*fd),
+            OpenFile::Capture(capture) => {
+                if let Capture::Pipe(fd) = capture.get_mut() {
+                    sys::close(*fd);
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+impl OpenFile {
+    /// A shared file owning `fd`.
+    pub fn owned(fd: RawFd) -> Rc<OpenFile> {
+        Rc::new(OpenFile::Os { fd, owned: true })
+    }
+
+    /// Writes all of `bytes`.
+    pub fn write_all(&self, bytes: &[u8]) -> Result<(), i32> {
+        match self {
+            OpenFile::Os { fd, .. } => sys::write_all(*fd, bytes),
+            OpenFile::Capture(capture) => match &mut *capture.borrow_mut() {
+                Capture::Buffer(buffer) => {
+                    buffer.extend_from_slice(bytes);
+                    Ok(())
+                }
+                Capture::Pipe(fd) => sys::write_all(*fd, bytes),
+            },
+            OpenFile::Memory(_) => Err(libc::EBADF),
+        }
+    }
+
+    /// Reads into `buffer`; 0 is the end of the file.
+    pub fn read(&self, buffer: &mut [u8]) -> Result<usize, i32> {
+        match self {
+            OpenFile::Os { fd, .. } => sys::read(*fd, buffer),
+            OpenFile::Capture(_) => Err(libc::EBADF),
+            OpenFile::Memory(input) => {
+                let mut input = input.borrow_mut();
+                let rest = input.bytes.get(input.position..).unwrap_or_default();
+                let n = rest.len().min(buffer.len());
+                buffer[..n].copy_from_slice(&rest[..n]);
+                input.position += n;
+                Ok(n)
+            }
+        }
+    }
+
+    /// Whether reading more than asked for could steal input from a child: true for pipes, terminals and sockets;
+    /// files and memory can be put back with `unread`.
+    pub fn can_unread(&self) -> bool {
+        match self {
+            OpenFile::Os { fd, .. } => sys::is_seekable(*fd),
+            OpenFile::Memory(_) => true,
+            OpenFile::Capture(_) => false,
+        }
+    }
+
+    /// Puts the last `count` bytes read back, where `can_unread` says so.
+    pub fn unread(&self, count: usize) {
+        match self {
+            OpenFile::Os { fd, .. } => sys::seek_back(*fd, count),
+            OpenFile::Memory(input) => {
+                let mut input = input.borrow_mut();
+                input.position = input.position.saturating_sub(count);
+            }
+            OpenFile::Capture(_) => {}
+        }
+    }
+}
+
+/// One number of the table.
+#[derive(Debug, Clone, Default)]
+pub enum Entry {
+    /// Whatever the process inherited under this number.
+    #[default]
+    Inherited,
+    /// Closed by the shell.
+    Closed,
+    /// Open.
+    Open(Rc<OpenFile>),
+}
+
+/// The table.
+#[derive(Debug, Clone, Default)]
+pub struct Descriptors {
+    entries: Vec<Entry>,
+}
+
+impl Descriptors {
+    /// The file under `number`, if open.
+    pub fn get(&self, number: usize) -> Option<Rc<OpenFile>> {
+        match self.entries.get(number).unwrap_or(&Entry::Inherited) {
+            Entry::Open(file) => Some(file.clone()),
+            Entry::Closed => None,
+            Entry::Inherited => {
+                let fd = RawFd::try_from(number).ok()?;
+                sys::is_inheritable(fd).then(|| Rc::new(OpenFile::Os { fd, owned: false }))
+            }
+        }
+    }
+
+    /// Puts `entry` under `number` and returns what was there.
+    pub fn replace(&mut self, number: usize, entry: Entry) -> Entry {
+        if number >= self.entries.len() {
+            self.entries.resize(number + 1, Entry::Inherited);
+        }
+        std::mem::replace(&mut self.entries[number], entry)
+    }
+
+    /// The entries, by number.
+    pub fn entries(&self) -> &[Entry] {
+        &self.entries
+    }
+}

@@ -1,0 +1,9 @@
+//! The state of a session: variables, options, descriptors, and the session that holds them.
+
+pub mod array;
+pub mod descriptors;
+pub mod names;
+pub mod options;
+pub mod session;
+pub mod value;
+pub mod variables;

@@ -1,0 +1,82 @@
+//! System calls: the only home of unsafe code in the shell. Safe wrappers that return `errno` as `Err(i32)`; no
+//! policy, no state.
+#![allow(unsafe_code)]
+
+use std::ffi::CString;
+use std::os::fd::RawFd;
+
+/// The last error of this thread.
+pub fn errno() -> i32 {
+    std::io::Error::last_os_error().raw_os_error().unwrap_or(0)
+}
+
+fn check(result: libc::c_int) -> Result<libc::c_int, i32> {
+    if result < 0 { Err(errno()) } else { Ok(result) }
+}
+
+/// `path` as a C string; a path with a NUL byte does not exist.
+pub fn c_path(path: &[u8]) -> Result<CString, i32> {
+    CString::new(path).map_err(|_| libc::ENOENT)
+}
+
+/// The message of an error number, as `strerror` gives it.
+pub fn strerror(error: i32) -> String {
+    // SAFETY: strerror returns a valid C string that lives until the next call on this thread; it is copied at once.
+    let text = unsafe { std::ffi::CStr::from_ptr(libc::strerror(error)) };
+    text.to_string_lossy().into_owned()
+}
+
+/// Closes a descriptor.
+pub fn close(fd: RawFd) {
+    // SAFETY: closing any number is memory safe.
+    unsafe { libc::close(fd) };
+}
+
+/// Whether `fd` is open and not close-on-exec: one that the process inherited, not one of the shell's own.
+pub fn is_inheritable(fd: RawFd) -> bool {
+    // SAFETY: F_GETFD takes no pointer.
+    let flags = unsafe { libc::fcntl(fd, libc::F_GETFD) };
+    flags >= 0 && flags & libc::FD_CLOEXEC == 0
+}
+
+/// Writes all of `bytes`, going on after interruptions.
+pub fn write_all(fd: RawFd, mut bytes: &[u8]) -> Result<(), i32> {
+    while !bytes.is_empty() {
+        // SAFETY: the pointer and length are of a live slice.
+        let n = unsafe { libc::write(fd, bytes.as_ptr().cast(), bytes.len()) };
+        if n < 0 {
+            match errno() {
+                libc::EINTR => continue,
+                error => return Err(error),
+            }
+        }
+        bytes = &bytes[n as usize..];
+    }
+    Ok(())
+}
+
+/// Reads once; `Err(EINTR)` is passed on, because a trap may have to run.
+pub fn read(fd: RawFd, buffer: &mut [u8]) -> Result<usize, i32> {
+    // SAFETY: the pointer and length are of a live, writable slice.
+    let n = unsafe { libc::read(fd, buffer.as_mut_ptr().cast(), buffer.len()) };
+    if n < 0 { Err(errno()) } else { Ok(n as usize) }
+}
+
+/// Whether `fd` has a file position that can go back.
+pub fn is_seekable(fd: RawFd) -> bool {
+    // SAFETY: no pointers.
+    unsafe { libc::lseek(fd, 0, libc::SEEK_CUR) >= 0 }
+}
+
+/// Moves the file position back by `count` bytes.
+pub fn seek_back(fd: RawFd, count: usize) {
+    // SAFETY: no pointers.
+    unsafe { libc::lseek(fd, -(count as libc::off_t), libc::SEEK_CUR) };
+}
+
+/// Opens `path` with `flags` and `mode`, close-on-exec.
+pub fn open(path: &[u8], flags: i32, mode: u32) -> Result<RawFd, i32> {
+    let path = c_path(path)?;
+    // SAFETY: `path` is a valid C string for the call.
+    check(unsafe { libc::open(path.as_ptr(), flags | libc::O_CLOEXEC, mode) })
+}
