@@ -1,7 +1,53 @@
-//! `cargo xtask`: the workspace's own checks. Owns the command line; each check is a module.
+//! `cargo xtask`: what the Makefile's targets call. Owns the command line; every sub-command is a module.
+//! It knows the workspace from outside (manifests, files, commands) and depends on none of its crates.
 #![forbid(unsafe_code)]
 
-fn main() {
-    eprintln!("usage: cargo xtask tidy");
-    std::process::exit(2);
+mod conformance;
+mod corpora;
+mod demo;
+mod python;
+mod steps;
+mod test;
+mod tidy;
+mod workspace;
+
+use std::process::ExitCode;
+
+use workspace::Workspace;
+
+const USAGE: &str = "\
+usage: cargo xtask COMMAND [ARG...]
+
+  test [--only NAME]      format, lints, tests of every crate, Python tests, conformance, documents
+  tidy [--write]          the tree's own rules; --write renews generated documents
+  conformance [--bless]   the conformance suites that can be found; --bless rewrites the expectation lists
+  python [ARG...]         build the wheel into a virtual environment and run its tests
+  demo                    the scripted agent task on release binaries
+  install [--prefix DIR]  release binaries into DIR/bin (default ~/.local)
+";
+
+fn main() -> ExitCode {
+    let mut arguments = std::env::args().skip(1);
+    let command = arguments.next().unwrap_or_default();
+    let rest: Vec<String> = arguments.collect();
+    let result = Workspace::locate().and_then(|workspace| match command.as_str() {
+        "test" => test::run(&workspace, &rest),
+        "tidy" => tidy::run(&workspace, &rest),
+        "conformance" => conformance::run(&workspace, &rest),
+        "python" => python::run(&workspace, &rest),
+        "demo" => demo::run(&workspace),
+        "install" => demo::install(&workspace, &rest),
+        "help" | "--help" | "-h" => {
+            print!("{USAGE}");
+            Ok(())
+        }
+        _ => Err(format!("unknown command '{command}'\n{USAGE}")),
+    });
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(message) => {
+            eprintln!("xtask {command}: {message}");
+            ExitCode::FAILURE
+        }
+    }
 }

@@ -1,0 +1,100 @@
+//! The Python side: a virtual environment in the cache, the wheel built into it, and its tests.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use crate::steps::Steps;
+use crate::workspace::Workspace;
+
+/// The oldest Python that the wheel supports.
+const VERSION_MIN: (u32, u32) = (3, 11);
+/// The room that builds the wheel.
+const ROOM: &str = "iris/python";
+
+/// `cargo xtask python [ARG...]`: the step alone.
+pub(crate) fn run(workspace: &Workspace, arguments: &[String]) -> Result<(), String> {
+    if !arguments.is_empty() {
+        return Err("usage: cargo xtask python".to_string());
+    }
+    let mut steps = Steps::new(workspace.target().join("logs"), 1)?;
+    step(workspace, &mut steps)
+}
+
+/// Builds and tests the Python package as one step, or says why not.
+pub(crate) fn step(workspace: &Workspace, steps: &mut Steps) -> Result<(), String> {
+    if !workspace.has(ROOM) {
+        steps.skip("python", "iris/python has not landed yet");
+        return Ok(());
+    }
+    let environment = environment(workspace)?;
+    install(workspace, &environment)?;
+    let mut command = Command::new(environment.join("bin/python"));
+    command.current_dir(workspace.root.join(ROOM)).args(["-m", "pytest", "-q", "tests"]);
+    steps.run("python", &mut command)
+}
+
+/// The virtual environment of this checkout; made when it is not there.
+pub(crate) fn environment(workspace: &Workspace) -> Result<PathBuf, String> {
+    let base = find_python()?;
+    let folder = workspace.cache.join("venv");
+    if !folder.join("bin/python").exists() {
+        checked(Command::new(base).args(["-m", "venv"]).arg(&folder), "making a virtual environment")
+            .map_err(|error| format!("{error}\non Debian and Ubuntu: install the package python3-venv"))?;
+    }
+    Ok(folder)
+}
+
+/// Puts the tools and the wheel into the environment; the wheel's build reuses the cargo cache.
+pub(crate) fn install(workspace: &Workspace, environment: &Path) -> Result<(), String> {
+    let pip = |arguments: &[&str]| {
+        let mut command = Command::new(environment.join("bin/python"));
+        command.current_dir(&workspace.root).args([
+            "-m",
+            "pip",
+            "install",
+            "--quiet",
+            "--disable-pip-version-check",
+        ]);
+        command.args(arguments);
+        command
+    };
+    checked(
+        &mut pip(&["maturin>=1.8,<2", "-r", "iris/python/requirements-test.txt"]),
+        "installing the test tools",
+    )?;
+    let mut wheel = Command::new(environment.join("bin/maturin"));
+    wheel
+        .current_dir(workspace.root.join(ROOM))
+        .args(["develop", "--profile", "bench-dev", "--locked", "--quiet"])
+        .env("VIRTUAL_ENV", environment)
+        .env("CARGO_TARGET_DIR", workspace.target());
+    checked(&mut wheel, "building the wheel")
+}
+
+fn checked(command: &mut Command, what: &str) -> Result<(), String> {
+    let output = command.output().map_err(|error| format!("{what}: {error}"))?;
+    if output.status.success() {
+        return Ok(());
+    }
+    let text =
+        format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    Err(format!("{what} failed ({}):\n{text}", output.status))
+}
+
+fn find_python() -> Result<String, String> {
+    let named = std::env::var("PYTHON").ok().filter(|name| !name.is_empty());
+    let candidates = named.into_iter().chain(["python3".to_string(), "python3.11".to_string()]);
+    for candidate in candidates {
+        let script = "import sys; print(*sys.version_info[:2])";
+        let Ok(output) = Command::new(&candidate).args(["-c", script]).output() else { continue };
+        let text = String::from_utf8_lossy(&output.stdout).into_owned();
+        let mut numbers = text.split_whitespace().filter_map(|word| word.parse::<u32>().ok());
+        if let (Some(major), Some(minor)) = (numbers.next(), numbers.next())
+            && (major, minor) >= VERSION_MIN
+        {
+            return Ok(candidate);
+        }
+    }
+    let (major, minor) = VERSION_MIN;
+    Err(format!("Python {major}.{minor} or newer was not found: install it, or set PYTHON to it"))
+}

@@ -1,0 +1,70 @@
+//! `make test`: the plan of everything that must be green before a change lands.
+
+use crate::steps::Steps;
+use crate::workspace::Workspace;
+use crate::{conformance, corpora, python, tidy};
+
+const STEPS: usize = 8;
+
+/// `cargo xtask test [--only NAME]`.
+pub(crate) fn run(workspace: &Workspace, arguments: &[String]) -> Result<(), String> {
+    let only = match arguments {
+        [] => None,
+        [flag, name] if flag == "--only" => Some(name.as_str()),
+        _ => {
+            return Err("usage: cargo xtask test [--only format|tidy|clippy|tests|docs|python|cynic|rush]"
+                .to_string());
+        }
+    };
+    let wants = |name: &str| only.is_none_or(|chosen| chosen == name);
+    let count = if only.is_some() { 1 } else { STEPS };
+    let mut steps = Steps::new(workspace.target().join("logs"), count)?;
+    if wants("format") {
+        steps.run("format", &mut workspace.cargo(&["fmt", "--all", "--check"]))?;
+    }
+    if wants("tidy") {
+        steps.inside("tidy", || tidy::run(workspace, &[]))?;
+    }
+    if wants("clippy") {
+        let arguments = [
+            "clippy",
+            "--workspace",
+            "--all-targets",
+            "--profile",
+            "fast",
+            "--locked",
+            "--",
+            "-D",
+            "warnings",
+        ];
+        steps.run("clippy", &mut workspace.cargo(&arguments))?;
+    }
+    if wants("tests") {
+        let mut command =
+            workspace.cargo(&["test", "--workspace", "--profile", "fast", "--locked", "--no-fail-fast"]);
+        // The suites inside the crates find the unpacked corpora by these variables.
+        for corpus in [corpora::TEST262, corpora::OILS] {
+            if let Some(folder) = corpus.find(workspace)? {
+                command.env(corpus.variable, folder);
+            }
+        }
+        steps.run("tests", &mut command)?;
+    }
+    if wants("docs") {
+        let mut command =
+            workspace.cargo(&["doc", "--workspace", "--no-deps", "--locked", "--profile", "fast"]);
+        steps.run("docs", command.env("RUSTDOCFLAGS", "-D warnings"))?;
+    }
+    if wants("python") {
+        python::step(workspace, &mut steps)?;
+    }
+    for suite in conformance::SUITES {
+        if wants(suite.name) {
+            suite.step(workspace, &mut steps, false)?;
+        }
+    }
+    let counts = steps.counts;
+    // The plain closing line that continuous integration reads.
+    println!("{} passed, {} failed, {} skipped", counts.passed, counts.failed, counts.skipped);
+    Ok(())
+}
