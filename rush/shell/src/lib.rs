@@ -8,6 +8,7 @@
 pub mod builtins;
 pub mod limits;
 pub mod state;
+pub mod syntax;
 pub mod sys;
 
 pub use state::session::Session;

@@ -1,0 +1,667 @@
+//! The syntax tree. Words are pre-split into constant and expanding parts; names are interned; arithmetic is compiled
+//! at first use and kept. Trees are immutable once built (but for those caches) and shared by `Rc` where a function,
+//! a trap or a subshell keeps them. No behaviour here.
+
+use crate::Bytes;
+use crate::arith;
+use crate::state::names::NameId;
+use std::cell::OnceCell;
+use std::rc::Rc;
+
+/// A sequence of and-or lists separated by `;`, `&` or newlines.
+#[derive(Debug, Clone, Default)]
+pub struct List {
+    /// The members in order.
+    pub items: Vec<Item>,
+}
+
+/// One and-or list and how it is run.
+#[derive(Debug, Clone)]
+pub struct Item {
+    /// What to run.
+    pub and_or: AndOr,
+    /// Whether `&` follows.
+    pub background: bool,
+}
+
+/// Pipelines joined by `&&` and `||`.
+#[derive(Debug, Clone)]
+pub struct AndOr {
+    /// The first pipeline.
+    pub first: Pipeline,
+    /// The others, each with the operator before it.
+    pub rest: Vec<(Connector, Pipeline)>,
+}
+
+/// `&&` or `||`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Connector {
+    /// `&&`
+    And,
+    /// `||`
+    Or,
+}
+
+/// Commands joined by `|`.
+#[derive(Debug, Clone)]
+pub struct Pipeline {
+    /// Whether an odd number of `!` precedes it.
+    pub negated: bool,
+    /// `time` or `time -p` before it.
+    pub timed: Option<TimeStyle>,
+    /// The stages; empty for a bare `!` or `time`.
+    pub stages: Vec<Command>,
+    /// The line it starts on.
+    pub line: u32,
+}
+
+/// How `time` prints.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TimeStyle {
+    /// By `TIMEFORMAT`.
+    Bash,
+    /// `time -p`.
+    Posix,
+}
+
+/// A command of a pipeline.
+#[derive(Debug, Clone)]
+pub enum Command {
+    /// Assignments, words, redirections.
+    Simple(Box<SimpleCommand>),
+    /// A compound command with its redirections.
+    Compound(Box<CompoundCommand>),
+    /// A function definition.
+    Function(Rc<FunctionDefinition>),
+    /// `coproc [NAME] command`.
+    Coprocess(Box<Coprocess>),
+}
+
+/// A simple command.
+#[derive(Debug, Clone, Default)]
+pub struct SimpleCommand {
+    /// Leading assignments.
+    pub assignments: Vec<Assignment>,
+    /// The command's words.
+    pub words: Vec<Word>,
+    /// The redirections, in order.
+    pub redirects: Vec<Redirect>,
+    /// The line of the first word.
+    pub line: u32,
+}
+
+/// A compound command.
+#[derive(Debug, Clone)]
+pub struct CompoundCommand {
+    /// Which one.
+    pub kind: Compound,
+    /// The redirections after it.
+    pub redirects: Vec<Redirect>,
+    /// The line it starts on.
+    pub line: u32,
+}
+
+/// The kinds of compound command.
+#[derive(Debug, Clone)]
+pub enum Compound {
+    /// `{ list; }`
+    Group(Rc<List>),
+    /// `( list )`
+    Subshell(Rc<List>),
+    /// `for name [in words]; do list; done`
+    For(ForLoop),
+    /// `select name [in words]; do list; done`
+    Select(ForLoop),
+    /// `for ((init; condition; step)); do list; done`
+    ArithmeticFor(Box<ArithmeticFor>),
+    /// `while` or `until`
+    While {
+        /// Whether it is `until`.
+        until: bool,
+        /// The condition.
+        condition: List,
+        /// The body.
+        body: List,
+    },
+    /// `if`, `elif` ..., `else`
+    If {
+        /// Conditions and their bodies.
+        branches: Vec<(List, List)>,
+        /// The `else` body.
+        otherwise: Option<List>,
+    },
+    /// `case word in ... esac`
+    Case {
+        /// The subject.
+        word: Word,
+        /// The arms.
+        arms: Vec<CaseArm>,
+    },
+    /// `(( expression ))`
+    Arithmetic(Expression),
+    /// `[[ condition ]]`
+    Conditional(Condition),
+}
+
+/// The head and body of `for` and `select`.
+#[derive(Debug, Clone)]
+pub struct ForLoop {
+    /// The loop variable's text; checked when run, as bash does.
+    pub variable: Bytes,
+    /// Its interned id.
+    pub id: NameId,
+    /// The words; `None` means `"$@"`.
+    pub words: Option<Vec<Word>>,
+    /// The body.
+    pub body: List,
+}
+
+/// A C-style loop.
+#[derive(Debug, Clone)]
+pub struct ArithmeticFor {
+    /// Run once.
+    pub init: Expression,
+    /// Tested before each round; empty is true.
+    pub condition: Expression,
+    /// Run after each round.
+    pub step: Expression,
+    /// The body.
+    pub body: List,
+}
+
+/// An arm of `case`.
+#[derive(Debug, Clone)]
+pub struct CaseArm {
+    /// Its patterns.
+    pub patterns: Vec<Word>,
+    /// Its body.
+    pub body: List,
+    /// What follows the body.
+    pub end: CaseEnd,
+}
+
+/// How an arm ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CaseEnd {
+    /// `;;`: leave.
+    Break,
+    /// `;&`: run the next arm's body.
+    FallThrough,
+    /// `;;&`: go on testing.
+    Continue,
+}
+
+/// `coproc`.
+#[derive(Debug, Clone)]
+pub struct Coprocess {
+    /// Its name (`COPROC` by default).
+    pub name: Word,
+    /// What runs.
+    pub command: Rc<Command>,
+    /// The line.
+    pub line: u32,
+}
+
+/// A function as defined.
+#[derive(Debug)]
+pub struct FunctionDefinition {
+    /// The name.
+    pub name: Bytes,
+    /// The body, a compound command with redirections.
+    pub body: Rc<CompoundCommand>,
+    /// The line of the definition.
+    pub line: u32,
+}
+
+/// The expression language of `[[ ]]`.
+#[derive(Debug, Clone)]
+pub enum Condition {
+    /// A word alone: true if not empty.
+    Word(Word),
+    /// `-x word`; the letter of the operator.
+    Unary(u8, Word),
+    /// `left op right`
+    Binary(Word, ConditionOperator, Word),
+    /// `! c`
+    Not(Box<Condition>),
+    /// `a && b`
+    And(Box<Condition>, Box<Condition>),
+    /// `a || b`
+    Or(Box<Condition>, Box<Condition>),
+    /// `( c )`
+    Group(Box<Condition>),
+}
+
+/// Binary operators of `[[ ]]`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[allow(missing_docs)]
+pub enum ConditionOperator {
+    Match,
+    MatchSingle,
+    NotMatch,
+    Regex,
+    Before,
+    After,
+    Equal,
+    NotEqual,
+    Less,
+    LessEqual,
+    Greater,
+    GreaterEqual,
+    NewerThan,
+    OlderThan,
+    SameFile,
+}
+
+impl ConditionOperator {
+    /// The operator's source text.
+    pub fn text(self) -> &'static str {
+        use ConditionOperator::*;
+        match self {
+            Match => "==",
+            MatchSingle => "=",
+            NotMatch => "!=",
+            Regex => "=~",
+            Before => "<",
+            After => ">",
+            Equal => "-eq",
+            NotEqual => "-ne",
+            Less => "-lt",
+            LessEqual => "-le",
+            Greater => "-gt",
+            GreaterEqual => "-ge",
+            NewerThan => "-nt",
+            OlderThan => "-ot",
+            SameFile => "-ef",
+        }
+    }
+
+    /// The operator of `text`.
+    pub fn from_text(text: &[u8]) -> Option<Self> {
+        use ConditionOperator::*;
+        [
+            Match,
+            MatchSingle,
+            NotMatch,
+            Regex,
+            Before,
+            After,
+            Equal,
+            NotEqual,
+            Less,
+            LessEqual,
+            Greater,
+            GreaterEqual,
+            NewerThan,
+            OlderThan,
+            SameFile,
+        ]
+        .into_iter()
+        .find(|o| o.text().as_bytes() == text)
+    }
+}
+
+/// `name=value`, `name[i]=value`, `name+=value`, `name=(...)`.
+#[derive(Debug, Clone)]
+pub struct Assignment {
+    /// The variable.
+    pub id: NameId,
+    /// The subscript, if any.
+    pub subscript: Option<Expression>,
+    /// Whether it is `+=`.
+    pub append: bool,
+    /// The value.
+    pub value: AssignmentValue,
+}
+
+/// The right-hand side of an assignment.
+#[derive(Debug, Clone)]
+pub enum AssignmentValue {
+    /// A word, expanded without splitting.
+    Scalar(Word),
+    /// `( ... )`
+    Array(Vec<ArrayElement>),
+}
+
+/// An element of a compound array assignment.
+#[derive(Debug, Clone)]
+pub struct ArrayElement {
+    /// `[subscript]=`; absent for a plain word.
+    pub subscript: Option<Expression>,
+    /// Whether it is `[subscript]+=`.
+    pub append: bool,
+    /// The value; a plain word expands to any number of elements.
+    pub value: Word,
+}
+
+/// A redirection.
+#[derive(Debug, Clone)]
+pub struct Redirect {
+    /// The descriptor before the operator.
+    pub number: RedirectNumber,
+    /// The operator.
+    pub operator: RedirectOperator,
+    /// The word after it.
+    pub target: Word,
+    /// The here-document's body.
+    pub here: Option<Rc<HereDocument>>,
+}
+
+/// What stands before a redirection operator.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum RedirectNumber {
+    /// Nothing: 0 or 1 by the operator.
+    Default,
+    /// `2>`
+    Number(u32),
+    /// `{name}>`
+    Variable(Bytes),
+}
+
+/// Redirection operators.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[allow(missing_docs)]
+pub enum RedirectOperator {
+    Input,
+    Output,
+    Append,
+    Clobber,
+    ReadWrite,
+    DuplicateInput,
+    DuplicateOutput,
+    OutputAndError,
+    AppendOutputAndError,
+    HereDocument,
+    HereDocumentStripped,
+    HereString,
+}
+
+impl RedirectOperator {
+    /// The operator's source text.
+    pub fn text(self) -> &'static str {
+        use RedirectOperator::*;
+        match self {
+            Input => "<",
+            Output => ">",
+            Append => ">>",
+            Clobber => ">|",
+            ReadWrite => "<>",
+            DuplicateInput => "<&",
+            DuplicateOutput => ">&",
+            OutputAndError => "&>",
+            AppendOutputAndError => "&>>",
+            HereDocument => "<<",
+            HereDocumentStripped => "<<-",
+            HereString => "<<<",
+        }
+    }
+}
+
+/// A here-document.
+#[derive(Debug, Default)]
+pub struct HereDocument {
+    /// The delimiter after quote removal.
+    pub delimiter: Bytes,
+    /// Whether the delimiter was quoted: the body is literal.
+    pub quoted: bool,
+    /// The body, set once the line with the operator has been read.
+    pub body: OnceCell<HereBody>,
+}
+
+/// The body of a here-document.
+#[derive(Debug)]
+pub struct HereBody {
+    /// The body as written (tabs stripped for `<<-`).
+    pub text: Bytes,
+    /// The parsed body; a constant if there is nothing to expand.
+    pub word: Word,
+}
+
+/// A word: what expands to fields.
+#[derive(Debug, Clone)]
+pub struct Word {
+    /// The constant or the parts.
+    pub kind: WordKind,
+    /// The text as written, where it differs from the constant.
+    pub source: Option<Box<[u8]>>,
+    /// The assignment this word forms, as an argument of a declaration builtin.
+    pub assignment: Option<Box<Assignment>>,
+}
+
+/// Whether a word needs any expansion.
+#[derive(Debug, Clone)]
+pub enum WordKind {
+    /// Expands to exactly this field in every context: no expansion, no pattern characters, no braces.
+    Constant(Bytes),
+    /// Expands part by part.
+    Parts(Parts),
+}
+
+/// The parts of a word that is not constant.
+#[derive(Debug, Clone, Default)]
+pub struct Parts {
+    /// The parts in order.
+    pub list: Vec<Part>,
+    /// Whether an unquoted `{` occurs, so that brace expansion has to look.
+    pub braces: bool,
+    /// The words that brace expansion gives, once computed.
+    pub expanded: OnceCell<Option<Rc<[Word]>>>,
+}
+
+impl Default for Word {
+    fn default() -> Self {
+        Word::constant(Bytes::new())
+    }
+}
+
+impl Word {
+    /// A constant word.
+    pub fn constant(text: Bytes) -> Word {
+        Word { kind: WordKind::Constant(text), source: None, assignment: None }
+    }
+
+    /// A word of parts, without its source text.
+    pub fn from_parts(list: Vec<Part>) -> Word {
+        let kind = WordKind::Parts(Parts { list, ..Parts::default() });
+        Word { kind, source: None, assignment: None }
+    }
+
+    /// The constant, if it is one.
+    pub fn as_constant(&self) -> Option<&[u8]> {
+        match &self.kind {
+            WordKind::Constant(text) => Some(text),
+            WordKind::Parts(_) => None,
+        }
+    }
+
+    /// The text as written.
+    pub fn source(&self) -> &[u8] {
+        match (&self.source, &self.kind) {
+            (Some(source), _) => source,
+            (None, WordKind::Constant(text)) => text,
+            (None, WordKind::Parts(_)) => b"",
+        }
+    }
+
+    /// The word's text if it is entirely unquoted literal text.
+    pub fn unquoted_literal(&self) -> Option<&[u8]> {
+        match &self.kind {
+            WordKind::Constant(text) if self.source.is_none() => Some(text),
+            WordKind::Parts(parts) => match &parts.list[..] {
+                [Part::Literal(text)] => Some(text),
+                _ => None,
+            },
+            WordKind::Constant(_) => None,
+        }
+    }
+}
+
+/// A part of a word.
+#[derive(Debug, Clone)]
+pub enum Part {
+    /// Unquoted text; pattern characters in it are active.
+    Literal(Bytes),
+    /// Quoted text.
+    Quoted(Bytes),
+    /// `" ... "`: literals inside are quoted text.
+    DoubleQuoted(Vec<Part>),
+    /// `~`, `~user`, `~+`, `~-`: the text after the tilde.
+    Tilde(Bytes),
+    /// `$x`, `${...}`
+    Parameter(Box<Parameter>),
+    /// `$( )` or backquotes.
+    Command(Rc<CommandSubstitution>),
+    /// `$(( ))`
+    Arithmetic(Box<Expression>),
+    /// `<( )`, `>( )`
+    Process(Rc<ProcessSubstitution>),
+}
+
+/// A command substitution.
+#[derive(Debug)]
+pub struct CommandSubstitution {
+    /// The commands; a backquoted text that does not parse is reported when run.
+    pub body: Result<Rc<List>, super::SyntaxError>,
+    /// `$(< file)`: the redirection alone.
+    pub read_file: bool,
+    /// The line it starts on.
+    pub line: u32,
+}
+
+/// A process substitution.
+#[derive(Debug)]
+pub struct ProcessSubstitution {
+    /// Whether it is `<( )`: the commands' output is read through the name.
+    pub input: bool,
+    /// The commands.
+    pub body: Rc<List>,
+}
+
+/// Text evaluated as arithmetic after expansion, and its compiled form where the text is constant.
+#[derive(Debug, Clone, Default)]
+pub struct Expression {
+    /// The text as a double-quoted word.
+    pub word: Word,
+    /// The compiled expression, once parsed; `None` if it must be parsed each time.
+    pub compiled: OnceCell<Option<Rc<arith::Program<NameId>>>>,
+}
+
+impl Expression {
+    /// An expression over `word`.
+    pub fn new(word: Word) -> Expression {
+        Expression { word, compiled: OnceCell::new() }
+    }
+}
+
+/// A parameter expansion.
+#[derive(Debug, Clone)]
+pub struct Parameter {
+    /// What is expanded.
+    pub name: ParameterName,
+    /// Its subscript.
+    pub subscript: Option<Subscript>,
+    /// `${!...}`: the value names the parameter.
+    pub indirect: bool,
+    /// The operation.
+    pub operation: Operation,
+}
+
+/// The parameter's name.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ParameterName {
+    /// A variable.
+    Variable(NameId),
+    /// `$1` and up.
+    Positional(usize),
+    /// One of `@ * # ? - $ ! 0`.
+    Special(u8),
+}
+
+/// A subscript in a parameter expansion.
+#[derive(Debug, Clone)]
+pub enum Subscript {
+    /// `[@]`
+    At,
+    /// `[*]`
+    Star,
+    /// Anything else.
+    Index(Expression),
+}
+
+/// What a parameter expansion does with the value.
+#[derive(Debug, Clone)]
+pub enum Operation {
+    /// Nothing.
+    Value,
+    /// `${#x}`
+    Length,
+    /// `${x-w} ${x=w} ${x?w} ${x+w}`, with `colon` also for the empty value.
+    Test {
+        /// `-`, `=`, `?` or `+`.
+        operator: u8,
+        /// Whether a colon precedes it.
+        colon: bool,
+        /// The word.
+        word: Word,
+    },
+    /// `# ## % %%`
+    Remove {
+        /// Whether at the end.
+        suffix: bool,
+        /// Whether the longest match.
+        longest: bool,
+        /// The pattern.
+        pattern: Word,
+    },
+    /// `${x/p/r}` and variants.
+    Replace {
+        /// Where and how often.
+        mode: ReplaceMode,
+        /// The pattern.
+        pattern: Word,
+        /// The replacement.
+        replacement: Option<Word>,
+    },
+    /// `${x:offset:length}`
+    Substring {
+        /// The offset.
+        offset: Expression,
+        /// The length.
+        length: Option<Expression>,
+    },
+    /// `^ ^^ , ,, ~ ~~`
+    Case {
+        /// The operator's character.
+        operator: u8,
+        /// Whether doubled.
+        all: bool,
+        /// Which characters.
+        pattern: Option<Word>,
+    },
+    /// `@Q` and so on.
+    Transform(u8),
+    /// `${!prefix*}` or `${!prefix@}`: names with this prefix.
+    Names {
+        /// The prefix.
+        prefix: Bytes,
+        /// Whether `@`.
+        at: bool,
+    },
+    /// `${!a[@]}`: the subscripts.
+    Keys,
+    /// Not valid; the text between the braces, reported when expanded.
+    Bad(Bytes),
+}
+
+/// How `${x/p/r}` replaces.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ReplaceMode {
+    /// `/`: the first match.
+    First,
+    /// `//`: all matches.
+    All,
+    /// `/#`: at the start.
+    Prefix,
+    /// `/%`: at the end.
+    Suffix,
+}

@@ -1,0 +1,163 @@
+//! `[[ ]]`.
+
+use super::Parsed;
+use super::ast::{Compound, Condition, ConditionOperator, Word};
+use super::parser::Parser;
+use super::word::{Mode, make_word};
+
+/// Letters of the unary operators.
+const UNARY: &[u8] = b"abcdefghknoprstuvwxzGLNORS";
+
+impl Parser<'_> {
+    /// `[[ ... ]]` at the position.
+    pub(super) fn conditional_command(&mut self) -> Parsed<Compound> {
+        self.input.advance(2);
+        let extglob = std::mem::replace(&mut self.context.extglob, true);
+        let result = self.condition_or();
+        self.context.extglob = extglob;
+        let condition = result?;
+        self.skip_newlines()?;
+        if self.peek_keyword() != b"]]" {
+            return Err(self.condition_error());
+        }
+        self.input.advance(2);
+        Ok(Compound::Conditional(condition))
+    }
+
+    fn condition_error(&mut self) -> super::SyntaxError {
+        if self.input.current().is_none() {
+            return self.unexpected();
+        }
+        let mut error = self.unexpected();
+        let token = self.token_text();
+        error.message = b"syntax error in conditional expression: unexpected token `".to_vec();
+        error.message.extend_from_slice(&token);
+        error.message.push(b'\'');
+        error
+    }
+
+    fn condition_or(&mut self) -> Parsed<Condition> {
+        self.enter()?;
+        let mut left = self.condition_and()?;
+        loop {
+            self.skip_newlines()?;
+            if self.input.current() != Some(b'|') || self.input.after_current() != Some(b'|') {
+                break;
+            }
+            self.take_two();
+            left = Condition::Or(Box::new(left), Box::new(self.condition_and()?));
+        }
+        self.leave();
+        Ok(left)
+    }
+
+    fn condition_and(&mut self) -> Parsed<Condition> {
+        let mut left = self.condition_term()?;
+        loop {
+            self.skip_newlines()?;
+            if self.input.current() != Some(b'&') || self.input.after_current() != Some(b'&') {
+                return Ok(left);
+            }
+            self.take_two();
+            left = Condition::And(Box::new(left), Box::new(self.condition_term()?));
+        }
+    }
+
+    fn condition_term(&mut self) -> Parsed<Condition> {
+        self.enter()?;
+        self.skip_newlines()?;
+        let term = match self.input.current() {
+            Some(b'(') => {
+                self.input.advance(1);
+                let inner = self.condition_or()?;
+                self.skip_newlines()?;
+                if self.input.current() != Some(b')') {
+                    return Err(self.condition_error());
+                }
+                self.input.advance(1);
+                Condition::Group(Box::new(inner))
+            }
+            _ if self.peek_keyword() == b"!" => {
+                self.input.advance(1);
+                Condition::Not(Box::new(self.condition_term()?))
+            }
+            _ => self.condition_primary()?,
+        };
+        self.leave();
+        Ok(term)
+    }
+
+    fn condition_word(&mut self) -> Parsed<Word> {
+        self.skip_blanks();
+        if self.peek_keyword() == b"]]" {
+            return Err(self.condition_error());
+        }
+        match self.word()? {
+            Some(word) => Ok(word),
+            None => Err(self.condition_error()),
+        }
+    }
+
+    fn condition_primary(&mut self) -> Parsed<Condition> {
+        let first = self.condition_word()?;
+        if let Some([b'-', letter]) = first.unquoted_literal() {
+            let letter = *letter;
+            if UNARY.contains(&letter) && !self.at_condition_end()? && self.peek_operator().is_none() {
+                return Ok(Condition::Unary(letter, self.condition_word()?));
+            }
+            if UNARY.contains(&letter) && self.at_condition_end()? && letter != b'a' && letter != b'o' {
+                let mut error = self.condition_error();
+                let token = self.token_text();
+                error.message = b"unexpected argument `".to_vec();
+                error.message.extend_from_slice(&token);
+                error.message.extend_from_slice(b"' to conditional unary operator");
+                return Err(error);
+            }
+        }
+        if self.at_condition_end()? {
+            return Ok(Condition::Word(first));
+        }
+        let Some((operator, length)) = self.peek_operator() else {
+            let mut error = self.unexpected();
+            let token = self.token_text();
+            error.message = b"conditional binary operator expected".to_vec();
+            let _ = token;
+            return Err(error);
+        };
+        self.input.advance(length);
+        self.skip_blanks();
+        if operator != ConditionOperator::Regex {
+            return Ok(Condition::Binary(first, operator, self.condition_word()?));
+        }
+        let start = self.input.position();
+        let (parts, _) = self.parts(Mode::Regex)?;
+        if self.input.position() == start {
+            return Err(self.condition_error());
+        }
+        let word = make_word(parts, true, self.input.slice(start, self.input.position()));
+        Ok(Condition::Binary(first, operator, word))
+    }
+
+    /// Whether the term is over: `]]`, `&&`, `||`, `)`.
+    fn at_condition_end(&mut self) -> Parsed<bool> {
+        self.skip_blanks();
+        Ok(match self.input.current() {
+            None | Some(b')' | b'\n') => true,
+            Some(b'&') => self.input.after_current() == Some(b'&'),
+            Some(b'|') => self.input.after_current() == Some(b'|'),
+            Some(_) => self.peek_keyword() == b"]]",
+        })
+    }
+
+    /// The binary operator at the position and its length.
+    fn peek_operator(&mut self) -> Option<(ConditionOperator, usize)> {
+        match self.input.current()? {
+            b'<' => Some((ConditionOperator::Before, 1)),
+            b'>' => Some((ConditionOperator::After, 1)),
+            _ => {
+                let word = self.peek_plain_word();
+                ConditionOperator::from_text(word).map(|o| (o, word.len()))
+            }
+        }
+    }
+}

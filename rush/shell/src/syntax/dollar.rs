@@ -1,0 +1,467 @@
+//! What begins with `$`, and backquotes: parameter expansion, command substitution, arithmetic, `$'...'`.
+
+use super::ast::{
+    CommandSubstitution, Expression, Operation, Parameter, ParameterName, Part, ReplaceMode, Subscript, Word,
+};
+use super::parser::Parser;
+use super::word::{Builder, Mode, make_word};
+use super::{Input, Parsed, ansi_c};
+use crate::Bytes;
+use crate::state::names::{is_name_byte, is_name_start};
+use std::rc::Rc;
+
+impl Parser<'_> {
+    /// The `$` form at the position, added to `builder`.
+    pub(super) fn dollar(&mut self, mode: Mode, builder: &mut Builder) -> Parsed<()> {
+        let quoting = matches!(mode, Mode::Word | Mode::AssignmentValue | Mode::Pattern { .. } | Mode::Subscript | Mode::Regex)
+            || mode == (Mode::Operand { quoted: false });
+        let next = self.input.after_current();
+        match next {
+            Some(b'{') => {
+                self.take_two();
+                let part = self.braced(!quoting)?;
+                builder.part(part);
+            }
+            Some(b'(') => self.dollar_parenthesis(builder)?,
+            Some(b'[') => self.dollar_bracket(builder)?,
+            Some(b'\'') if quoting => {
+                self.input.advance(1);
+                let text = self.ansi_c_quoted()?;
+                builder.part(Part::Quoted(text));
+            }
+            Some(b'"') if quoting => {
+                self.input.advance(1);
+                let part = self.double_quoted()?;
+                builder.part(part);
+            }
+            Some(byte) if is_name_start(byte) => {
+                self.input.advance(1);
+                let name = self.take_name();
+                let id = self.context.variables.intern(&name);
+                builder.part(simple_parameter(ParameterName::Variable(id)));
+            }
+            Some(byte @ b'1'..=b'9') => {
+                self.take_two();
+                builder.part(simple_parameter(ParameterName::Positional(usize::from(byte - b'0'))));
+            }
+            Some(byte @ (b'@' | b'*' | b'#' | b'?' | b'-' | b'$' | b'!' | b'0')) => {
+                self.take_two();
+                builder.part(simple_parameter(ParameterName::Special(byte)));
+            }
+            _ => {
+                builder.literal(b'$');
+                self.input.advance(1);
+            }
+        }
+        Ok(())
+    }
+
+    /// Consumes a name at the position.
+    pub(super) fn take_name(&mut self) -> Bytes {
+        let mut name = Bytes::new();
+        while let Some(byte) = self.input.current() {
+            if !is_name_byte(byte) {
+                break;
+            }
+            name.push(byte);
+            self.input.advance(1);
+        }
+        name
+    }
+
+    fn ansi_c_quoted(&mut self) -> Parsed<Bytes> {
+        let line = self.input.line();
+        self.input.advance(1);
+        let mut raw = Bytes::new();
+        loop {
+            match self.input.raw_current() {
+                None => return Err(self.unmatched(line, '\'')),
+                Some(b'\'') => break,
+                Some(b'\\') => {
+                    raw.push(b'\\');
+                    self.input.advance(1);
+                    if let Some(next) = self.input.raw_current() {
+                        raw.push(next);
+                        self.input.advance(1);
+                    }
+                }
+                Some(byte) => {
+                    raw.push(byte);
+                    self.input.advance(1);
+                }
+            }
+        }
+        self.input.advance(1);
+        Ok(ansi_c::decode_ansi_c(&raw))
+    }
+
+    fn dollar_parenthesis(&mut self, builder: &mut Builder) -> Parsed<()> {
+        let start = self.input.position();
+        self.take_two();
+        if self.input.current() == Some(b'(') {
+            self.input.advance(1);
+            if let Some(expression) = self.try_arithmetic()? {
+                builder.part(Part::Arithmetic(Box::new(expression)));
+                return Ok(());
+            }
+            self.input.seek(start);
+            self.take_two();
+        }
+        let part = self.command_substitution()?;
+        builder.part(part);
+        Ok(())
+    }
+
+    /// After `((`: the expression up to `))`, or `None` if this is a nested subshell instead.
+    pub(super) fn try_arithmetic(&mut self) -> Parsed<Option<Expression>> {
+        let start = self.input.position();
+        let Ok((parts, _)) = self.parts(Mode::Arithmetic) else { return Ok(None) };
+        let end = self.input.position();
+        if self.input.current() != Some(b')') || self.input.after_current() != Some(b')') {
+            return Ok(None);
+        }
+        self.take_two();
+        let word = make_word(parts, true, self.input.slice(start, end));
+        Ok(Some(Expression::new(word)))
+    }
+
+    fn dollar_bracket(&mut self, builder: &mut Builder) -> Parsed<()> {
+        let line = self.input.line();
+        self.take_two();
+        let expression = self.subscript_expression(line)?;
+        builder.part(Part::Arithmetic(Box::new(expression)));
+        Ok(())
+    }
+
+    /// The text up to the balancing `]`, which is consumed.
+    pub(super) fn subscript_expression(&mut self, line: u32) -> Parsed<Expression> {
+        let start = self.input.position();
+        let (parts, _) = self.parts(Mode::Subscript)?;
+        if self.input.current() != Some(b']') {
+            return Err(self.unmatched(line, ']'));
+        }
+        let word = make_word(parts, true, self.input.slice(start, self.input.position()));
+        self.input.advance(1);
+        Ok(Expression::new(word))
+    }
+
+    /// After `$(`.
+    fn command_substitution(&mut self) -> Parsed<Part> {
+        let line = self.input.line();
+        let list = self.list()?;
+        if self.input.current() != Some(b')') {
+            return Err(self.close_error(line));
+        }
+        self.input.advance(1);
+        Ok(Part::Command(Rc::new(CommandSubstitution::new(list, line))))
+    }
+
+    /// A backquoted substitution at the position.
+    pub(super) fn backquote(&mut self, quoted: bool) -> Parsed<Part> {
+        let line = self.input.line();
+        self.input.advance(1);
+        let mut text = Bytes::new();
+        loop {
+            match self.input.raw_current() {
+                None => return Err(self.unmatched(line, '`')),
+                Some(b'`') => break,
+                Some(b'\\') => {
+                    self.input.advance(1);
+                    match self.input.raw_current() {
+                        Some(b @ (b'$' | b'`' | b'\\')) => text.push(b),
+                        Some(b'"') if quoted => text.push(b'"'),
+                        Some(b) => text.extend_from_slice(&[b'\\', b]),
+                        None => return Err(self.unmatched(line, '`')),
+                    }
+                }
+                Some(byte) => text.push(byte),
+            }
+            self.input.advance(1);
+        }
+        self.input.advance(1);
+        let mut input = Input::from_bytes(&text, line);
+        let result = self.nested(&mut input, |parser| parser.whole());
+        Ok(Part::Command(Rc::new(match result {
+            Ok(list) => CommandSubstitution::new(list, line),
+            Err(error) => CommandSubstitution { body: Err(error), read_file: false, line },
+        })))
+    }
+
+    /// Runs `parse` over another input with this parser's context.
+    pub(super) fn nested<T>(
+        &mut self,
+        input: &mut Input,
+        parse: impl FnOnce(&mut Parser<'_>) -> Parsed<T>,
+    ) -> Parsed<T> {
+        self.enter()?;
+        let context = super::Context {
+            variables: &mut *self.context.variables,
+            aliases: self.context.aliases,
+            extglob: self.context.extglob,
+            posix: self.context.posix,
+        };
+        let mut inner = Parser::new(input, context);
+        let result = parse(&mut inner);
+        let warnings = std::mem::take(&mut inner.warnings);
+        self.warnings.extend(warnings);
+        self.leave();
+        result
+    }
+
+    /// After `${`.
+    fn braced(&mut self, quoted: bool) -> Parsed<Part> {
+        let line = self.input.line();
+        let start = self.input.position();
+        let parameter = match self.braced_head(line)? {
+            Some(head) => self.braced_operation(head, quoted, start, line)?,
+            None => self.bad_parameter(start, line)?,
+        };
+        if self.input.current() != Some(b'}') {
+            return Err(self.unmatched(line, '}'));
+        }
+        self.input.advance(1);
+        Ok(Part::Parameter(Box::new(parameter)))
+    }
+
+    /// The prefix (`#`, `!`), name and subscript; `None` if there is no parameter.
+    fn braced_head(&mut self, line: u32) -> Parsed<Option<Parameter>> {
+        let first = self.input.current();
+        let second = self.input.after_current();
+        let mut parameter = Parameter {
+            name: ParameterName::Special(b'#'),
+            subscript: None,
+            indirect: false,
+            operation: Operation::Value,
+        };
+        match (first, second) {
+            (Some(b'#'), Some(b)) if self.hash_is_length(b) => {
+                self.input.advance(1);
+                parameter.operation = Operation::Length;
+            }
+            (Some(b'!'), Some(b)) if is_name_byte(b) || matches!(b, b'@' | b'*' | b'#' | b'?' | b'!') => {
+                if !is_name_byte(b) && self.input.raw_at(2).is_none_or(|c| matches!(b, b'?' | b'#' | b'!') && c != b'}') {
+                    return self.named_head(parameter, line);
+                }
+                self.input.advance(1);
+                parameter.indirect = true;
+            }
+            _ => {}
+        }
+        self.named_head(parameter, line)
+    }
+
+    /// Whether `#` in `${#` asks for the length of the parameter that starts with `next`.
+    fn hash_is_length(&mut self, next: u8) -> bool {
+        if is_name_byte(next) {
+            return true;
+        }
+        matches!(next, b'@' | b'*' | b'#' | b'?' | b'-' | b'$' | b'!') && self.input.raw_at(2) == Some(b'}')
+    }
+
+    fn named_head(&mut self, mut parameter: Parameter, line: u32) -> Parsed<Option<Parameter>> {
+        let Some(byte) = self.input.current() else { return Ok(None) };
+        if is_name_start(byte) {
+            let name = self.take_name();
+            if parameter.indirect && self.at_names_suffix() {
+                let at = self.input.current() == Some(b'@');
+                self.input.advance(1);
+                parameter.indirect = false;
+                parameter.operation = Operation::Names { prefix: name, at };
+                return Ok(Some(parameter));
+            }
+            parameter.name = ParameterName::Variable(self.context.variables.intern(&name));
+            if self.input.current() == Some(b'[') {
+                self.input.advance(1);
+                parameter.subscript = Some(self.parameter_subscript(line)?);
+            }
+            return Ok(Some(parameter));
+        }
+        if byte.is_ascii_digit() {
+            let mut number = 0usize;
+            while let Some(digit @ b'0'..=b'9') = self.input.current() {
+                number = number.saturating_mul(10).saturating_add(usize::from(digit - b'0'));
+                self.input.advance(1);
+            }
+            parameter.name =
+                if number == 0 { ParameterName::Special(b'0') } else { ParameterName::Positional(number) };
+            return Ok(Some(parameter));
+        }
+        if matches!(byte, b'@' | b'*' | b'#' | b'?' | b'-' | b'$' | b'!') {
+            self.input.advance(1);
+            parameter.name = ParameterName::Special(byte);
+            return Ok(Some(parameter));
+        }
+        Ok(None)
+    }
+
+    /// At `*}` or `@}` after `${!prefix`.
+    fn at_names_suffix(&mut self) -> bool {
+        matches!(self.input.current(), Some(b'*' | b'@')) && self.input.raw_at(1) == Some(b'}')
+    }
+
+    fn parameter_subscript(&mut self, line: u32) -> Parsed<Subscript> {
+        match (self.input.current(), self.input.raw_at(1)) {
+            (Some(b'@'), Some(b']')) => {
+                self.input.advance(2);
+                Ok(Subscript::At)
+            }
+            (Some(b'*'), Some(b']')) => {
+                self.input.advance(2);
+                Ok(Subscript::Star)
+            }
+            _ => Ok(Subscript::Index(self.subscript_expression(line)?)),
+        }
+    }
+
+    fn braced_operation(
+        &mut self,
+        mut parameter: Parameter,
+        quoted: bool,
+        start: usize,
+        line: u32,
+    ) -> Parsed<Parameter> {
+        let Some(byte) = self.input.current() else { return Err(self.unmatched(line, '}')) };
+        if byte == b'}' {
+            self.note_keys(&mut parameter);
+            return Ok(parameter);
+        }
+        if !matches!(parameter.operation, Operation::Value) {
+            return self.bad_parameter(start, line);
+        }
+        let next = self.input.after_current();
+        parameter.operation = match byte {
+            b':' if matches!(next, Some(b'-' | b'=' | b'?' | b'+')) => {
+                self.take_two();
+                self.test_operation(next.unwrap_or(b'-'), true, quoted)?
+            }
+            b':' => self.substring_operation()?,
+            b'-' | b'=' | b'?' | b'+' => {
+                self.input.advance(1);
+                self.test_operation(byte, false, quoted)?
+            }
+            b'#' | b'%' => self.remove_operation(byte, next == Some(byte))?,
+            b'/' => self.replace_operation(next, quoted)?,
+            b'^' | b',' | b'~' => self.case_operation(byte, next == Some(byte))?,
+            b'@' if next.is_some_and(|b| b"QEPAKauULk".contains(&b)) && self.input.raw_at(2) == Some(b'}') => {
+                self.take_two();
+                Operation::Transform(next.unwrap_or(b'Q'))
+            }
+            _ => return self.bad_parameter(start, line),
+        };
+        Ok(parameter)
+    }
+
+    /// `${!a[@]}` lists subscripts rather than being indirect.
+    fn note_keys(&mut self, parameter: &mut Parameter) {
+        if parameter.indirect && matches!(parameter.subscript, Some(Subscript::At | Subscript::Star)) {
+            parameter.indirect = false;
+            parameter.operation = Operation::Keys;
+        }
+    }
+
+    fn operand(&mut self, mode: Mode) -> Parsed<Word> {
+        let start = self.input.position();
+        let (parts, _) = self.parts(mode)?;
+        Ok(make_word(parts, false, self.input.slice(start, self.input.position())))
+    }
+
+    fn test_operation(&mut self, operator: u8, colon: bool, quoted: bool) -> Parsed<Operation> {
+        let word = self.operand(Mode::Operand { quoted })?;
+        Ok(Operation::Test { operator, colon, word })
+    }
+
+    fn remove_operation(&mut self, byte: u8, longest: bool) -> Parsed<Operation> {
+        self.input.advance(1);
+        if longest {
+            self.input.current();
+            self.input.advance(1);
+        }
+        let pattern = self.operand(Mode::Pattern { slash: false })?;
+        Ok(Operation::Remove { suffix: byte == b'%', longest, pattern })
+    }
+
+    fn replace_operation(&mut self, next: Option<u8>, quoted: bool) -> Parsed<Operation> {
+        self.input.advance(1);
+        let mode = match next {
+            Some(b'/') => ReplaceMode::All,
+            Some(b'#') => ReplaceMode::Prefix,
+            Some(b'%') => ReplaceMode::Suffix,
+            _ => ReplaceMode::First,
+        };
+        if mode != ReplaceMode::First {
+            self.input.current();
+            self.input.advance(1);
+        }
+        let start = self.input.position();
+        let mut pattern = self.operand(Mode::Pattern { slash: true })?;
+        // A pattern may begin with a slash that does not end it: `${x///y}` is "all", `${x//\//y}` is the usual form.
+        if self.input.position() == start && self.input.current() == Some(b'/') && mode == ReplaceMode::All {
+            self.input.advance(1);
+            let rest = self.operand(Mode::Pattern { slash: true })?;
+            let mut list = vec![Part::Quoted(b"/".to_vec())];
+            match rest.kind {
+                super::ast::WordKind::Constant(text) => list.push(Part::Quoted(text)),
+                super::ast::WordKind::Parts(parts) => list.extend(parts.list),
+            }
+            pattern = Word::from_parts(list);
+        }
+        let replacement = if self.input.current() == Some(b'/') {
+            self.input.advance(1);
+            let mode = if quoted { Mode::Operand { quoted } } else { Mode::Pattern { slash: false } };
+            let _ = mode;
+            Some(self.operand(Mode::Pattern { slash: false })?)
+        } else {
+            None
+        };
+        Ok(Operation::Replace { mode, pattern, replacement })
+    }
+
+    fn case_operation(&mut self, operator: u8, all: bool) -> Parsed<Operation> {
+        self.input.advance(1);
+        if all {
+            self.input.current();
+            self.input.advance(1);
+        }
+        let pattern = self.operand(Mode::Pattern { slash: false })?;
+        let pattern = if pattern.as_constant() == Some(b"") { None } else { Some(pattern) };
+        Ok(Operation::Case { operator, all, pattern })
+    }
+
+    fn substring_operation(&mut self) -> Parsed<Operation> {
+        self.input.advance(1);
+        let offset = self.offset_expression()?;
+        let length = if self.input.current() == Some(b':') {
+            self.input.advance(1);
+            Some(self.offset_expression()?)
+        } else {
+            None
+        };
+        Ok(Operation::Substring { offset, length })
+    }
+
+    fn offset_expression(&mut self) -> Parsed<Expression> {
+        let start = self.input.position();
+        let (parts, _) = self.parts(Mode::Offset)?;
+        Ok(Expression::new(make_word(parts, true, self.input.slice(start, self.input.position()))))
+    }
+
+    /// Skips to the closing brace; the expansion is reported when it is run.
+    fn bad_parameter(&mut self, start: usize, line: u32) -> Parsed<Parameter> {
+        self.input.seek(start);
+        self.parts(Mode::Operand { quoted: false })?;
+        if self.input.current() != Some(b'}') {
+            return Err(self.unmatched(line, '}'));
+        }
+        let text = self.input.slice(start, self.input.position()).to_vec();
+        Ok(Parameter {
+            name: ParameterName::Special(b'#'),
+            subscript: None,
+            indirect: false,
+            operation: Operation::Bad(text),
+        })
+    }
+}
+
+fn simple_parameter(name: ParameterName) -> Part {
+    Part::Parameter(Box::new(Parameter { name, subscript: None, indirect: false, operation: Operation::Value }))
+}

@@ -1,0 +1,201 @@
+//! The text being parsed: a buffer that grows by lines, a position, and the line number at the position.
+//! Alias expansion replaces text in the buffer. Leaves the meaning of bytes to the parser.
+
+use crate::Bytes;
+
+/// Where further lines come from.
+pub trait LineSource {
+    /// Appends the next line or lines to `buffer`; false at the end of the input.
+    fn read_line(&mut self, buffer: &mut Bytes) -> bool;
+
+    /// Tells the source that the next line continues a command (for `PS2`).
+    fn set_continuation(&mut self, _continuation: bool) {}
+}
+
+/// The text being parsed.
+pub struct Input {
+    buffer: Bytes,
+    position: usize,
+    source: Option<Box<dyn LineSource>>,
+    counted_to: usize,
+    counted_line: u32,
+}
+
+impl Input {
+    /// Input that is all there, starting on line `line`.
+    pub fn from_bytes(text: &[u8], line: u32) -> Input {
+        let mut buffer = text.to_vec();
+        if buffer.contains(&0) {
+            buffer.retain(|b| *b != 0);
+        }
+        Input { buffer, position: 0, source: None, counted_to: 0, counted_line: line }
+    }
+
+    /// Input read line by line from `source`.
+    pub fn from_source(source: Box<dyn LineSource>) -> Input {
+        Input {
+            buffer: Bytes::new(),
+            position: 0,
+            source: Some(source),
+            counted_to: 0,
+            counted_line: 1,
+        }
+    }
+
+    /// The position in the buffer.
+    pub fn position(&self) -> usize {
+        self.position
+    }
+
+    /// Moves to `position`.
+    pub fn seek(&mut self, position: usize) {
+        self.position = position.min(self.buffer.len());
+    }
+
+    /// Moves on by `count` bytes.
+    pub fn advance(&mut self, count: usize) {
+        self.position = (self.position + count).min(self.buffer.len());
+    }
+
+    /// The byte at the position, reading on if the buffer is used up. Line continuations are skipped.
+    pub fn current(&mut self) -> Option<u8> {
+        loop {
+            let byte = self.raw_current()?;
+            if byte == b'\\' && self.raw_at(1) == Some(b'\n') {
+                self.position += 2;
+                continue;
+            }
+            return Some(byte);
+        }
+    }
+
+    /// The byte at the position; continuations are not special.
+    pub fn raw_current(&mut self) -> Option<u8> {
+        self.raw_at(0)
+    }
+
+    /// The byte `offset` after the position.
+    pub fn raw_at(&mut self, offset: usize) -> Option<u8> {
+        while self.position + offset >= self.buffer.len() {
+            if !self.fill() {
+                return None;
+            }
+        }
+        self.buffer.get(self.position + offset).copied()
+    }
+
+    /// The byte after the current one, skipping continuations.
+    pub fn after_current(&mut self) -> Option<u8> {
+        self.current()?;
+        let saved = self.position;
+        self.position += 1;
+        let next = self.current();
+        self.position = saved;
+        next
+    }
+
+    /// What is buffered from the position on; never reads.
+    pub fn rest(&self) -> &[u8] {
+        self.buffer.get(self.position..).unwrap_or_default()
+    }
+
+    /// The buffered text between two positions.
+    pub fn slice(&self, start: usize, end: usize) -> &[u8] {
+        self.buffer.get(start..end).unwrap_or_default()
+    }
+
+    /// Takes one line without its newline, for here-documents; `None` at the end. The flag says whether a newline
+    /// ended it.
+    pub fn take_line(&mut self) -> Option<(Bytes, bool)> {
+        self.raw_current()?;
+        loop {
+            let rest = self.rest();
+            if let Some(at) = rest.iter().position(|b| *b == b'\n') {
+                let line = rest[..at].to_vec();
+                self.position += at + 1;
+                return Some((line, true));
+            }
+            if !self.fill() {
+                let line = self.rest().to_vec();
+                self.position = self.buffer.len();
+                return Some((line, false));
+            }
+        }
+    }
+
+    fn fill(&mut self) -> bool {
+        let Some(source) = &mut self.source else { return false };
+        let before = self.buffer.len();
+        let more = source.read_line(&mut self.buffer);
+        if self.buffer[before..].contains(&0) {
+            let mut kept = self.buffer.split_off(before);
+            kept.retain(|b| *b != 0);
+            self.buffer.append(&mut kept);
+        }
+        more
+    }
+
+    /// Tells the source whether a command has begun.
+    pub fn set_continuation(&mut self, continuation: bool) {
+        if let Some(source) = &mut self.source {
+            source.set_continuation(continuation);
+        }
+    }
+
+    /// Forgets the text before the position, when that is worth it.
+    pub fn compact(&mut self) {
+        if self.position > 1 << 16 && self.position * 2 > self.buffer.len() {
+            self.line();
+            self.buffer.drain(..self.position);
+            self.counted_to = 0;
+            self.position = 0;
+        }
+    }
+
+    /// Drops whatever is buffered, up to the end of the current line.
+    pub fn skip_line(&mut self) {
+        while let Some(byte) = self.raw_current() {
+            self.position += 1;
+            if byte == b'\n' {
+                break;
+            }
+        }
+    }
+
+    /// The line number at the position.
+    pub fn line(&mut self) -> u32 {
+        let position = self.position.min(self.buffer.len());
+        if position >= self.counted_to {
+            self.counted_line += count_newlines(&self.buffer[self.counted_to..position]);
+        } else {
+            self.counted_line -= count_newlines(&self.buffer[position..self.counted_to]);
+        }
+        self.counted_to = position;
+        self.counted_line
+    }
+
+    /// The whole line that holds `position`.
+    pub fn line_text(&self, position: usize) -> &[u8] {
+        let position = position.min(self.buffer.len());
+        let start = self.buffer[..position].iter().rposition(|b| *b == b'\n').map_or(0, |i| i + 1);
+        let end = self.buffer[position..].iter().position(|b| *b == b'\n').map_or(self.buffer.len(), |i| i + position);
+        &self.buffer[start..end]
+    }
+
+    /// Replaces the text from `start` to `end`, which must not be before the position's line start, and moves to
+    /// `start`.
+    pub fn splice(&mut self, start: usize, end: usize, text: &[u8]) {
+        self.seek(start);
+        self.line();
+        self.buffer.splice(start..end, text.iter().copied());
+    }
+
+    /// Whether everything has been consumed and no source is left.
+    pub fn at_end(&mut self) -> bool {
+        self.raw_current().is_none()
+    }
+}
+
+fn count_newlines(bytes: &[u8]) -> u32 {
+    bytes.iter().filter(|b| **b == b'\n').count() as u32
+}

@@ -1,0 +1,39 @@
+//! The language's syntax: input, parser, tree and printer. Invariant: parsing never executes anything and never
+//! panics; it gives a tree or a `SyntaxError` with the line and the message bash would print.
+
+mod alias;
+mod ansi_c;
+pub mod ast;
+mod compound;
+mod condition;
+mod dollar;
+mod here_document;
+mod input;
+mod parser;
+pub mod printer;
+mod redirect;
+mod simple;
+mod word;
+
+pub use ansi_c::decode_ansi_c;
+pub use input::{Input, LineSource};
+pub use parser::{Context, Next, Parser};
+pub use word::Mode;
+
+use crate::Bytes;
+
+/// A syntax error as bash words it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SyntaxError {
+    /// The line it is reported on.
+    pub line: u32,
+    /// The message after the line number.
+    pub message: Bytes,
+    /// The input line to show below the message.
+    pub shown: Option<Bytes>,
+    /// Whether the input ended too early (an interactive shell would read on).
+    pub incomplete: bool,
+}
+
+/// What the parser's functions give.
+pub type Parsed<T> = Result<T, SyntaxError>;

@@ -1,0 +1,370 @@
+//! The parser's frame: context, lists, and-or lists, pipelines, and the wording of syntax errors. It is a recursive
+//! descent without a separate token stream, because what a byte means depends on where the grammar is.
+
+use super::ast::{AndOr, Connector, Item, List, Pipeline, TimeStyle};
+use super::here_document::Pending;
+use super::{Input, Parsed, SyntaxError, alias::AliasState};
+use crate::state::variables::Variables;
+use crate::{Bytes, limits};
+use rustc_hash::FxHashMap;
+
+/// What parsing depends on besides the text.
+pub struct Context<'a> {
+    /// The store whose names are interned into the tree.
+    pub variables: &'a mut Variables,
+    /// The aliases, where they are expanded.
+    pub aliases: Option<&'a FxHashMap<Bytes, Bytes>>,
+    /// Whether extended patterns are on.
+    pub extglob: bool,
+    /// Whether the shell is in POSIX mode.
+    pub posix: bool,
+}
+
+/// What the next complete command is.
+pub enum Next {
+    /// A list to run.
+    List(List),
+    /// The end of the input.
+    End,
+}
+
+/// A parser over an input.
+pub struct Parser<'a> {
+    pub(super) input: &'a mut Input,
+    pub(super) context: Context<'a>,
+    pub(super) pending: Vec<Pending>,
+    pub(super) alias: AliasState,
+    /// Warnings for the user (a here-document delimited by the end of the file), with their lines.
+    pub warnings: Vec<(u32, Bytes)>,
+    depth: usize,
+}
+
+/// Words that end a list when they stand in command position.
+const CLOSING: &[&[u8]] = &[b"then", b"else", b"elif", b"fi", b"do", b"done", b"esac", b"}"];
+
+impl<'a> Parser<'a> {
+    /// A parser of `input`.
+    pub fn new(input: &'a mut Input, context: Context<'a>) -> Self {
+        let alias = AliasState::default();
+        Parser { input, context, pending: Vec::new(), alias, warnings: Vec::new(), depth: 0 }
+    }
+
+    /// Parses one complete command: the and-or lists up to the end of a line.
+    pub fn next_command(&mut self) -> Parsed<Next> {
+        self.input.compact();
+        self.input.set_continuation(false);
+        loop {
+            self.skip_blanks();
+            match self.input.current() {
+                None => return Ok(Next::End),
+                Some(b'\n') => self.take_newline()?,
+                Some(_) => break,
+            }
+            self.input.set_continuation(false);
+        }
+        self.input.set_continuation(true);
+        let mut list = List::default();
+        loop {
+            let and_or = self.and_or()?;
+            self.skip_blanks();
+            let background = self.separator();
+            list.items.push(Item { and_or, background: background == Some(b'&') });
+            self.skip_blanks();
+            match self.input.current() {
+                Some(b'\n') => {
+                    self.take_newline()?;
+                    return Ok(Next::List(list));
+                }
+                None => {
+                    self.read_pending()?;
+                    return Ok(Next::List(list));
+                }
+                Some(_) if background.is_none() => return Err(self.unexpected()),
+                Some(_) => {}
+            }
+        }
+    }
+
+    /// Parses everything as one list, for strings that are run as a whole.
+    pub fn whole(&mut self) -> Parsed<List> {
+        let list = self.list()?;
+        if self.input.current().is_some() {
+            return Err(self.unexpected());
+        }
+        self.read_pending()?;
+        Ok(list)
+    }
+
+    /// A possibly empty list up to a closing word, `)`, `;;` or the end.
+    pub(super) fn list(&mut self) -> Parsed<List> {
+        self.enter()?;
+        let mut list = List::default();
+        loop {
+            self.skip_newlines()?;
+            if self.at_list_end() {
+                break;
+            }
+            let and_or = self.and_or()?;
+            self.skip_blanks();
+            let separator = self.separator();
+            list.items.push(Item { and_or, background: separator == Some(b'&') });
+            self.skip_blanks();
+            match self.input.current() {
+                Some(b'\n') => {}
+                _ if separator.is_none() => break,
+                _ => {}
+            }
+        }
+        self.depth -= 1;
+        Ok(list)
+    }
+
+    /// A list that must not be empty.
+    pub(super) fn compound_list(&mut self) -> Parsed<List> {
+        let list = self.list()?;
+        if list.items.is_empty() { Err(self.unexpected()) } else { Ok(list) }
+    }
+
+    fn at_list_end(&mut self) -> bool {
+        match self.input.current() {
+            None | Some(b')') => true,
+            Some(b';') => self.input.after_current() == Some(b';') || self.input.after_current() == Some(b'&'),
+            Some(b'a'..=b'z' | b'}') => {
+                let keyword = self.peek_keyword();
+                CLOSING.iter().any(|k| keyword == *k)
+            }
+            Some(_) => false,
+        }
+    }
+
+    /// Consumes a single `;` or `&` and returns it.
+    fn separator(&mut self) -> Option<u8> {
+        let byte = self.input.current()?;
+        let next = self.input.after_current();
+        match byte {
+            b';' if next != Some(b';') && next != Some(b'&') => {}
+            b'&' if next != Some(b'&') && next != Some(b'>') => {}
+            _ => return None,
+        }
+        self.input.advance(1);
+        Some(byte)
+    }
+
+    fn and_or(&mut self) -> Parsed<AndOr> {
+        let first = self.pipeline()?;
+        let mut rest = Vec::new();
+        loop {
+            self.skip_blanks();
+            let connector = match (self.input.current(), self.input.after_current()) {
+                (Some(b'&'), Some(b'&')) => Connector::And,
+                (Some(b'|'), Some(b'|')) => Connector::Or,
+                _ => return Ok(AndOr { first, rest }),
+            };
+            self.take_two();
+            self.skip_newlines()?;
+            rest.push((connector, self.pipeline()?));
+        }
+    }
+
+    pub(super) fn pipeline(&mut self) -> Parsed<Pipeline> {
+        self.enter()?;
+        let mut pipeline = Pipeline { negated: false, timed: None, stages: Vec::new(), line: 0 };
+        self.pipeline_prefix(&mut pipeline)?;
+        pipeline.line = self.input.line();
+        if !self.at_bare_prefix_end(&pipeline) {
+            loop {
+                let mut command = self.command()?;
+                self.skip_blanks();
+                if self.input.current() != Some(b'|') || self.input.after_current() == Some(b'|') {
+                    pipeline.stages.push(command);
+                    break;
+                }
+                if self.input.after_current() == Some(b'&') {
+                    self.take_two();
+                    super::redirect::add_error_to_output(&mut command);
+                } else {
+                    self.input.advance(1);
+                }
+                pipeline.stages.push(command);
+                self.skip_newlines()?;
+            }
+        }
+        self.depth -= 1;
+        Ok(pipeline)
+    }
+
+    fn pipeline_prefix(&mut self, pipeline: &mut Pipeline) -> Parsed<()> {
+        loop {
+            self.skip_blanks();
+            self.expand_alias_here(true)?;
+            match self.peek_keyword() {
+                b"!" => {
+                    self.input.advance(1);
+                    pipeline.negated = !pipeline.negated;
+                }
+                b"time" => {
+                    self.input.advance(4);
+                    pipeline.timed = Some(TimeStyle::Bash);
+                    self.skip_blanks();
+                    if self.peek_plain_word() == b"-p" {
+                        self.input.advance(2);
+                        pipeline.timed = Some(TimeStyle::Posix);
+                        self.skip_blanks();
+                    }
+                    if self.peek_plain_word() == b"--" {
+                        self.input.advance(2);
+                    }
+                }
+                _ => return Ok(()),
+            }
+        }
+    }
+
+    /// `!` and `time` may stand alone.
+    fn at_bare_prefix_end(&mut self, pipeline: &Pipeline) -> bool {
+        (pipeline.negated || pipeline.timed.is_some())
+            && matches!(self.input.current(), None | Some(b'\n' | b';' | b')'))
+    }
+
+    /// Counts a level of nesting.
+    pub(super) fn enter(&mut self) -> Parsed<()> {
+        self.depth += 1;
+        if self.depth > limits::PARSE_DEPTH_MAX {
+            return Err(self.error("nested too deeply"));
+        }
+        Ok(())
+    }
+
+    /// Leaves a level of nesting.
+    pub(super) fn leave(&mut self) {
+        self.depth -= 1;
+    }
+
+    /// Consumes the current byte and the one after it, over continuations.
+    pub(super) fn take_two(&mut self) {
+        self.input.current();
+        self.input.advance(1);
+        self.input.current();
+        self.input.advance(1);
+    }
+
+    /// Skips blanks and a comment.
+    pub(super) fn skip_blanks(&mut self) {
+        loop {
+            match self.input.current() {
+                Some(b' ' | b'\t') => self.input.advance(1),
+                Some(b'#') => {
+                    while !matches!(self.input.raw_current(), None | Some(b'\n')) {
+                        self.input.advance(1);
+                    }
+                }
+                _ => return,
+            }
+        }
+    }
+
+    /// Skips blanks, comments and newlines.
+    pub(super) fn skip_newlines(&mut self) -> Parsed<()> {
+        loop {
+            self.skip_blanks();
+            if self.input.current() != Some(b'\n') {
+                return Ok(());
+            }
+            self.take_newline()?;
+        }
+    }
+
+    /// Consumes a newline and reads the here-documents that wait for it.
+    pub(super) fn take_newline(&mut self) -> Parsed<()> {
+        self.input.advance(1);
+        self.read_pending()
+    }
+
+    /// The reserved word at the position, or an empty text. Nothing is consumed.
+    pub(super) fn peek_keyword(&mut self) -> &'static [u8] {
+        const KEYWORDS: &[&[u8]] = &[
+            b"if", b"then", b"else", b"elif", b"fi", b"case", b"esac", b"for", b"select", b"while", b"until", b"do",
+            b"done", b"in", b"function", b"time", b"{", b"}", b"!", b"[[", b"]]", b"coproc",
+        ];
+        let word = self.peek_plain_word();
+        if word.is_empty() || word.len() > 8 {
+            return b"";
+        }
+        KEYWORDS.iter().find(|k| **k == word).copied().unwrap_or(b"")
+    }
+
+    /// The bytes of the word at the position, if it has no quotes or expansions.
+    pub(super) fn peek_plain_word(&mut self) -> &[u8] {
+        if self.input.current().is_none() {
+            return b"";
+        }
+        let rest = self.input.rest();
+        let end = rest.iter().position(|b| super::word::ends_plain(*b)).unwrap_or(rest.len());
+        match rest.get(end) {
+            Some(b'\'' | b'"' | b'\\' | b'$' | b'`') => b"",
+            _ => &rest[..end],
+        }
+    }
+
+    /// Consumes the reserved word `keyword`, or fails at the token that is there instead.
+    pub(super) fn expect_keyword(&mut self, keyword: &[u8]) -> Parsed<()> {
+        self.skip_newlines()?;
+        if self.peek_keyword() != keyword {
+            return Err(self.unexpected());
+        }
+        self.input.advance(keyword.len());
+        Ok(())
+    }
+
+    /// A syntax error with `message` at the position.
+    pub(super) fn error(&mut self, message: impl AsRef<[u8]>) -> SyntaxError {
+        let line = self.input.line();
+        SyntaxError { line, message: message.as_ref().to_vec(), shown: None, incomplete: false }
+    }
+
+    /// "unexpected EOF while looking for matching".
+    pub(super) fn unmatched(&mut self, line: u32, wanted: char) -> SyntaxError {
+        let message = format!("unexpected EOF while looking for matching `{wanted}'").into_bytes();
+        SyntaxError { line, message, shown: None, incomplete: true }
+    }
+
+    /// "syntax error near unexpected token", for whatever is at the position.
+    pub(super) fn unexpected(&mut self) -> SyntaxError {
+        self.skip_blanks();
+        let token = match self.input.current() {
+            None => {
+                let mut line = self.input.line();
+                let at = self.input.position();
+                if at > 0 && self.input.slice(at - 1, at) != b"\n" {
+                    line += 1;
+                }
+                let message = b"syntax error: unexpected end of file".to_vec();
+                return SyntaxError { line, message, shown: None, incomplete: true };
+            }
+            Some(b'\n') => b"newline".to_vec(),
+            Some(_) => self.token_text(),
+        };
+        let mut message = b"syntax error near unexpected token `".to_vec();
+        message.extend_from_slice(&token);
+        message.push(b'\'');
+        let shown = self.input.line_text(self.input.position()).to_vec();
+        SyntaxError { line: self.input.line(), message, shown: Some(shown), incomplete: false }
+    }
+
+    /// The text of the token at the position.
+    pub(super) fn token_text(&mut self) -> Bytes {
+        const OPERATORS: &[&[u8]] = &[
+            b"<<-", b"<<<", b"&>>", b";;&", b"&&", b"||", b";;", b";&", b"<<", b">>", b"<&", b">&", b"<>", b">|",
+            b"&>", b"|&", b"<", b">", b"&", b"|", b";", b"(", b")",
+        ];
+        let rest = self.input.rest();
+        if let Some(operator) = OPERATORS.iter().find(|o| rest.starts_with(o)) {
+            return operator.to_vec();
+        }
+        let start = self.input.position();
+        match self.word() {
+            Ok(Some(_)) => self.input.slice(start, self.input.position()).to_vec(),
+            _ => self.input.slice(start, start + 1).to_vec(),
+        }
+    }
+}

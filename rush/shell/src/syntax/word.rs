@@ -1,0 +1,449 @@
+//! Words: literals, quoting, and where a word ends in each context. `$` forms are in `dollar`.
+
+use super::Parsed;
+use super::ast::{Part, Parts, ProcessSubstitution, Word, WordKind};
+use super::parser::Parser;
+use crate::Bytes;
+use crate::state::names::is_name_byte;
+use std::rc::Rc;
+
+/// Whether `byte` is a blank.
+pub(super) fn is_blank(byte: u8) -> bool {
+    byte == b' ' || byte == b'\t'
+}
+
+/// Whether `byte` ends an unquoted word.
+pub(super) fn is_meta(byte: u8) -> bool {
+    matches!(byte, b' ' | b'\t' | b'\n' | b';' | b'&' | b'|' | b'(' | b')' | b'<' | b'>')
+}
+
+/// Whether `byte` ends a run of characters that stand for themselves.
+pub(super) fn ends_plain(byte: u8) -> bool {
+    is_meta(byte) || matches!(byte, b'\'' | b'"' | b'\\' | b'$' | b'`')
+}
+
+/// Whether `byte` needs the general path of word parsing.
+fn is_special(byte: u8) -> bool {
+    ends_plain(byte) || matches!(byte, b'*' | b'?' | b'[' | b'{' | b'~' | b'+' | b'@' | b'!' | b'=')
+}
+
+/// What is being parsed, which decides where it ends and how quotes behave.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Mode {
+    /// A word of a command.
+    Word,
+    /// The value of an assignment: a word with tildes after `=` and `:`.
+    AssignmentValue,
+    /// Between double quotes.
+    DoubleQuoted,
+    /// The body of a here-document.
+    HereDocument,
+    /// The word in `${x-word}`.
+    Operand {
+        /// Whether the expansion stands in double quotes.
+        quoted: bool,
+    },
+    /// A pattern in `${x#pattern}`; `slash` for `${x/pattern/`.
+    Pattern {
+        /// Whether an unquoted `/` ends it.
+        slash: bool,
+    },
+    /// `$(( ))` and `(( ))`: up to the unbalanced `)`.
+    Arithmetic,
+    /// A part of `for (( ; ; ))`: also ends at `;`.
+    ArithmeticSection,
+    /// The offset or length of `${x:offset:length}`.
+    Offset,
+    /// Up to the unbalanced `]`.
+    Subscript,
+    /// The right side of `=~`.
+    Regex,
+    /// A whole string, expanded as in double quotes though quotes are plain (prompts).
+    Text,
+}
+
+impl Mode {
+    /// Whether single quotes quote.
+    fn single_quotes(self) -> bool {
+        use Mode::*;
+        match self {
+            Word | AssignmentValue | Pattern { .. } | Subscript | Regex => true,
+            Operand { quoted } => !quoted,
+            _ => false,
+        }
+    }
+
+    /// Whether a backslash quotes any character.
+    fn full_backslash(self) -> bool {
+        self.single_quotes()
+    }
+
+    fn is_word(self) -> bool {
+        matches!(self, Mode::Word | Mode::AssignmentValue)
+    }
+
+    fn is_arithmetic(self) -> bool {
+        matches!(self, Mode::Arithmetic | Mode::ArithmeticSection | Mode::Offset)
+    }
+}
+
+/// Parts under construction.
+#[derive(Default)]
+pub(super) struct Builder {
+    parts: Vec<Part>,
+    literal: Bytes,
+    braces: bool,
+}
+
+impl Builder {
+    pub(super) fn literal(&mut self, byte: u8) {
+        self.literal.push(byte);
+    }
+
+    pub(super) fn flush(&mut self) {
+        if !self.literal.is_empty() {
+            self.parts.push(Part::Literal(std::mem::take(&mut self.literal)));
+        }
+    }
+
+    pub(super) fn part(&mut self, part: Part) {
+        self.flush();
+        self.parts.push(part);
+    }
+
+    fn quoted(&mut self, text: &[u8]) {
+        self.flush();
+        match self.parts.last_mut() {
+            Some(Part::Quoted(last)) => last.extend_from_slice(text),
+            _ => self.parts.push(Part::Quoted(text.to_vec())),
+        }
+    }
+
+    fn is_empty(&self) -> bool {
+        self.parts.is_empty() && self.literal.is_empty()
+    }
+
+    fn finish(mut self) -> (Vec<Part>, bool) {
+        self.flush();
+        (self.parts, self.braces)
+    }
+}
+
+impl Parser<'_> {
+    /// The word at the position; `None` if there is none.
+    pub(super) fn word(&mut self) -> Parsed<Option<Word>> {
+        self.word_in(Mode::Word)
+    }
+
+    /// The word at the position in `mode`.
+    pub(super) fn word_in(&mut self, mode: Mode) -> Parsed<Option<Word>> {
+        if self.input.current().is_none() {
+            return Ok(None);
+        }
+        if let Some(word) = self.plain_word() {
+            return Ok(Some(word));
+        }
+        let start = self.input.position();
+        let (parts, braces) = self.parts(mode)?;
+        if self.input.position() == start {
+            return Ok(None);
+        }
+        let source = self.input.slice(start, self.input.position());
+        Ok(Some(make_word(parts, braces, source)))
+    }
+
+    /// A word without any special character, which is most words.
+    fn plain_word(&mut self) -> Option<Word> {
+        let rest = self.input.rest();
+        let end = rest.iter().position(|b| is_special(*b))?;
+        if end == 0 || !is_meta(rest[end]) || matches!(rest[end], b'(' | b'<' | b'>') {
+            return None;
+        }
+        let word = Word::constant(rest[..end].to_vec());
+        self.input.advance(end);
+        Some(word)
+    }
+
+    /// The parts up to the end of `mode`, and whether an unquoted `{` was seen. The terminator is not consumed.
+    pub(super) fn parts(&mut self, mode: Mode) -> Parsed<(Vec<Part>, bool)> {
+        self.enter()?;
+        let mut builder = Builder::default();
+        let mut scan = Scan { mode, depth: 0, ternary: 0, start_line: self.input.line() };
+        let mut tilde = !matches!(mode, Mode::DoubleQuoted | Mode::HereDocument | Mode::Text)
+            && mode != (Mode::Operand { quoted: true });
+        while let Some(byte) = self.mode_current(mode) {
+            if scan.ends_at(self, byte) {
+                break;
+            }
+            if tilde && byte == b'~' && self.tilde(mode, &mut builder) {
+                tilde = false;
+                continue;
+            }
+            tilde = self.step(byte, &mut scan, &mut builder)?;
+        }
+        self.leave();
+        Ok(builder.finish())
+    }
+
+    fn mode_current(&mut self, mode: Mode) -> Option<u8> {
+        let _ = mode;
+        self.input.current()
+    }
+
+    /// Consumes one element; says whether a tilde may follow.
+    fn step(&mut self, byte: u8, scan: &mut Scan, builder: &mut Builder) -> Parsed<bool> {
+        let mode = scan.mode;
+        match byte {
+            b'\\' => self.backslash(mode, builder),
+            b'\'' if mode.single_quotes() => {
+                let text = self.single_quoted()?;
+                builder.quoted(&text);
+            }
+            b'"' if mode.is_arithmetic() => self.input.advance(1),
+            b'"' if !matches!(mode, Mode::HereDocument | Mode::Text | Mode::DoubleQuoted) => {
+                let part = self.double_quoted()?;
+                builder.part(part);
+            }
+            b'$' => self.dollar(mode, builder)?,
+            b'`' => {
+                let quoted = !mode.single_quotes();
+                let part = self.backquote(quoted)?;
+                builder.part(part);
+            }
+            b'<' | b'>' if self.at_process_substitution(mode) => {
+                let part = self.process_substitution(byte)?;
+                builder.part(part);
+            }
+            _ => return Ok(self.plain(byte, scan, builder)),
+        }
+        Ok(false)
+    }
+
+    fn plain(&mut self, byte: u8, scan: &mut Scan, builder: &mut Builder) -> bool {
+        let mode = scan.mode;
+        scan.count(byte);
+        builder.literal(byte);
+        self.input.advance(1);
+        match byte {
+            b'{' | b'}' if mode.is_word() => builder.braces = true,
+            b'?' | b'*' | b'+' | b'@' | b'!' if self.opens_extglob(mode) => {
+                scan.depth += 1;
+                builder.literal(b'(');
+                self.input.advance(1);
+            }
+            b'=' if mode == Mode::Word => return builder_is_assignment(builder),
+            b':' if mode == Mode::AssignmentValue => return true,
+            b':' if mode == Mode::Word => return builder_is_assignment(builder),
+            _ => {}
+        }
+        false
+    }
+
+    fn opens_extglob(&mut self, mode: Mode) -> bool {
+        let applies = match mode {
+            Mode::Word | Mode::AssignmentValue => self.context.extglob,
+            _ => false,
+        };
+        applies && self.input.raw_current() == Some(b'(')
+    }
+
+    fn at_process_substitution(&mut self, mode: Mode) -> bool {
+        matches!(mode, Mode::Word | Mode::AssignmentValue | Mode::Operand { quoted: false })
+            && self.input.raw_at(1) == Some(b'(')
+    }
+
+    fn backslash(&mut self, mode: Mode, builder: &mut Builder) {
+        self.input.advance(1);
+        let Some(next) = self.input.raw_current() else {
+            builder.quoted(b"\\");
+            return;
+        };
+        let escapes = mode.full_backslash()
+            || match next {
+                b'$' | b'`' | b'\\' => true,
+                b'"' => !matches!(mode, Mode::HereDocument | Mode::Text),
+                b'}' => matches!(mode, Mode::Operand { .. }),
+                _ => false,
+            };
+        if !escapes {
+            builder.literal(b'\\');
+            return;
+        }
+        self.input.advance(1);
+        if matches!(mode, Mode::DoubleQuoted | Mode::HereDocument | Mode::Text) || mode.is_arithmetic() {
+            builder.literal(next);
+        } else {
+            builder.quoted(&[next]);
+        }
+    }
+
+    /// `~name` at the position, if it is a tilde-prefix in `mode`.
+    fn tilde(&mut self, mode: Mode, builder: &mut Builder) -> bool {
+        let rest = &self.input.rest()[1..];
+        let is_user_byte = |b: u8| is_name_byte(b) || matches!(b, b'-' | b'.' | b'+');
+        let length = rest.iter().position(|b| !is_user_byte(*b)).unwrap_or(rest.len());
+        let next = rest.get(length).copied();
+        let ends = match (mode, next) {
+            (_, None | Some(b'/')) => true,
+            (Mode::Word | Mode::AssignmentValue, Some(b':')) => {
+                mode == Mode::AssignmentValue || builder_is_assignment(builder) || !builder.is_empty()
+            }
+            (Mode::Operand { .. } | Mode::Pattern { .. }, Some(b'}')) => true,
+            (Mode::Operand { .. }, Some(b)) => is_meta(b),
+            (Mode::Pattern { .. } | Mode::Subscript, Some(_)) => false,
+            (_, Some(b)) => is_meta(b),
+        };
+        if ends {
+            let user = rest[..length].to_vec();
+            self.input.advance(1 + length);
+            builder.part(Part::Tilde(user));
+        }
+        ends
+    }
+
+    pub(super) fn single_quoted(&mut self) -> Parsed<Bytes> {
+        let line = self.input.line();
+        self.input.advance(1);
+        let mut text = Bytes::new();
+        loop {
+            match self.input.raw_current() {
+                None => return Err(self.unmatched(line, '\'')),
+                Some(b'\'') => {
+                    self.input.advance(1);
+                    return Ok(text);
+                }
+                Some(byte) => {
+                    text.push(byte);
+                    self.input.advance(1);
+                }
+            }
+        }
+    }
+
+    /// `"..."` at the position.
+    pub(super) fn double_quoted(&mut self) -> Parsed<Part> {
+        let line = self.input.line();
+        self.input.advance(1);
+        let (parts, _) = self.parts(Mode::DoubleQuoted)?;
+        if self.input.current() != Some(b'"') {
+            return Err(self.unmatched(line, '"'));
+        }
+        self.input.advance(1);
+        Ok(match &parts[..] {
+            [] => Part::Quoted(Bytes::new()),
+            [Part::Literal(text)] => Part::Quoted(text.clone()),
+            _ => Part::DoubleQuoted(parts),
+        })
+    }
+
+    pub(super) fn process_substitution(&mut self, byte: u8) -> Parsed<Part> {
+        let line = self.input.line();
+        self.input.advance(2);
+        let body = self.list()?;
+        if self.input.current() != Some(b')') {
+            return Err(self.close_error(line));
+        }
+        self.input.advance(1);
+        Ok(Part::Process(Rc::new(ProcessSubstitution { input: byte == b'<', body: Rc::new(body) })))
+    }
+
+    /// The error where `)` should close a substitution.
+    pub(super) fn close_error(&mut self, line: u32) -> super::SyntaxError {
+        if self.input.current().is_none() { self.unmatched(line, ')') } else { self.unexpected() }
+    }
+
+    /// Parses the whole remaining input in `mode`, for strings that are expanded at run time.
+    pub fn remaining_word(&mut self, mode: Mode) -> Parsed<Word> {
+        let (parts, braces) = self.parts(mode)?;
+        let source = self.input.slice(0, self.input.position());
+        Ok(make_word(parts, braces, source))
+    }
+}
+
+/// Where a run of parts ends.
+struct Scan {
+    mode: Mode,
+    depth: u32,
+    ternary: u32,
+    start_line: u32,
+}
+
+impl Scan {
+    fn ends_at(&mut self, parser: &mut Parser<'_>, byte: u8) -> bool {
+        let _ = self.start_line;
+        match self.mode {
+            Mode::Word | Mode::AssignmentValue => {
+                if self.depth > 0 {
+                    return false;
+                }
+                is_meta(byte)
+                    && !(matches!(byte, b'<' | b'>') && parser.input.raw_at(1) == Some(b'('))
+            }
+            Mode::DoubleQuoted => byte == b'"',
+            Mode::HereDocument | Mode::Text => false,
+            Mode::Operand { .. } => byte == b'}',
+            Mode::Pattern { slash } => byte == b'}' || slash && byte == b'/',
+            Mode::Arithmetic => byte == b')' && self.depth == 0,
+            Mode::ArithmeticSection => self.depth == 0 && matches!(byte, b')' | b';'),
+            Mode::Offset => self.depth == 0 && (byte == b'}' || byte == b':' && self.ternary == 0),
+            Mode::Subscript => byte == b']' && self.depth == 0,
+            Mode::Regex => self.depth == 0 && (is_blank(byte) || matches!(byte, b'\n' | b')' | b'&' | b';' | b'<' | b'>')),
+        }
+    }
+
+    /// Keeps track of brackets that have to balance.
+    fn count(&mut self, byte: u8) {
+        let (open, close) = match self.mode {
+            Mode::Subscript => (b'[', b']'),
+            Mode::Word | Mode::AssignmentValue if self.depth == 0 => return,
+            _ => (b'(', b')'),
+        };
+        if byte == open {
+            self.depth += 1;
+        } else if byte == close {
+            self.depth = self.depth.saturating_sub(1);
+        } else if self.mode == Mode::Offset && byte == b'?' {
+            self.ternary += 1;
+        } else if byte == b':' {
+            self.ternary = self.ternary.saturating_sub(1);
+        }
+    }
+}
+
+/// Whether what has been built so far is `name=...`, so that a tilde may follow `=` or `:`.
+fn builder_is_assignment(builder: &Builder) -> bool {
+    let text = match (&builder.parts.first(), &builder.literal) {
+        (Some(Part::Literal(text)), _) => text,
+        (None, text) => text,
+        _ => return false,
+    };
+    let Some(equals) = text.iter().position(|b| *b == b'=') else { return false };
+    let name = text[..equals].strip_suffix(b"+").unwrap_or(&text[..equals]);
+    crate::state::names::is_name(name)
+}
+
+/// Builds the word of `parts`, constant where possible.
+pub(super) fn make_word(parts: Vec<Part>, braces: bool, source: &[u8]) -> Word {
+    let constant = !braces
+        && parts.iter().all(|part| match part {
+            Part::Literal(text) | Part::Quoted(text) => !text.iter().any(|b| is_pattern_byte(*b)),
+            _ => false,
+        });
+    if !constant {
+        let kind = WordKind::Parts(Parts { list: parts, braces, ..Parts::default() });
+        return Word { kind, source: Some(source.into()), assignment: None };
+    }
+    let mut text = Bytes::new();
+    for part in parts {
+        if let Part::Literal(t) | Part::Quoted(t) = part {
+            text.extend_from_slice(&t);
+        }
+    }
+    let source = if text == source { None } else { Some(source.into()) };
+    Word { kind: WordKind::Constant(text), source, assignment: None }
+}
+
+/// Whether `byte` can mean something in a pattern.
+fn is_pattern_byte(byte: u8) -> bool {
+    matches!(byte, b'*' | b'?' | b'[' | b'\\' | b'(' | b'|')
+}
