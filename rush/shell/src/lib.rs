@@ -5,8 +5,10 @@
 //! command line, the terminal and wire formats to the `rush` command.
 #![deny(unsafe_code)]
 
+pub mod arith;
 pub mod builtins;
 pub mod limits;
+pub mod pattern;
 pub mod state;
 pub mod syntax;
 pub mod sys;

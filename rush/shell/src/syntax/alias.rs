@@ -70,8 +70,9 @@ impl Parser<'_> {
     fn follows_open_alias(&mut self) -> bool {
         let at = self.input.position();
         let ends = std::mem::take(&mut self.alias.open_ends);
-        let follows =
-            ends.iter().any(|end| *end <= at && self.input.slice(*end, at).iter().all(|b| word::is_blank(*b)));
+        let follows = ends
+            .iter()
+            .any(|end| *end <= at && self.input.slice(*end, at).iter().all(|b| word::is_blank(*b)));
         self.alias.open_ends = ends.into_iter().filter(|end| *end >= at).collect();
         follows
     }

@@ -665,3 +665,24 @@ pub enum ReplaceMode {
     /// `/%`: at the end.
     Suffix,
 }
+
+impl CommandSubstitution {
+    /// A substitution of `list`; a lone input redirection is `$(< file)`.
+    pub fn new(list: List, line: u32) -> CommandSubstitution {
+        let read_file = lone_redirect(&list).is_some();
+        CommandSubstitution { body: Ok(Rc::new(list)), read_file, line }
+    }
+}
+
+/// The only redirection of a list that is nothing but `< file`.
+pub fn lone_redirect(list: &List) -> Option<&Redirect> {
+    let [item] = &list.items[..] else { return None };
+    if item.background || !item.and_or.rest.is_empty() || item.and_or.first.negated {
+        return None;
+    }
+    let [Command::Simple(simple)] = &item.and_or.first.stages[..] else { return None };
+    let [redirect] = &simple.redirects[..] else { return None };
+    let plain = simple.words.is_empty() && simple.assignments.is_empty();
+    let input = redirect.operator == RedirectOperator::Input && redirect.number == RedirectNumber::Default;
+    (plain && input).then_some(redirect)
+}

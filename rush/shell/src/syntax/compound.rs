@@ -355,6 +355,10 @@ impl Parser<'_> {
         }
         self.input.seek(start);
         let command = Rc::new(self.simple_command()?);
-        Ok(Command::Coprocess(Box::new(Coprocess { name: Word::constant(b"COPROC".to_vec()), command, line })))
+        Ok(Command::Coprocess(Box::new(Coprocess {
+            name: Word::constant(b"COPROC".to_vec()),
+            command,
+            line,
+        })))
     }
 }

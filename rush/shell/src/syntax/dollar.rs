@@ -13,8 +13,10 @@ use std::rc::Rc;
 impl Parser<'_> {
     /// The `$` form at the position, added to `builder`.
     pub(super) fn dollar(&mut self, mode: Mode, builder: &mut Builder) -> Parsed<()> {
-        let quoting = matches!(mode, Mode::Word | Mode::AssignmentValue | Mode::Pattern { .. } | Mode::Subscript | Mode::Regex)
-            || mode == (Mode::Operand { quoted: false });
+        let quoting = matches!(
+            mode,
+            Mode::Word | Mode::AssignmentValue | Mode::Pattern { .. } | Mode::Subscript | Mode::Regex
+        ) || mode == (Mode::Operand { quoted: false });
         let next = self.input.after_current();
         match next {
             Some(b'{') => {
@@ -239,7 +241,9 @@ impl Parser<'_> {
                 parameter.operation = Operation::Length;
             }
             (Some(b'!'), Some(b)) if is_name_byte(b) || matches!(b, b'@' | b'*' | b'#' | b'?' | b'!') => {
-                if !is_name_byte(b) && self.input.raw_at(2).is_none_or(|c| matches!(b, b'?' | b'#' | b'!') && c != b'}') {
+                if !is_name_byte(b)
+                    && self.input.raw_at(2).is_none_or(|c| matches!(b, b'?' | b'#' | b'!') && c != b'}')
+                {
                     return self.named_head(parameter, line);
                 }
                 self.input.advance(1);
@@ -342,7 +346,9 @@ impl Parser<'_> {
             b'#' | b'%' => self.remove_operation(byte, next == Some(byte))?,
             b'/' => self.replace_operation(next, quoted)?,
             b'^' | b',' | b'~' => self.case_operation(byte, next == Some(byte))?,
-            b'@' if next.is_some_and(|b| b"QEPAKauULk".contains(&b)) && self.input.raw_at(2) == Some(b'}') => {
+            b'@' if next.is_some_and(|b| b"QEPAKauULk".contains(&b))
+                && self.input.raw_at(2) == Some(b'}') =>
+            {
                 self.take_two();
                 Operation::Transform(next.unwrap_or(b'Q'))
             }
@@ -463,5 +469,10 @@ impl Parser<'_> {
 }
 
 fn simple_parameter(name: ParameterName) -> Part {
-    Part::Parameter(Box::new(Parameter { name, subscript: None, indirect: false, operation: Operation::Value }))
+    Part::Parameter(Box::new(Parameter {
+        name,
+        subscript: None,
+        indirect: false,
+        operation: Operation::Value,
+    }))
 }

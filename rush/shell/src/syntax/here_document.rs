@@ -58,7 +58,8 @@ impl Parser<'_> {
 
     fn warn_end_of_file(&mut self, delimiter: &[u8], line: u32) {
         let end = self.input.line();
-        let mut message = format!("warning: here-document at line {line} delimited by end-of-file (wanted `").into_bytes();
+        let mut message =
+            format!("warning: here-document at line {line} delimited by end-of-file (wanted `").into_bytes();
         message.extend_from_slice(delimiter);
         message.extend_from_slice(b"')");
         self.warnings.push((end, message));

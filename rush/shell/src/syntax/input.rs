@@ -33,13 +33,7 @@ impl Input {
 
     /// Input read line by line from `source`.
     pub fn from_source(source: Box<dyn LineSource>) -> Input {
-        Input {
-            buffer: Bytes::new(),
-            position: 0,
-            source: Some(source),
-            counted_to: 0,
-            counted_line: 1,
-        }
+        Input { buffer: Bytes::new(), position: 0, source: Some(source), counted_to: 0, counted_line: 1 }
     }
 
     /// The position in the buffer.
@@ -178,7 +172,10 @@ impl Input {
     pub fn line_text(&self, position: usize) -> &[u8] {
         let position = position.min(self.buffer.len());
         let start = self.buffer[..position].iter().rposition(|b| *b == b'\n').map_or(0, |i| i + 1);
-        let end = self.buffer[position..].iter().position(|b| *b == b'\n').map_or(self.buffer.len(), |i| i + position);
+        let end = self.buffer[position..]
+            .iter()
+            .position(|b| *b == b'\n')
+            .map_or(self.buffer.len(), |i| i + position);
         &self.buffer[start..end]
     }
 

@@ -128,7 +128,9 @@ impl<'a> Parser<'a> {
     fn at_list_end(&mut self) -> bool {
         match self.input.current() {
             None | Some(b')') => true,
-            Some(b';') => self.input.after_current() == Some(b';') || self.input.after_current() == Some(b'&'),
+            Some(b';') => {
+                self.input.after_current() == Some(b';') || self.input.after_current() == Some(b'&')
+            }
             Some(b'a'..=b'z' | b'}') => {
                 let keyword = self.peek_keyword();
                 CLOSING.iter().any(|k| keyword == *k)
@@ -283,8 +285,28 @@ impl<'a> Parser<'a> {
     /// The reserved word at the position, or an empty text. Nothing is consumed.
     pub(super) fn peek_keyword(&mut self) -> &'static [u8] {
         const KEYWORDS: &[&[u8]] = &[
-            b"if", b"then", b"else", b"elif", b"fi", b"case", b"esac", b"for", b"select", b"while", b"until", b"do",
-            b"done", b"in", b"function", b"time", b"{", b"}", b"!", b"[[", b"]]", b"coproc",
+            b"if",
+            b"then",
+            b"else",
+            b"elif",
+            b"fi",
+            b"case",
+            b"esac",
+            b"for",
+            b"select",
+            b"while",
+            b"until",
+            b"do",
+            b"done",
+            b"in",
+            b"function",
+            b"time",
+            b"{",
+            b"}",
+            b"!",
+            b"[[",
+            b"]]",
+            b"coproc",
         ];
         let word = self.peek_plain_word();
         if word.is_empty() || word.len() > 8 {
@@ -354,8 +376,8 @@ impl<'a> Parser<'a> {
     /// The text of the token at the position.
     pub(super) fn token_text(&mut self) -> Bytes {
         const OPERATORS: &[&[u8]] = &[
-            b"<<-", b"<<<", b"&>>", b";;&", b"&&", b"||", b";;", b";&", b"<<", b">>", b"<&", b">&", b"<>", b">|",
-            b"&>", b"|&", b"<", b">", b"&", b"|", b";", b"(", b")",
+            b"<<-", b"<<<", b"&>>", b";;&", b"&&", b"||", b";;", b";&", b"<<", b">>", b"<&", b">&", b"<>",
+            b">|", b"&>", b"|&", b"<", b">", b"&", b"|", b";", b"(", b")",
         ];
         let rest = self.input.rest();
         if let Some(operator) = OPERATORS.iter().find(|o| rest.starts_with(o)) {

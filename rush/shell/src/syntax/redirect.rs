@@ -45,7 +45,8 @@ impl Parser<'_> {
                     && !name[0].is_ascii_digit()
                     && name.iter().all(|b| is_name_byte(*b) || matches!(b, b'[' | b']'));
                 let name = name.to_vec();
-                (plain && self.at_operator(length + 1)).then_some((RedirectNumber::Variable(name), length + 1))
+                (plain && self.at_operator(length + 1))
+                    .then_some((RedirectNumber::Variable(name), length + 1))
             }
             _ => None,
         }
@@ -53,7 +54,8 @@ impl Parser<'_> {
 
     /// Whether a redirection operator (not a process substitution) is `offset` bytes on.
     fn at_operator(&mut self, offset: usize) -> bool {
-        matches!(self.input.raw_at(offset), Some(b'<' | b'>')) && (self.input.raw_at(offset + 1) != Some(b'('))
+        matches!(self.input.raw_at(offset), Some(b'<' | b'>'))
+            && (self.input.raw_at(offset + 1) != Some(b'('))
     }
 
     fn redirect_operator(&mut self) -> Option<RedirectOperator> {

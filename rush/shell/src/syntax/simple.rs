@@ -46,7 +46,8 @@ impl Parser<'_> {
             if prefix {
                 let text = word.unquoted_literal().unwrap_or(b"");
                 declaration = DECLARATION_BUILTINS.contains(&text);
-                prefix = matches!(text, b"command" | b"builtin") || text.starts_with(b"-") && !command.words.is_empty();
+                prefix = matches!(text, b"command" | b"builtin")
+                    || text.starts_with(b"-") && !command.words.is_empty();
             }
             command.words.push(word);
             if command.words.len() == 1 && self.at_function_parentheses(&command) {
@@ -82,7 +83,9 @@ impl Parser<'_> {
         if self.input.current() != Some(b')') {
             return Err(self.unexpected());
         }
-        let Some(name) = command.words[0].unquoted_literal().filter(|n| !n.contains(&b'$')).map(<[u8]>::to_vec) else {
+        let Some(name) =
+            command.words[0].unquoted_literal().filter(|n| !n.contains(&b'$')).map(<[u8]>::to_vec)
+        else {
             let mut message = b"`".to_vec();
             message.extend_from_slice(command.words[0].source());
             message.extend_from_slice(b"': not a valid identifier");
@@ -129,7 +132,9 @@ impl Parser<'_> {
     /// A quick look whether a name is followed by `=`, `+=` or `[`.
     fn looks_like_assignment(&mut self) -> bool {
         let rest = self.input.rest();
-        let Some(end) = rest.iter().position(|b| !crate::state::names::is_name_byte(*b)) else { return false };
+        let Some(end) = rest.iter().position(|b| !crate::state::names::is_name_byte(*b)) else {
+            return false;
+        };
         match rest[end] {
             b'=' | b'[' | b'\\' => true,
             b'+' => true,

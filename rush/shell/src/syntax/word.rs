@@ -376,8 +376,7 @@ impl Scan {
                 if self.depth > 0 {
                     return false;
                 }
-                is_meta(byte)
-                    && !(matches!(byte, b'<' | b'>') && parser.input.raw_at(1) == Some(b'('))
+                is_meta(byte) && !(matches!(byte, b'<' | b'>') && parser.input.raw_at(1) == Some(b'('))
             }
             Mode::DoubleQuoted => byte == b'"',
             Mode::HereDocument | Mode::Text => false,
@@ -387,7 +386,10 @@ impl Scan {
             Mode::ArithmeticSection => self.depth == 0 && matches!(byte, b')' | b';'),
             Mode::Offset => self.depth == 0 && (byte == b'}' || byte == b':' && self.ternary == 0),
             Mode::Subscript => byte == b']' && self.depth == 0,
-            Mode::Regex => self.depth == 0 && (is_blank(byte) || matches!(byte, b'\n' | b')' | b'&' | b';' | b'<' | b'>')),
+            Mode::Regex => {
+                self.depth == 0
+                    && (is_blank(byte) || matches!(byte, b'\n' | b')' | b'&' | b';' | b'<' | b'>'))
+            }
         }
     }
 
