@@ -18,7 +18,8 @@ mod segments;
 #[cfg(test)]
 mod tests;
 
-use bracket::Bracket;
+pub(crate) use bracket::{Bracket, Class, collating_element};
+pub(crate) use character::{INVALID_BASE, fold};
 
 /// How a pattern is to be read and compared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -211,4 +212,14 @@ pub fn unescape(pattern: &[u8]) -> Vec<u8> {
         }
     }
     out
+}
+
+/// The code and length of the UTF-8 character at `at`; bytes that are not UTF-8 have codes outside Unicode.
+pub fn character_at(text: &[u8], at: usize) -> (u32, usize) {
+    character::decode(text, at, true)
+}
+
+/// The code and length of the UTF-8 character that ends at `end`.
+pub fn character_before(text: &[u8], end: usize) -> (u32, usize) {
+    character::decode_before(text, end, true)
 }
