@@ -1,0 +1,177 @@
+//! Request and reply: a slot that is filled once. Owns its states and who is woken; leaves deadlines to the timer wheel
+//! (`expire`) and the sending of the request to `reference`.
+//! Invariant: a `Call` always ends: with the reply, with `NoReply` when the `ReplyTo` is dropped unanswered (its actor died or
+//! ignored it), or with `Timeout`. A caller that gives up marks the slot, so the actor can skip the work.
+
+use std::fmt;
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context as TaskContext, Poll, Waker};
+use std::time::{Duration, Instant};
+
+use parking_lot::{Condvar, Mutex};
+
+use crate::timer::TimerGuard;
+
+/// Why a call has no reply.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CallError {
+    /// The actor does not exist, or its mailbox refused the request.
+    NotAccepted,
+    /// The actor ended or dropped the request without answering.
+    NoReply,
+    /// The deadline passed.
+    Timeout,
+}
+
+impl fmt::Display for CallError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::NotAccepted => "the request was not accepted: no such actor, or its mailbox is full",
+            Self::NoReply => "the actor ended or dropped the request without a reply",
+            Self::Timeout => "no reply before the deadline",
+        })
+    }
+}
+
+impl std::error::Error for CallError {}
+
+enum State<R> {
+    Waiting(Option<Waker>),
+    Done(Result<R, CallError>),
+    /// Taken by the caller, or given up by it.
+    Over,
+}
+
+pub(crate) struct Slot<R> {
+    state: Mutex<State<R>>,
+    filled: Condvar,
+}
+
+impl<R> Slot<R> {
+    fn fill(&self, result: Result<R, CallError>) -> bool {
+        let mut state = self.state.lock();
+        let State::Waiting(waker) = &mut *state else { return false };
+        let waker = waker.take();
+        *state = State::Done(result);
+        drop(state);
+        self.filled.notify_one();
+        if let Some(waker) = waker {
+            waker.wake();
+        }
+        true
+    }
+
+    pub(crate) fn expire(&self) {
+        self.fill(Err(CallError::Timeout));
+    }
+}
+
+/// The right to answer one request.
+pub struct ReplyTo<R>(Option<Arc<Slot<R>>>);
+
+impl<R> ReplyTo<R> {
+    /// Answers. Returns false if the caller no longer waits.
+    pub fn send(mut self, reply: R) -> bool {
+        self.0.take().is_some_and(|slot| slot.fill(Ok(reply)))
+    }
+
+    /// Whether the caller has given up, so that the work may be skipped.
+    #[must_use]
+    pub fn is_cancelled(&self) -> bool {
+        self.0.as_ref().is_none_or(|slot| !matches!(*slot.state.lock(), State::Waiting(_)))
+    }
+}
+
+impl<R> Drop for ReplyTo<R> {
+    fn drop(&mut self) {
+        if let Some(slot) = self.0.take() {
+            slot.fill(Err(CallError::NoReply));
+        }
+    }
+}
+
+impl<R> fmt::Debug for ReplyTo<R> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("ReplyTo")
+    }
+}
+
+/// A request that was sent. Await it, or `wait` for it on a thread that may block.
+#[must_use = "a call that is dropped is cancelled"]
+pub struct Call<R> {
+    slot: Arc<Slot<R>>,
+    deadline: Option<TimerGuard>,
+}
+
+/// A linked pair of the two ends.
+pub fn call_pair<R>() -> (ReplyTo<R>, Call<R>) {
+    let slot = Arc::new(Slot { state: Mutex::new(State::Waiting(None)), filled: Condvar::new() });
+    (ReplyTo(Some(slot.clone())), Call { slot, deadline: None })
+}
+
+impl<R> Call<R> {
+    pub(crate) fn slot(&self) -> &Arc<Slot<R>> {
+        &self.slot
+    }
+
+    pub(crate) fn set_deadline(&mut self, timer: TimerGuard) {
+        self.deadline = Some(timer);
+    }
+
+    pub(crate) fn refuse(&self) {
+        self.slot.fill(Err(CallError::NotAccepted));
+    }
+
+    /// Blocks the thread until the reply, or until `timeout`.
+    pub fn wait(self, timeout: Option<Duration>) -> Result<R, CallError> {
+        let until = timeout.map(|timeout| Instant::now() + timeout);
+        let mut state = self.slot.state.lock();
+        loop {
+            if let State::Done(_) = &*state {
+                let State::Done(result) = std::mem::replace(&mut *state, State::Over) else {
+                    return Err(CallError::NoReply);
+                };
+                return result;
+            }
+            let late = match until {
+                Some(until) => self.slot.filled.wait_until(&mut state, until).timed_out(),
+                None => {
+                    self.slot.filled.wait(&mut state);
+                    false
+                }
+            };
+            if late && matches!(*state, State::Waiting(_)) {
+                *state = State::Over;
+                return Err(CallError::Timeout);
+            }
+        }
+    }
+}
+
+impl<R> Future for Call<R> {
+    type Output = Result<R, CallError>;
+
+    fn poll(self: Pin<&mut Self>, cx: &mut TaskContext<'_>) -> Poll<Self::Output> {
+        let mut state = self.slot.state.lock();
+        match &mut *state {
+            State::Waiting(waker) => {
+                *waker = Some(cx.waker().clone());
+                Poll::Pending
+            }
+            State::Over => Poll::Ready(Err(CallError::NoReply)),
+            State::Done(_) => match std::mem::replace(&mut *state, State::Over) {
+                State::Done(result) => Poll::Ready(result),
+                _ => Poll::Ready(Err(CallError::NoReply)),
+            },
+        }
+    }
+}
+
+impl<R> Drop for Call<R> {
+    fn drop(&mut self) {
+        let old = std::mem::replace(&mut *self.slot.state.lock(), State::Over);
+        drop(old);
+    }
+}

@@ -1,0 +1,364 @@
+//! The actor cell: one actor's pid, mailbox, relations and counters, and the turn in which a worker runs it.
+//! Invariant: whatever ends an actor goes through `terminate`, once (the mailbox's `close` decides who was first), and
+//! by the time its monitors hear of it the pid no longer resolves. Leaves queue states to `mailbox`, links to
+//! `relations`, versions to `versions`, and the choice of thread to `scheduler`.
+
+use std::any::Any;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
+
+use parking_lot::Mutex;
+
+use crate::behaviour::{Behaviour, Flow, Signal};
+use crate::context::Context;
+use crate::exit::ExitReason;
+use crate::mailbox::{Batch, Control, Envelope, Fit, Mailbox, Push, Turn, Wake};
+use crate::pid::Pid;
+use crate::relations::Relations;
+use crate::runtime::Shared;
+use crate::scheduler::{Runnable, Slice};
+use crate::versions::Versions;
+
+/// A behaviour of any type for messages `M`.
+pub(crate) type Logic<M> = Box<dyn Behaviour<M>>;
+
+const TRAP_EXIT: u8 = 1;
+const DORMANT: u8 = 2;
+
+pub(crate) struct Cell<M: Send + 'static> {
+    pub(crate) pid: Pid,
+    pub(crate) shared: Arc<Shared>,
+    pub(crate) pool: u8,
+    flags: AtomicU8,
+    budget: u32,
+    pub(crate) mailbox: Mailbox<M, Logic<M>>,
+    pub(crate) relations: Mutex<Relations>,
+    pub(crate) versions: Mutex<Option<Box<Versions<M>>>>,
+    /// Messages and signals handled; only the runner writes it.
+    processed: AtomicU64,
+}
+
+/// A cell whose message type is not known: what the slab, links and supervisors hold.
+pub(crate) trait AnyCell: Runnable + Any + Send + Sync {
+    /// Puts a signal into the mailbox.
+    fn deliver(self: Arc<Self>, signal: Signal);
+    /// An exit signal from a linked actor.
+    fn exit_from(self: Arc<Self>, from: Pid, reason: ExitReason);
+    /// Ends the actor before its next message.
+    fn request_exit(self: Arc<Self>, reason: ExitReason);
+    /// Asks the actor to end: at once, or through `Behaviour::shutdown` if it traps exits.
+    fn shutdown(self: Arc<Self>, reason: ExitReason);
+    /// Ends the actor after the messages that are in the mailbox now.
+    fn exit_in_order(self: Arc<Self>, reason: ExitReason);
+    fn relations(&self) -> &Mutex<Relations>;
+    fn snapshot(&self) -> CellSnapshot;
+    fn version(&self) -> u32;
+    fn rollback(self: Arc<Self>, steps: usize) -> Option<u32>;
+    fn set_overflow(&self, capacity: Option<usize>, policy: crate::mailbox::Overflow) -> bool;
+}
+
+/// What introspection sees of one cell.
+#[derive(Clone, Debug)]
+pub struct CellSnapshot {
+    /// The actor.
+    pub pid: Pid,
+    /// idle, scheduled, running, waiting (a pull actor in `recv`) or dead.
+    pub state: &'static str,
+    /// Messages not yet begun.
+    pub mailbox: usize,
+    /// Messages and signals handled so far.
+    pub processed: u64,
+    /// A virtual actor that is not activated.
+    pub dormant: bool,
+    /// The pool that runs it.
+    pub pool: u8,
+    /// The behaviour version, from 1.
+    pub version: u32,
+}
+
+enum TurnEnd {
+    Idle,
+    Yield,
+    Exit(ExitReason),
+}
+
+impl<M: Send + 'static> Cell<M> {
+    pub(crate) fn new(
+        pid: Pid,
+        shared: Arc<Shared>,
+        pool: u8,
+        budget: u32,
+        mailbox: Mailbox<M, Logic<M>>,
+        parent: Option<Pid>,
+    ) -> Self {
+        Self {
+            pid,
+            shared,
+            pool,
+            flags: AtomicU8::new(0),
+            budget: budget.max(1),
+            mailbox,
+            relations: Mutex::new(Relations::new(parent)),
+            versions: Mutex::new(None),
+            processed: AtomicU64::new(0),
+        }
+    }
+
+    fn has(&self, flag: u8) -> bool {
+        self.flags.load(Ordering::Relaxed) & flag != 0
+    }
+
+    fn set(&self, flag: u8, on: bool) {
+        if on {
+            self.flags.fetch_or(flag, Ordering::Relaxed);
+        } else {
+            self.flags.fetch_and(!flag, Ordering::Relaxed);
+        }
+    }
+
+    pub(crate) fn trap_exit(&self, on: bool) {
+        self.set(TRAP_EXIT, on);
+    }
+
+    pub(crate) fn set_dormant(&self, on: bool) {
+        self.set(DORMANT, on);
+    }
+
+    pub(crate) fn count_processed(&self, count: u64) {
+        self.processed.store(self.processed.load(Ordering::Relaxed) + count, Ordering::Relaxed);
+    }
+
+    pub(crate) fn wake(self: &Arc<Self>, wake: Wake) {
+        match wake {
+            Wake::Nothing => {}
+            Wake::Schedule => self.shared.schedule(self.pool, self.clone()),
+            Wake::Waker(waker) => waker.wake(),
+        }
+    }
+
+    pub(crate) fn control(self: &Arc<Self>, control: Control<Logic<M>>) -> bool {
+        match self.mailbox.push(Envelope::Control(Box::new(control)), Fit::OverCapacity, None) {
+            Push::Queued(wake) => {
+                self.wake(wake);
+                true
+            }
+            _ => false,
+        }
+    }
+
+    /// One turn: begin, run messages until the queue or the budget ends, give the run permit back.
+    fn run_turn(self: &Arc<Self>, slice: &Slice<'_>) -> u32 {
+        let Some(mut turn) = self.mailbox.begin() else { return 0 };
+        let mut done = 0;
+        let mut cx = Context::new(self);
+        let end = catch_unwind(AssertUnwindSafe(|| self.drain(&mut cx, &mut turn, &mut done, slice)))
+            .unwrap_or_else(|payload| TurnEnd::Exit(ExitReason::from_panic(payload)));
+        match end {
+            TurnEnd::Idle => {}
+            TurnEnd::Yield => {
+                if self.mailbox.yield_turn(turn) {
+                    self.shared.schedule(self.pool, self.clone());
+                }
+            }
+            TurnEnd::Exit(reason) => self.terminate(turn, reason),
+        }
+        done.max(1)
+    }
+
+    fn drain(
+        self: &Arc<Self>,
+        cx: &mut Context<'_, M>,
+        turn: &mut Turn<M, Logic<M>>,
+        done: &mut u32,
+        slice: &Slice<'_>,
+    ) -> TurnEnd {
+        let budget = self.budget.min(slice.budget_max);
+        let mut counted = 0;
+        loop {
+            if self.mailbox.exit_requested() {
+                return TurnEnd::Exit(self.mailbox.exit_reason().unwrap_or(ExitReason::Killed));
+            }
+            let Some(envelope) = turn.batch.pop() else {
+                self.count_processed(u64::from(*done - counted));
+                counted = *done;
+                if !self.mailbox.refill_or_idle(turn) {
+                    return TurnEnd::Idle;
+                }
+                continue;
+            };
+            self.mailbox.set_in_hand(turn.batch.len());
+            *done += 1;
+            let flow = match envelope {
+                Envelope::User(message) => match turn.behaviour.as_deref_mut() {
+                    Some(behaviour) => behaviour.handle(cx, message),
+                    None => Flow::Exit(ExitReason::Killed),
+                },
+                Envelope::Control(control) => self.apply(cx, turn, *control),
+            };
+            if let Flow::Exit(reason) = flow {
+                return TurnEnd::Exit(reason);
+            }
+            if *done >= budget || slice.preempted() || cx.take_yield() {
+                self.count_processed(u64::from(*done - counted));
+                return TurnEnd::Yield;
+            }
+        }
+    }
+
+    fn apply(
+        self: &Arc<Self>,
+        cx: &mut Context<'_, M>,
+        turn: &mut Turn<M, Logic<M>>,
+        control: Control<Logic<M>>,
+    ) -> Flow {
+        let Some(current) = &mut turn.behaviour else { return Flow::Exit(ExitReason::Killed) };
+        match control {
+            Control::Start => current.started(cx),
+            Control::Signal(signal) => current.signal(cx, signal),
+            Control::Exit(reason) => Flow::Exit(reason),
+            Control::Shutdown(reason) => current.shutdown(cx, reason),
+            Control::Swap { version, behaviour } => {
+                Versions::apply_swap(&self.versions, current, version, behaviour).into_flow()
+            }
+            Control::Rollback { steps } => {
+                Versions::apply_rollback(&self.versions, current, steps).into_flow()
+            }
+        }
+    }
+
+    fn terminate(self: &Arc<Self>, mut turn: Turn<M, Logic<M>>, reason: ExitReason) {
+        if let (Some(behaviour), false) = (&mut turn.behaviour, matches!(reason, ExitReason::Killed)) {
+            let mut cx = Context::new(self);
+            // A panic while cleaning up must not hide the reason that the actor ends for.
+            let _ = catch_unwind(AssertUnwindSafe(|| behaviour.terminate(&mut cx, &reason)));
+        }
+        let unread = turn.batch;
+        let behaviour = turn.behaviour;
+        self.end(unread, &reason);
+        drop_quietly(behaviour);
+        drop_quietly(self.versions.lock().take());
+    }
+
+    /// Closes the cell and tells everybody who should know. Shared with pull actors, whose owner ends them.
+    pub(crate) fn end(self: &Arc<Self>, unread: Batch<M, Logic<M>>, reason: &ExitReason) {
+        let Some(rest) = self.mailbox.close() else { return };
+        let relations = self.relations.lock().close();
+        self.shared.forget(self.pid, &relations);
+        self.shared.announce(self.pid, relations, reason);
+        self.bury(unread, reason);
+        self.bury(rest, reason);
+        self.shared.ended(reason);
+    }
+
+    /// Turns unread messages into dead letters.
+    fn bury(&self, mut batch: Batch<M, Logic<M>>, reason: &ExitReason) {
+        while let Some(envelope) = batch.pop() {
+            if let Envelope::User(message) = envelope {
+                self.shared.dead_letters.record(self.pid, &message, reason.label());
+                drop_quietly(message);
+            }
+        }
+    }
+}
+
+/// Runs user destructors where a panic in one of them must not unwind through the scheduler.
+pub(crate) fn drop_quietly<T>(value: T) {
+    let _ = catch_unwind(AssertUnwindSafe(|| drop(value)));
+}
+
+trait IntoFlow {
+    fn into_flow(self) -> Flow;
+}
+
+impl IntoFlow for Result<(), ExitReason> {
+    fn into_flow(self) -> Flow {
+        self.map_or_else(Flow::Exit, |()| Flow::Continue)
+    }
+}
+
+impl<M: Send + 'static> Runnable for Cell<M> {
+    fn run(self: Arc<Self>, slice: &Slice<'_>) -> u32 {
+        self.run_turn(slice)
+    }
+
+    fn id(&self) -> u64 {
+        self.pid.to_bits()
+    }
+}
+
+impl<M: Send + 'static> AnyCell for Cell<M> {
+    fn deliver(self: Arc<Self>, signal: Signal) {
+        self.control(Control::Signal(signal));
+    }
+
+    fn exit_from(self: Arc<Self>, from: Pid, reason: ExitReason) {
+        self.relations.lock().links.remove(&from);
+        if self.has(TRAP_EXIT) {
+            self.deliver(Signal::Exit { from, reason });
+        } else if !matches!(reason, ExitReason::Normal) {
+            self.request_exit(reason);
+        }
+    }
+
+    fn request_exit(self: Arc<Self>, reason: ExitReason) {
+        let wake = self.mailbox.request_exit(reason);
+        self.wake(wake);
+    }
+
+    fn shutdown(self: Arc<Self>, reason: ExitReason) {
+        if self.has(TRAP_EXIT) {
+            self.control(Control::Shutdown(reason));
+        } else {
+            self.request_exit(reason);
+        }
+    }
+
+    fn exit_in_order(self: Arc<Self>, reason: ExitReason) {
+        self.control(Control::Exit(reason));
+    }
+
+    fn relations(&self) -> &Mutex<Relations> {
+        &self.relations
+    }
+
+    fn snapshot(&self) -> CellSnapshot {
+        CellSnapshot {
+            pid: self.pid,
+            state: self.mailbox.state_name(),
+            mailbox: self.mailbox.len(),
+            processed: self.processed.load(Ordering::Relaxed),
+            dormant: self.has(DORMANT),
+            pool: self.pool,
+            version: self.version(),
+        }
+    }
+
+    fn version(&self) -> u32 {
+        self.versions.lock().as_ref().map_or(1, |versions| versions.declared())
+    }
+
+    fn rollback(self: Arc<Self>, steps: usize) -> Option<u32> {
+        let mut slot = self.versions.lock();
+        let version = slot.as_mut()?.declare_rollback(steps)?;
+        // Pushed under the versions lock, so that mailbox order is the order in which versions were promised.
+        let queued = self.control(Control::Rollback { steps });
+        drop(slot);
+        queued.then_some(version)
+    }
+
+    fn set_overflow(&self, capacity: Option<usize>, policy: crate::mailbox::Overflow) -> bool {
+        self.mailbox.set_bound(capacity, policy)
+    }
+}
+
+impl<M: Send + 'static> Cell<M> {
+    /// Puts a hot swap into the mailbox and returns the version it will have; `None` if the actor is dead.
+    pub(crate) fn swap(self: &Arc<Self>, behaviour: Logic<M>) -> Option<u32> {
+        let mut slot = self.versions.lock();
+        let version = slot.get_or_insert_with(Box::default).declare_swap();
+        let queued = self.control(Control::Swap { version, behaviour });
+        drop(slot);
+        queued.then_some(version)
+    }
+}

@@ -1,0 +1,515 @@
+//! What one can ask of a runtime: spawn, send, link, monitor, name, time. Owns the API on pids; the typed API is
+//! `ActorRef`. Invariant: every operation on a pid that names nobody says so and does nothing.
+
+use std::any::Any;
+use std::sync::{Arc, Weak};
+use std::time::Duration;
+
+use crate::behaviour::{Behaviour, Handler, MonitorRef, Signal};
+use crate::cell::{AnyCell, Cell, CellSnapshot, Logic};
+use crate::context::Context;
+use crate::dead_letters::DeadLetter;
+use crate::exit::ExitReason;
+use crate::inbox::Inbox;
+use crate::limits::BUDGET_DEFAULT;
+use crate::mailbox::{Control, Mailbox, Overflow};
+use crate::pid::Pid;
+use crate::reference::{ActorRef, SendError};
+use crate::registry::normalise;
+use crate::relations::Name;
+use crate::runtime::Shared;
+use crate::scheduler::task::Task;
+use crate::timer::TimerId;
+
+/// Why an actor could not be made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SpawnError {
+    /// The runtime is stopping.
+    Stopping,
+    /// The parent has ended.
+    NoParent,
+    /// There are more actors than pids.
+    Full,
+    /// There is no pool of that number.
+    NoPool,
+}
+
+impl std::fmt::Display for SpawnError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::Stopping => "the runtime is stopping: no actor can be spawned",
+            Self::NoParent => "the parent actor has ended",
+            Self::Full => "no pid is free",
+            Self::NoPool => "the runtime has no pool of that number",
+        })
+    }
+}
+
+impl std::error::Error for SpawnError {}
+
+/// Options for one actor.
+#[derive(Clone, Copy, Debug)]
+pub struct SpawnOptions {
+    /// Messages before the actor yields its worker.
+    pub budget: u32,
+    /// Which pool runs it (0 is the default pool).
+    pub pool: u8,
+    /// Capacity and what happens above it; unbounded if `None`.
+    pub bound: Option<(usize, Overflow)>,
+    /// The actor that takes this one with it when it ends.
+    pub parent: Option<Pid>,
+    /// An actor to be linked with from the start.
+    pub link: Option<Pid>,
+    /// Whether exit signals of linked actors arrive as messages.
+    pub trap_exit: bool,
+}
+
+impl Default for SpawnOptions {
+    fn default() -> Self {
+        Self { budget: BUDGET_DEFAULT, pool: 0, bound: None, parent: None, link: None, trap_exit: false }
+    }
+}
+
+/// Access to a runtime. Clones are cheap. A handle does not keep the runtime running.
+#[derive(Clone)]
+pub struct Handle {
+    shared: Arc<Shared>,
+}
+
+/// A handle that does not keep the runtime's memory.
+#[derive(Clone)]
+pub struct WeakHandle(Weak<Shared>);
+
+impl WeakHandle {
+    /// The handle, if the runtime still is.
+    #[must_use]
+    pub fn upgrade(&self) -> Option<Handle> {
+        self.0.upgrade().map(Handle::new)
+    }
+}
+
+impl Handle {
+    pub(crate) fn new(shared: Arc<Shared>) -> Self {
+        Self { shared }
+    }
+
+    pub(crate) fn shared(&self) -> &Arc<Shared> {
+        &self.shared
+    }
+
+    /// A weak version of this handle.
+    #[must_use]
+    pub fn downgrade(&self) -> WeakHandle {
+        WeakHandle(Arc::downgrade(&self.shared))
+    }
+
+    /// Milliseconds since the runtime began (virtual ones in a simulation).
+    #[must_use]
+    pub fn now_ms(&self) -> u64 {
+        self.shared.clock.now_ms()
+    }
+
+    /// Spawns an actor with default options.
+    pub fn spawn<M: Send + 'static>(&self, behaviour: impl Behaviour<M>) -> Result<ActorRef<M>, SpawnError> {
+        self.spawn_with(SpawnOptions::default(), behaviour)
+    }
+
+    /// Spawns a closure as an actor.
+    pub fn spawn_fn<M, R, F>(&self, handler: F) -> Result<ActorRef<M>, SpawnError>
+    where
+        M: Send + 'static,
+        R: Into<crate::behaviour::Flow> + 'static,
+        F: FnMut(&mut Context<'_, M>, M) -> R + Send + 'static,
+    {
+        self.spawn(Handler::new(handler))
+    }
+
+    /// Spawns an actor.
+    pub fn spawn_with<M: Send + 'static>(
+        &self,
+        options: SpawnOptions,
+        behaviour: impl Behaviour<M>,
+    ) -> Result<ActorRef<M>, SpawnError> {
+        self.spawn_boxed(options, Box::new(behaviour))
+    }
+
+    /// Spawns an actor whose behaviour is boxed already.
+    pub fn spawn_boxed<M: Send + 'static>(
+        &self,
+        options: SpawnOptions,
+        behaviour: Logic<M>,
+    ) -> Result<ActorRef<M>, SpawnError> {
+        let start = behaviour.needs_start();
+        let cell = self.make(options, Mailbox::push_role(behaviour))?;
+        if start {
+            cell.control(Control::Start);
+        }
+        Ok(ActorRef::new(cell))
+    }
+
+    /// Makes a pull actor: whoever holds the inbox is the actor.
+    pub fn spawn_inbox<M: Send + 'static>(
+        &self,
+        options: SpawnOptions,
+    ) -> Result<(ActorRef<M>, Inbox<M>), SpawnError> {
+        let cell = self.make(options, Mailbox::pull_role())?;
+        Ok((ActorRef::new(cell.clone()), Inbox::new(cell)))
+    }
+
+    /// Spawns an async actor on one of the runtime's pools: `body` gets the inbox and its future is the actor.
+    pub fn spawn_async<M, F, Fut>(&self, options: SpawnOptions, body: F) -> Result<ActorRef<M>, SpawnError>
+    where
+        M: Send + 'static,
+        F: FnOnce(Inbox<M>) -> Fut,
+        Fut: Future<Output = ()> + Send + 'static,
+    {
+        let (actor, inbox) = self.spawn_inbox(options)?;
+        let pid = actor.pid().to_bits();
+        Task::spawn(&self.shared, options.pool, pid, body(inbox));
+        Ok(actor)
+    }
+
+    fn make<M: Send + 'static>(
+        &self,
+        options: SpawnOptions,
+        mailbox: Mailbox<M, Logic<M>>,
+    ) -> Result<Arc<Cell<M>>, SpawnError> {
+        let shared = &self.shared;
+        if shared.stopping.load(std::sync::atomic::Ordering::Relaxed) {
+            return Err(SpawnError::Stopping);
+        }
+        if options.pool as usize >= shared.pools.len() {
+            return Err(SpawnError::NoPool);
+        }
+        let pid = shared.slab.reserve().ok_or(SpawnError::Full)?;
+        let cell = Cell::new(pid, shared.clone(), options.pool, options.budget, mailbox, options.parent);
+        let cell = Arc::new(cell);
+        if let Some((capacity, policy)) = options.bound {
+            cell.mailbox.set_bound(Some(capacity), policy);
+        }
+        if options.trap_exit {
+            cell.trap_exit(true);
+        }
+        if let Some(parent) = options.parent
+            && !self.adopt(parent, pid)
+        {
+            shared.slab.remove(pid);
+            return Err(SpawnError::NoParent);
+        }
+        shared.born();
+        shared.slab.put(pid, cell.clone());
+        if let Some(link) = options.link {
+            self.link(pid, link);
+        }
+        if shared.stopping.load(std::sync::atomic::Ordering::SeqCst) {
+            // `stop` may have listed the actors before this one was in the slab.
+            AnyCell::request_exit(cell.clone(), ExitReason::Shutdown);
+        }
+        Ok(cell)
+    }
+
+    /// The parent may end between its slab entry and here; then there is nobody to belong to.
+    fn adopt(&self, parent: Pid, child: Pid) -> bool {
+        let Some(parent) = self.shared.slab.get(parent) else { return false };
+        let mut relations = parent.relations().lock();
+        relations.more().map(|more| more.children.insert(child)).is_some()
+    }
+
+    fn cell(&self, pid: Pid) -> Option<Arc<dyn AnyCell>> {
+        self.shared.slab.get(pid)
+    }
+
+    /// The typed reference behind a pid, if the actor is alive and takes such messages.
+    #[must_use]
+    pub fn actor<M: Send + 'static>(&self, pid: Pid) -> Option<ActorRef<M>> {
+        let cell: Arc<dyn Any + Send + Sync> = self.cell(pid)?;
+        cell.downcast::<Cell<M>>().ok().map(ActorRef::new)
+    }
+
+    /// Sends to a pid. Fails like [`ActorRef::send`], and if the actor takes other messages.
+    pub fn send<M: Send + 'static>(&self, pid: Pid, message: M) -> Result<(), SendError<M>> {
+        match self.actor(pid) {
+            Some(actor) => actor.send(message),
+            None => Err(SendError::NoProcess(message)),
+        }
+    }
+
+    /// Whether the actor has not ended.
+    #[must_use]
+    pub fn is_alive(&self, pid: Pid) -> bool {
+        self.shared.slab.with(pid, |_| ()).is_some()
+    }
+
+    /// State, mailbox depth and counters of one actor.
+    #[must_use]
+    pub fn inspect(&self, pid: Pid) -> Option<CellSnapshot> {
+        self.cell(pid).map(|cell| cell.snapshot())
+    }
+
+    /// Number of actors alive.
+    #[must_use]
+    pub fn live(&self) -> usize {
+        self.shared.live()
+    }
+
+    /// Ends an actor before its next message. Returns false if there is none.
+    pub fn exit(&self, pid: Pid, reason: ExitReason) -> bool {
+        self.cell(pid).map(|cell| cell.request_exit(reason)).is_some()
+    }
+
+    /// Asks an actor to end; one that traps exits may put its house in order first (`Behaviour::shutdown`).
+    pub fn shutdown(&self, pid: Pid, reason: ExitReason) -> bool {
+        self.cell(pid).map(|cell| cell.shutdown(reason)).is_some()
+    }
+
+    /// Makes `child` end with `parent`, if it has no parent yet.
+    pub fn set_parent(&self, child: Pid, parent: Pid) -> bool {
+        let Some(cell) = self.cell(child) else { return false };
+        let mut relations = cell.relations().lock();
+        if relations.parent.is_some() || relations.more().is_none() {
+            return relations.parent == Some(parent);
+        }
+        relations.parent = Some(parent);
+        drop(relations);
+        self.adopt(parent, child)
+    }
+
+    /// Ends an actor after the messages that are in its mailbox now.
+    pub fn exit_in_order(&self, pid: Pid, reason: ExitReason) -> bool {
+        self.cell(pid).map(|cell| cell.exit_in_order(reason)).is_some()
+    }
+
+    /// Links two actors: when one ends abnormally, so does the other, unless it traps exits.
+    pub fn link(&self, left: Pid, right: Pid) -> bool {
+        let Some(first) = self.cell(left) else { return false };
+        if !first.relations().lock().link(right) {
+            return false;
+        }
+        let linked = self.cell(right).is_some_and(|second| second.relations().lock().link(left));
+        if !linked {
+            first.exit_from(right, ExitReason::NoProcess);
+        }
+        linked
+    }
+
+    /// Takes a link away from both sides.
+    pub fn unlink(&self, left: Pid, right: Pid) -> bool {
+        let remove = |from: Pid, other: Pid| {
+            self.cell(from).is_some_and(|cell| cell.relations().lock().links.remove(&other))
+        };
+        let (first, second) = (remove(left, right), remove(right, left));
+        first || second
+    }
+
+    /// Monitors `target` for `watcher`, which gets one `DOWN`; at once if the target does not exist.
+    pub fn monitor(&self, watcher: Pid, target: Pid) -> MonitorRef {
+        let monitor = self.shared.next_monitor();
+        let added = self.cell(target).is_some_and(|cell| {
+            cell.relations().lock().more().map(|more| more.monitors.push((monitor, watcher))).is_some()
+        });
+        if !added && let Some(cell) = self.cell(watcher) {
+            cell.deliver(Signal::Down { monitor, pid: target, reason: ExitReason::NoProcess });
+        }
+        monitor
+    }
+
+    /// Takes a monitor away. A `DOWN` that is in the mailbox already stays there.
+    pub fn demonitor(&self, target: Pid, monitor: MonitorRef) -> bool {
+        self.cell(target).is_some_and(|cell| {
+            let mut relations = cell.relations().lock();
+            relations.peek_mut().is_some_and(|more| {
+                let before = more.monitors.len();
+                more.monitors.retain(|(held, _)| *held != monitor);
+                more.monitors.len() < before
+            })
+        })
+    }
+
+    /// The children of an actor.
+    #[must_use]
+    pub fn children(&self, pid: Pid) -> Vec<Pid> {
+        let listed = self.cell(pid).and_then(|cell| {
+            cell.relations().lock().peek().map(|more| more.children.iter().copied().collect::<Vec<_>>())
+        });
+        listed.unwrap_or_default()
+    }
+
+    /// Sets what happens above the capacity. Returns false if there is no such actor, or it has no capacity and none is given.
+    pub fn set_overflow(&self, pid: Pid, capacity: Option<usize>, policy: Overflow) -> bool {
+        self.cell(pid).is_some_and(|cell| cell.set_overflow(capacity, policy))
+    }
+
+    /// The behaviour version of an actor as callers were promised it: from 1.
+    #[must_use]
+    pub fn version(&self, pid: Pid) -> Option<u32> {
+        self.cell(pid).map(|cell| cell.version())
+    }
+
+    /// Goes back `steps` behaviour versions, in mailbox order. `None` if the history is too short or nobody is there.
+    pub fn rollback(&self, pid: Pid, steps: usize) -> Option<u32> {
+        self.cell(pid)?.rollback(steps)
+    }
+
+    fn name_actor(&self, name: Name, pid: Pid) -> bool {
+        let Some(cell) = self.cell(pid) else { return false };
+        let mut relations = cell.relations().lock();
+        let Some(more) = relations.more() else { return false };
+        if !more.names.contains(&name) {
+            more.names.push(name.clone());
+        }
+        // Under the relations' lock, so that the end of the actor cannot come between.
+        let previous = self.shared.registry.add(&name, pid);
+        drop(relations);
+        if let Some(previous) = previous.filter(|previous| *previous != pid) {
+            self.unlist(&name, previous);
+        }
+        true
+    }
+
+    fn unlist(&self, name: &Name, pid: Pid) {
+        if let Some(cell) = self.cell(pid)
+            && let Some(more) = cell.relations().lock().peek_mut()
+        {
+            more.names.retain(|held| held != name);
+        }
+    }
+
+    fn unname(&self, name: &Name, pid: Option<Pid>) -> Option<Pid> {
+        let pid = pid?;
+        self.shared.registry.remove(name, pid);
+        self.unlist(name, pid);
+        Some(pid)
+    }
+
+    /// Gives an actor a name; the name leaves whoever had it. False if there is no such actor.
+    pub fn register(&self, name: &str, pid: Pid) -> bool {
+        self.name_actor(Name::Plain(Arc::from(name)), pid)
+    }
+
+    /// Frees a name.
+    pub fn unregister(&self, name: &str) -> Option<Pid> {
+        self.unname(&Name::Plain(Arc::from(name)), self.whereis(name))
+    }
+
+    /// Who has the name.
+    #[must_use]
+    pub fn whereis(&self, name: &str) -> Option<Pid> {
+        self.shared.registry.name(name)
+    }
+
+    /// All plain names.
+    #[must_use]
+    pub fn registered(&self) -> Vec<(String, Pid)> {
+        self.shared.registry.names()
+    }
+
+    /// Gives an actor a path such as `/svc/payment/one`.
+    pub fn register_path(&self, path: &str, pid: Pid) -> bool {
+        self.name_actor(Name::Path(Arc::from(normalise(path))), pid)
+    }
+
+    /// Frees a path.
+    pub fn unregister_path(&self, path: &str) -> Option<Pid> {
+        self.unname(&Name::Path(Arc::from(normalise(path))), self.whereis_path(path))
+    }
+
+    /// Who is at the path.
+    #[must_use]
+    pub fn whereis_path(&self, path: &str) -> Option<Pid> {
+        self.shared.registry.path(&normalise(path))
+    }
+
+    /// The paths below a prefix: all descendants, or one level only.
+    #[must_use]
+    pub fn list_paths(&self, prefix: &str, direct_only: bool) -> Vec<(String, Pid)> {
+        self.shared.registry.below(prefix, direct_only)
+    }
+
+    /// Puts an actor into a group.
+    pub fn join_group(&self, group: &str, pid: Pid) -> bool {
+        self.name_actor(Name::Group(Arc::from(group)), pid)
+    }
+
+    /// Takes an actor out of a group.
+    pub fn leave_group(&self, group: &str, pid: Pid) {
+        self.unname(&Name::Group(Arc::from(group)), Some(pid));
+    }
+
+    /// The members of a group.
+    #[must_use]
+    pub fn group(&self, group: &str) -> Vec<Pid> {
+        self.shared.registry.group(group)
+    }
+
+    /// Runs `action` once after `delay`, on the keeper thread: it must be short and must not block.
+    pub fn run_after(&self, delay: Duration, action: impl Fn() + Send + Sync + 'static) -> TimerId {
+        self.shared.timer(
+            delay,
+            None,
+            Arc::new(move || {
+                action();
+                true
+            }),
+        )
+    }
+
+    /// Sends a message after a delay. If it cannot be delivered then, it becomes a dead letter.
+    pub fn send_after<M: Send + 'static>(&self, delay: Duration, to: &ActorRef<M>, message: M) -> TimerId {
+        let (to, slot) = (to.downgrade(), parking_lot::Mutex::new(Some(message)));
+        let fire = move || match (to.upgrade(), slot.lock().take()) {
+            (Some(actor), Some(message)) => actor.send_or_bury(message),
+            _ => false,
+        };
+        self.shared.timer(delay, None, Arc::new(fire))
+    }
+
+    /// Sends what `make` returns again and again, without drift, until cancelled or the actor ends.
+    pub fn send_interval<M: Send + 'static>(
+        &self,
+        period: Duration,
+        to: &ActorRef<M>,
+        make: impl Fn() -> M + Send + Sync + 'static,
+    ) -> TimerId {
+        let (to, id) = (to.downgrade(), Arc::new(std::sync::OnceLock::<TimerId>::new()));
+        let (own, shared) = (id.clone(), Arc::downgrade(&self.shared));
+        let fire = move || {
+            let sent = to.upgrade().filter(ActorRef::is_alive).map(|actor| actor.send_or_bury(make()));
+            if sent.is_none()
+                && let (Some(id), Some(shared)) = (own.get(), shared.upgrade())
+            {
+                shared.cancel_timer(*id);
+            }
+            sent.is_some()
+        };
+        let timer = self.shared.timer(period, Some(period), Arc::new(fire));
+        let _ = id.set(timer);
+        timer
+    }
+
+    /// Cancels a timer. False if it has fired, was cancelled or never was.
+    pub fn cancel_timer(&self, id: TimerId) -> bool {
+        self.shared.cancel_timer(id)
+    }
+
+    /// Messages accepted and never handled, so far.
+    #[must_use]
+    pub fn dead_letters(&self) -> u64 {
+        self.shared.dead_letters.total()
+    }
+
+    /// The last dead letters, oldest first.
+    #[must_use]
+    pub fn recent_dead_letters(&self) -> Vec<DeadLetter> {
+        self.shared.dead_letters.recent()
+    }
+
+    /// Calls `subscriber` for every dead letter from now on (`None` ends that).
+    pub fn on_dead_letter(&self, subscriber: Option<Arc<dyn Fn(&DeadLetter, &dyn Any) + Send + Sync>>) {
+        self.shared.dead_letters.subscribe(subscriber);
+    }
+
+    /// Counts a restart made by a supervisor outside this crate.
+    pub fn count_restart(&self) {
+        self.shared.counters.restarts.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+    }
+}

@@ -1,0 +1,77 @@
+//! Every limit of the actor core: its name, default and reason. Nothing else in the crate carries a bare number.
+//! Leaves to callers which of the defaults they override (pools, capacities and time-outs are all options).
+
+/// Messages that one actor may process before it yields its worker (Erlang's "reductions", counted in messages).
+pub const BUDGET_DEFAULT: u32 = 100;
+
+/// Messages between two looks at the clock while a worker holds its host (for Python: while it holds the GIL).
+pub const SLICE_MESSAGES: u32 = 64;
+
+/// Longest time in microseconds that a worker keeps its host before it lets others in.
+pub const SLICE_US: u64 = 1_000;
+
+/// Period in milliseconds at which the keeper looks for workers that overstay; two periods make a handler "slow".
+pub const KEEPER_TICK_MS: u64 = 2;
+
+/// Ticks that the keeper goes on after the last worker went to sleep, so that a busy system does not wake it again and again.
+pub const KEEPER_LINGER_TICKS: u32 = 50;
+
+/// Extra workers that a pool may start to stand in for workers whose handler blocks.
+pub const SPARE_WORKERS_MAX: usize = 62;
+
+/// Largest number of pools in one runtime; a cell stores its pool in one byte.
+pub const POOLS_MAX: usize = 32;
+
+/// Time in milliseconds after which a handler that has not returned is reported as slow.
+pub const SLOW_HANDLER_MS: u64 = 1_000;
+
+/// Slow-handler reports that are kept for introspection.
+pub const SLOW_HANDLERS_KEPT: usize = 64;
+
+/// Behaviour versions that can be rolled back to, beside the running one.
+pub const VERSIONS_KEPT: usize = 16;
+
+/// Redirects that one message may take from full mailbox to full mailbox; ends cycles of redirection.
+pub const REDIRECT_HOPS_MAX: u32 = 8;
+
+/// Dead letters whose description is kept for the log.
+pub const DEAD_LETTERS_KEPT: usize = 256;
+
+/// Queue capacity in messages above which an idle actor gives its buffer back.
+pub const IDLE_QUEUE_KEPT: usize = 64;
+
+/// Restarts that a supervisor allows within `INTENSITY_PERIOD_MS` unless told otherwise (OTP allows 1 in 5 s).
+pub const INTENSITY_DEFAULT: u32 = 3;
+
+/// Window in milliseconds for a supervisor's restart intensity.
+pub const INTENSITY_PERIOD_MS: u64 = 5_000;
+
+/// Time in milliseconds that a child has for its orderly end before it is killed.
+pub const SHUTDOWN_TIMEOUT_MS: u64 = 5_000;
+
+/// First pause in milliseconds of a supervisor's exponential back-off, where back-off is on.
+pub const BACKOFF_FIRST_MS: u64 = 10;
+
+/// Longest pause in milliseconds of a supervisor's exponential back-off.
+pub const BACKOFF_MAX_MS: u64 = 10_000;
+
+/// Time in milliseconds that dropping a `Runtime` waits for its worker threads to end.
+pub const DROP_TIMEOUT_MS: u64 = 2_000;
+
+/// Time in milliseconds that killed actors have to be gone before `stop` returns without them (a handler may never return).
+pub const KILL_GRACE_MS: u64 = 200;
+
+/// Slots in the first chunk of the slab; each further chunk is twice as large.
+pub const SLAB_FIRST_CHUNK: usize = 64;
+
+/// Chunks of the slab: 64 * (2^25 - 1) slots are more than two thousand million actors.
+pub const SLAB_CHUNKS: usize = 25;
+
+/// Longest timer in milliseconds (2^36 - 1, about two years): what six levels of 64 slots reach.
+pub const TIMER_MAX_MS: u64 = (1 << 36) - 1;
+
+/// Cancelled timers that may wait in the wheel before it is swept.
+pub const TIMER_TOMBSTONES_MAX: usize = 1_024;
+
+/// Rounds a worker looks for work before it sleeps.
+pub const SEARCH_ROUNDS: u32 = 24;

@@ -1,0 +1,589 @@
+//! The mailbox and the states of a cell. Owns the queue, the behaviour while nobody runs it, the bound and the wish to
+//! end. Leaves to `cell` what is done with a batch, and to the scheduler where a cell waits for its turn.
+//!
+//! There is no unsafe code here (nor anywhere in this crate): one small lock guards everything, is held for a few moves,
+//! and never while user code runs. The proof of the three promises is this table of states:
+//!
+//! ```text
+//!            push                begin               refill_or_idle (queue empty)
+//!   Idle ----------> Scheduled ---------> Running -----------------------------------> Idle
+//!                        ^                   |  yield (messages left)
+//!                        +-------------------+
+//!   any state -- close --> Dead (final)
+//! ```
+//!
+//! * *One runner*: only the `Idle -> Scheduled` and `Running -> Scheduled` transitions hand out a run permit, each under the
+//!   lock, and a permit is used up by `begin`; so at most one worker is between `begin` and `refill_or_idle`/`yield`/`close`.
+//! * *No lost wake-up*: a push to an `Idle` cell schedules it; a push to `Scheduled` or `Running` needs no wake because the runner
+//!   looks at the queue again under the same lock before the state becomes `Idle`.
+//! * *Order*: pushes append under the lock; the runner takes a prefix and puts what it did not use back in front.
+//!
+//! A pull mailbox (`Role::Pull`) has no runner: its owner pops, or leaves a waker under the lock when the queue is empty.
+
+use std::collections::VecDeque;
+use std::task::Waker;
+
+use crate::behaviour::Signal;
+use crate::exit::ExitReason;
+use crate::limits::IDLE_QUEUE_KEPT;
+use crate::pid::Pid;
+use crate::sync::{AtomicBool, AtomicU32, Mutex, Ordering};
+
+/// What lies in a mailbox. Control is boxed so that it costs messages nothing.
+pub(crate) enum Envelope<M, B> {
+    User(M),
+    Control(Box<Control<B>>),
+}
+
+/// What the runtime puts into a mailbox.
+pub(crate) enum Control<B> {
+    /// Run `started`.
+    Start,
+    Signal(Signal),
+    /// Replace the behaviour; the number is the version that was promised to the caller.
+    Swap {
+        version: u32,
+        behaviour: B,
+    },
+    /// Go back this many versions.
+    Rollback {
+        steps: usize,
+    },
+    /// End in mailbox order.
+    Exit(ExitReason),
+    /// Asked to end in order, by somebody with a time-out.
+    Shutdown(ExitReason),
+}
+
+/// What a bounded mailbox does with a message that does not fit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Overflow {
+    /// The new message is refused; `send` says so.
+    DropNew,
+    /// The oldest message makes room and becomes a dead letter.
+    DropOld,
+    /// The sender waits for room.
+    Block,
+    /// The new message goes to the target instead, under the target's own policy.
+    Redirect(Pid),
+    /// The new message goes to the target; if the target cannot take it, it stays here above the capacity.
+    Spill(Pid),
+}
+
+struct Bound {
+    capacity: usize,
+    users: usize,
+    policy: Overflow,
+    room: Vec<Waker>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum State {
+    Idle,
+    Scheduled,
+    Running,
+    Dead,
+}
+
+enum Role<B> {
+    Push(Option<B>),
+    Pull(Option<Waker>),
+}
+
+struct Inner<M, B> {
+    state: State,
+    /// The first message lies here, so that an actor that gets one message at a time never allocates a queue.
+    front: Option<Envelope<M, B>>,
+    queue: VecDeque<Envelope<M, B>>,
+    role: Role<B>,
+    bound: Option<Box<Bound>>,
+    kill: Option<Box<ExitReason>>,
+}
+
+/// What the pusher has to do after it has let go of the lock.
+pub(crate) enum Wake {
+    Nothing,
+    Schedule,
+    Waker(Waker),
+}
+
+pub(crate) enum Push<M, B> {
+    Queued(Wake),
+    /// Queued, and the oldest message was pushed out.
+    Evicted(Wake, M),
+    Full(Envelope<M, B>, Overflow),
+    Dead(Envelope<M, B>),
+}
+
+/// Whether the bound applies to a push.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Fit {
+    Bounded,
+    OverCapacity,
+}
+
+/// A prefix of the mailbox in the hands of its runner.
+pub(crate) struct Batch<M, B> {
+    front: Option<Envelope<M, B>>,
+    queue: VecDeque<Envelope<M, B>>,
+}
+
+impl<M, B> Batch<M, B> {
+    pub(crate) fn empty() -> Self {
+        Self { front: None, queue: VecDeque::new() }
+    }
+
+    pub(crate) fn pop(&mut self) -> Option<Envelope<M, B>> {
+        self.front.take().or_else(|| self.queue.pop_front())
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.queue.len() + usize::from(self.front.is_some())
+    }
+}
+
+/// What the runner holds between `begin` and the end of its turn.
+pub(crate) struct Turn<M, B> {
+    pub(crate) behaviour: Option<B>,
+    pub(crate) batch: Batch<M, B>,
+}
+
+pub(crate) enum Pull<M, B> {
+    Item(Envelope<M, B>),
+    Empty,
+    Ended,
+}
+
+pub(crate) struct Mailbox<M, B> {
+    inner: Mutex<Inner<M, B>>,
+    /// Mirrors `inner.kill.is_some()`, so that the runner can look without the lock.
+    kill: AtomicBool,
+    /// Messages that the runner has taken but not begun; only the runner writes it.
+    in_hand: AtomicU32,
+}
+
+impl<M, B> Mailbox<M, B> {
+    pub(crate) fn push_role(behaviour: B) -> Self {
+        Self::new(Role::Push(Some(behaviour)))
+    }
+
+    pub(crate) fn pull_role() -> Self {
+        Self::new(Role::Pull(None))
+    }
+
+    fn new(role: Role<B>) -> Self {
+        let inner =
+            Inner { state: State::Idle, front: None, queue: VecDeque::new(), role, bound: None, kill: None };
+        Self { inner: Mutex::new(inner), kill: AtomicBool::new(false), in_hand: AtomicU32::new(0) }
+    }
+
+    /// Puts an envelope at the end. `waiter` is left for the next free place if the policy is `Block`.
+    pub(crate) fn push(&self, envelope: Envelope<M, B>, fit: Fit, waiter: Option<&Waker>) -> Push<M, B> {
+        let mut inner = self.inner.lock();
+        if inner.state == State::Dead {
+            return Push::Dead(envelope);
+        }
+        if inner.bound.is_some() && matches!(envelope, Envelope::User(_)) {
+            return inner.push_bounded(envelope, fit, waiter);
+        }
+        inner.append(envelope);
+        Push::Queued(inner.wake())
+    }
+
+    /// Uses up a run permit. `None` if the cell died meanwhile.
+    pub(crate) fn begin(&self) -> Option<Turn<M, B>> {
+        let mut inner = self.inner.lock();
+        if inner.state != State::Scheduled {
+            return None;
+        }
+        let Role::Push(behaviour) = &mut inner.role else { return None };
+        let behaviour = behaviour.take();
+        inner.state = State::Running;
+        let (batch, room) = inner.take_batch();
+        drop(inner);
+        self.in_hand.store(batch.len() as u32, Ordering::Relaxed);
+        wake_all(room);
+        Some(Turn { behaviour, batch })
+    }
+
+    /// The runner has used up its batch: it gets the next one, or the cell becomes idle and the turn is over (`false`).
+    pub(crate) fn refill_or_idle(&self, turn: &mut Turn<M, B>) -> bool {
+        let mut inner = self.inner.lock();
+        if inner.front.is_none() && inner.queue.is_empty() && inner.kill.is_none() {
+            inner.role = Role::Push(turn.behaviour.take());
+            inner.state = State::Idle;
+            if inner.queue.capacity() == 0 && turn.batch.queue.capacity() <= IDLE_QUEUE_KEPT {
+                inner.queue = std::mem::take(&mut turn.batch.queue);
+            }
+            return false;
+        }
+        let (batch, room) = inner.take_batch();
+        drop(inner);
+        self.in_hand.store(batch.len() as u32, Ordering::Relaxed);
+        turn.batch = batch;
+        wake_all(room);
+        true
+    }
+
+    /// The runner's budget is spent: what is left goes back in front, and the caller must schedule the cell if this says so.
+    #[must_use]
+    pub(crate) fn yield_turn(&self, mut turn: Turn<M, B>) -> bool {
+        let mut inner = self.inner.lock();
+        inner.put_back(&mut turn.batch);
+        inner.role = Role::Push(turn.behaviour.take());
+        self.in_hand.store(0, Ordering::Relaxed);
+        let more = inner.front.is_some() || !inner.queue.is_empty() || inner.kill.is_some();
+        inner.state = if more { State::Scheduled } else { State::Idle };
+        more
+    }
+
+    /// The messages that the runner has yet to begin.
+    pub(crate) fn set_in_hand(&self, count: usize) {
+        self.in_hand.store(count as u32, Ordering::Relaxed);
+    }
+
+    /// Asks the cell to end before its next message.
+    pub(crate) fn request_exit(&self, reason: ExitReason) -> Wake {
+        let mut inner = self.inner.lock();
+        // The first reason stands.
+        if inner.state == State::Dead || inner.kill.is_some() {
+            return Wake::Nothing;
+        }
+        inner.kill = Some(Box::new(reason));
+        self.kill.store(true, Ordering::Release);
+        inner.wake()
+    }
+
+    pub(crate) fn exit_requested(&self) -> bool {
+        self.kill.load(Ordering::Acquire)
+    }
+
+    pub(crate) fn exit_reason(&self) -> Option<ExitReason> {
+        self.inner.lock().kill.as_deref().cloned()
+    }
+
+    /// Ends the mailbox and returns what was in it. Returns `None` if it was closed before.
+    pub(crate) fn close(&self) -> Option<Batch<M, B>> {
+        let mut inner = self.inner.lock();
+        if inner.state == State::Dead {
+            return None;
+        }
+        inner.state = State::Dead;
+        let room = inner.bound.take().map(|bound| bound.room).unwrap_or_default();
+        let rest = Batch { front: inner.front.take(), queue: std::mem::take(&mut inner.queue) };
+        let role = std::mem::replace(&mut inner.role, Role::Pull(None));
+        drop(inner);
+        self.in_hand.store(0, Ordering::Relaxed);
+        drop(role);
+        wake_all(room);
+        Some(rest)
+    }
+
+    /// The pull side: the next envelope, or the waker is left for it.
+    pub(crate) fn pull(&self, waker: Option<&Waker>) -> Pull<M, B> {
+        let mut inner = self.inner.lock();
+        if inner.state == State::Dead {
+            return Pull::Ended;
+        }
+        if let Some(item) = inner.pop() {
+            let room = inner.taken(&item);
+            drop(inner);
+            wake_all(room);
+            return Pull::Item(item);
+        }
+        if inner.kill.is_some() {
+            return Pull::Ended;
+        }
+        if let (Some(waker), Role::Pull(slot)) = (waker, &mut inner.role) {
+            *slot = Some(waker.clone());
+        }
+        Pull::Empty
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        let inner = self.inner.lock();
+        inner.queue.len() + usize::from(inner.front.is_some()) + self.in_hand.load(Ordering::Relaxed) as usize
+    }
+
+    pub(crate) fn is_dead(&self) -> bool {
+        self.inner.lock().state == State::Dead
+    }
+
+    pub(crate) fn state_name(&self) -> &'static str {
+        let inner = self.inner.lock();
+        match (inner.state, &inner.role) {
+            (State::Idle, Role::Pull(Some(_))) => "waiting",
+            (State::Idle, Role::Pull(None)) => "running",
+            (State::Idle, _) => "idle",
+            (State::Scheduled, _) => "scheduled",
+            (State::Running, _) => "running",
+            (State::Dead, _) => "dead",
+        }
+    }
+
+    /// Sets the capacity, or only the policy if `capacity` is `None` and there is one already.
+    /// Returns false if there is neither an old nor a new capacity.
+    pub(crate) fn set_bound(&self, capacity: Option<usize>, policy: Overflow) -> bool {
+        let mut inner = self.inner.lock();
+        let users = inner.users();
+        match (&mut inner.bound, capacity) {
+            (Some(bound), capacity) => {
+                bound.policy = policy;
+                bound.capacity = capacity.unwrap_or(bound.capacity);
+                let room = std::mem::take(&mut bound.room);
+                drop(inner);
+                wake_all(room);
+                true
+            }
+            (slot @ None, Some(capacity)) => {
+                *slot = Some(Box::new(Bound { capacity, users, policy, room: Vec::new() }));
+                true
+            }
+            (None, None) => false,
+        }
+    }
+}
+
+impl<M, B> Inner<M, B> {
+    fn append(&mut self, envelope: Envelope<M, B>) {
+        if self.front.is_none() && self.queue.is_empty() {
+            self.front = Some(envelope);
+        } else {
+            self.queue.push_back(envelope);
+        }
+    }
+
+    fn pop(&mut self) -> Option<Envelope<M, B>> {
+        self.front.take().or_else(|| self.queue.pop_front())
+    }
+
+    fn users(&self) -> usize {
+        self.front.iter().chain(&self.queue).filter(|envelope| matches!(envelope, Envelope::User(_))).count()
+    }
+
+    /// The one place where an idle cell turns into a scheduled one.
+    fn wake(&mut self) -> Wake {
+        match (&mut self.role, self.state) {
+            (Role::Pull(waker), _) => waker.take().map_or(Wake::Nothing, Wake::Waker),
+            (Role::Push(_), State::Idle) => {
+                self.state = State::Scheduled;
+                Wake::Schedule
+            }
+            _ => Wake::Nothing,
+        }
+    }
+
+    fn push_bounded(&mut self, envelope: Envelope<M, B>, fit: Fit, waiter: Option<&Waker>) -> Push<M, B> {
+        let Some(bound) = self.bound.as_mut() else { return Push::Dead(envelope) };
+        let full = fit == Fit::Bounded && bound.users >= bound.capacity;
+        if !full {
+            bound.users += 1;
+            self.append(envelope);
+            return Push::Queued(self.wake());
+        }
+        if bound.policy != Overflow::DropOld {
+            if let (Overflow::Block, Some(waiter)) = (bound.policy, waiter) {
+                bound.room.push(waiter.clone());
+            }
+            return Push::Full(envelope, bound.policy);
+        }
+        let policy = bound.policy;
+        match self.evict() {
+            Some(oldest) => {
+                self.append(envelope);
+                Push::Evicted(self.wake(), oldest)
+            }
+            None => Push::Full(envelope, policy),
+        }
+    }
+
+    /// Removes the oldest user message; control is never dropped.
+    fn evict(&mut self) -> Option<M> {
+        if matches!(self.front, Some(Envelope::User(_))) {
+            let Some(Envelope::User(message)) = self.front.take() else { return None };
+            self.front = self.queue.pop_front();
+            return Some(message);
+        }
+        let at = self.queue.iter().position(|envelope| matches!(envelope, Envelope::User(_)))?;
+        match self.queue.remove(at) {
+            Some(Envelope::User(message)) => Some(message),
+            _ => None,
+        }
+    }
+
+    /// Accounts for an envelope that left a bounded mailbox; returns who waits for its place.
+    fn taken(&mut self, envelope: &Envelope<M, B>) -> Vec<Waker> {
+        match (&mut self.bound, envelope) {
+            (Some(bound), Envelope::User(_)) => {
+                bound.users = bound.users.saturating_sub(1);
+                if bound.users < bound.capacity { std::mem::take(&mut bound.room) } else { Vec::new() }
+            }
+            _ => Vec::new(),
+        }
+    }
+
+    /// Everything at once, or one envelope of a bounded mailbox (whose places must be counted exactly).
+    fn take_batch(&mut self) -> (Batch<M, B>, Vec<Waker>) {
+        if self.bound.is_none() {
+            return (Batch { front: self.front.take(), queue: std::mem::take(&mut self.queue) }, Vec::new());
+        }
+        let front = self.pop();
+        let room = front.as_ref().map(|envelope| self.taken(envelope)).unwrap_or_default();
+        (Batch { front, queue: VecDeque::new() }, room)
+    }
+
+    fn put_back(&mut self, batch: &mut Batch<M, B>) {
+        if batch.len() == 0 {
+            return;
+        }
+        if let Some(bound) = &mut self.bound {
+            // A bounded mailbox hands out one envelope at a time, so this is short.
+            let users =
+                batch.front.iter().chain(&batch.queue).filter(|item| matches!(item, Envelope::User(_)));
+            bound.users += users.count();
+        }
+        if let Some(newer) = self.front.take() {
+            batch.queue.push_back(newer);
+        }
+        batch.queue.append(&mut self.queue);
+        self.front = batch.front.take().or_else(|| batch.queue.pop_front());
+        self.queue = std::mem::take(&mut batch.queue);
+    }
+}
+
+fn wake_all(wakers: Vec<Waker>) {
+    for waker in wakers {
+        waker.wake();
+    }
+}
+
+#[cfg(all(test, iris_loom))]
+mod loom_tests {
+    //! Run with `RUSTFLAGS="--cfg iris_loom" cargo test --target-dir target/loom -p pithos-iris --lib --profile fast loom`.
+
+    use super::*;
+    use loom::sync::Arc;
+    use loom::sync::atomic::AtomicUsize;
+    use loom::thread;
+
+    type Box8 = Mailbox<u8, ()>;
+
+    /// A worker's turn with the given budget; returns what it read and whether it holds a new permit.
+    fn turn(mailbox: &Box8, budget: usize, out: &mut Vec<u8>) -> bool {
+        let Some(mut turn) = mailbox.begin() else { return false };
+        let mut done = 0;
+        loop {
+            match turn.batch.pop() {
+                Some(Envelope::User(message)) => out.push(message),
+                Some(Envelope::Control(_)) => {}
+                None if mailbox.refill_or_idle(&mut turn) => continue,
+                None => return false,
+            }
+            mailbox.set_in_hand(turn.batch.len());
+            done += 1;
+            if done == budget {
+                return mailbox.yield_turn(turn);
+            }
+        }
+    }
+
+    fn push(mailbox: &Box8, message: u8) -> bool {
+        matches!(mailbox.push(Envelope::User(message), Fit::Bounded, None), Push::Queued(Wake::Schedule))
+    }
+
+    /// Every permit that is handed out is run, as a scheduler would; all messages must be read, once, in order.
+    fn deliver(budget: usize) {
+        loom::model(move || {
+            let mailbox = Arc::new(Mailbox::push_role(()));
+            let (permits, running) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
+            let (theirs, count) = (mailbox.clone(), permits.clone());
+            let sender = thread::spawn(move || {
+                for message in 1..=2 {
+                    if push(&theirs, message) {
+                        count.fetch_add(1, Ordering::SeqCst);
+                    }
+                }
+            });
+            let mut read = Vec::new();
+            let mut run = |read: &mut Vec<u8>| {
+                while permits.load(Ordering::SeqCst) > 0 {
+                    assert_eq!(running.fetch_add(1, Ordering::SeqCst), 0, "two runners");
+                    permits.fetch_sub(1, Ordering::SeqCst);
+                    let again = turn(&mailbox, budget, read);
+                    running.fetch_sub(1, Ordering::SeqCst);
+                    if again {
+                        permits.fetch_add(1, Ordering::SeqCst);
+                    }
+                }
+            };
+            run(&mut read);
+            sender.join().unwrap();
+            run(&mut read);
+            assert_eq!(read, [1, 2]);
+            assert_eq!(mailbox.len(), 0);
+        });
+    }
+
+    #[test]
+    fn loom_no_message_is_lost_when_the_runner_goes_idle() {
+        deliver(100);
+    }
+
+    #[test]
+    fn loom_no_message_is_lost_when_the_runner_yields() {
+        deliver(1);
+    }
+
+    #[test]
+    fn loom_two_senders_hand_out_one_permit() {
+        loom::model(|| {
+            let mailbox: Arc<Box8> = Arc::new(Mailbox::push_role(()));
+            let theirs = mailbox.clone();
+            let other = thread::spawn(move || push(&theirs, 1));
+            let mine = push(&mailbox, 2);
+            assert!(mine ^ other.join().unwrap(), "exactly one of two pushes schedules an idle cell");
+        });
+    }
+
+    #[test]
+    fn loom_an_exit_is_seen_by_the_runner_or_schedules_the_cell() {
+        loom::model(|| {
+            let mailbox: Arc<Box8> = Arc::new(Mailbox::push_role(()));
+            assert!(push(&mailbox, 1));
+            let theirs = mailbox.clone();
+            let killer =
+                thread::spawn(move || matches!(theirs.request_exit(ExitReason::Killed), Wake::Schedule));
+            let mut read = Vec::new();
+            let mut turn_now = mailbox.begin().unwrap();
+            let mut seen = false;
+            loop {
+                if mailbox.exit_requested() {
+                    seen = true;
+                    break;
+                }
+                match turn_now.batch.pop() {
+                    Some(Envelope::User(message)) => read.push(message),
+                    Some(Envelope::Control(_)) => {}
+                    None if mailbox.refill_or_idle(&mut turn_now) => {}
+                    None => break,
+                }
+            }
+            let scheduled = killer.join().unwrap();
+            assert!(seen ^ scheduled, "the wish to end was lost or acted on twice");
+        });
+    }
+
+    #[test]
+    fn loom_close_and_push_agree_on_every_message() {
+        loom::model(|| {
+            let mailbox: Arc<Box8> = Arc::new(Mailbox::push_role(()));
+            let theirs = mailbox.clone();
+            let sender = thread::spawn(move || {
+                !matches!(theirs.push(Envelope::User(1), Fit::Bounded, None), Push::Dead(_))
+            });
+            let found = mailbox.close().map_or(0, |rest| rest.len());
+            let accepted = sender.join().unwrap();
+            assert_eq!(usize::from(accepted), found, "an accepted message must be found by close");
+        });
+    }
+}

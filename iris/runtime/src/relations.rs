@@ -1,0 +1,77 @@
+//! Who stands in which relation to an actor: links, monitors, parent, children, names. Owns the sets and their closing;
+//! leaves delivery to `runtime`. Invariant: after `close` nothing can be added, so whoever comes later is told `noproc`
+//! instead of waiting for a message that never comes. Sets are ordered, so that a seeded simulation repeats exactly.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use crate::behaviour::MonitorRef;
+use crate::pid::Pid;
+
+/// A name under which the registry knows the actor.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Name {
+    Plain(Arc<str>),
+    Path(Arc<str>),
+    Group(Arc<str>),
+}
+
+#[derive(Default)]
+pub(crate) struct Relations {
+    pub(crate) parent: Option<Pid>,
+    pub(crate) links: BTreeSet<Pid>,
+    more: Option<Box<More>>,
+    closed: bool,
+}
+
+/// What most actors never have.
+#[derive(Default)]
+pub(crate) struct More {
+    pub(crate) monitors: Vec<(MonitorRef, Pid)>,
+    pub(crate) children: BTreeSet<Pid>,
+    pub(crate) names: Vec<Name>,
+}
+
+impl Relations {
+    pub(crate) fn new(parent: Option<Pid>) -> Self {
+        Self { parent, ..Self::default() }
+    }
+
+    /// `None` once the actor has ended.
+    pub(crate) fn more(&mut self) -> Option<&mut More> {
+        if self.closed {
+            return None;
+        }
+        Some(self.more.get_or_insert_with(Box::default))
+    }
+
+    pub(crate) fn peek(&self) -> Option<&More> {
+        self.more.as_deref()
+    }
+
+    pub(crate) fn peek_mut(&mut self) -> Option<&mut More> {
+        self.more.as_deref_mut()
+    }
+
+    pub(crate) fn link(&mut self, pid: Pid) -> bool {
+        if self.closed {
+            return false;
+        }
+        self.links.insert(pid);
+        true
+    }
+
+    /// Takes everything out and refuses additions from now on.
+    pub(crate) fn close(&mut self) -> Closed {
+        self.closed = true;
+        let more = self.more.take().map(|more| *more).unwrap_or_default();
+        Closed { parent: self.parent.take(), links: std::mem::take(&mut self.links), more }
+    }
+}
+
+/// The relations of an actor that has ended.
+pub(crate) struct Closed {
+    pub(crate) parent: Option<Pid>,
+    pub(crate) links: BTreeSet<Pid>,
+    pub(crate) more: More,
+}

@@ -1,0 +1,370 @@
+//! The runtime: what all actors of one system share, how it is built, how it stops. Owns pools, slab, registry, clock and counters;
+//! leaves each of them to its own file. Invariant: dropping the last `Runtime` ends every actor and joins every thread it
+//! started (but its own), so any number of runtimes may live and die in one process.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+use parking_lot::{Condvar, Mutex};
+
+use crate::behaviour::{MonitorRef, Signal};
+use crate::dead_letters::DeadLetters;
+use crate::exit::ExitReason;
+use crate::handle::Handle;
+use crate::limits::{DROP_TIMEOUT_MS, KILL_GRACE_MS, POOLS_MAX};
+use crate::metrics::Counters;
+use crate::pid::Pid;
+use crate::registry::Registry;
+use crate::relations::Closed;
+use crate::scheduler::keeper::Keeper;
+use crate::scheduler::{Job, Pool, PoolOptions};
+use crate::simulation::SimulationCore;
+use crate::slab::Slab;
+use crate::timer::{Action, TimerId};
+
+/// Where time comes from.
+pub(crate) enum Clock {
+    Real(Instant),
+    /// Milliseconds, moved by the simulation alone.
+    Virtual(AtomicU64),
+}
+
+impl Clock {
+    pub(crate) fn now_ms(&self) -> u64 {
+        match self {
+            Self::Real(begin) => begin.elapsed().as_millis() as u64,
+            Self::Virtual(now) => now.load(Ordering::SeqCst),
+        }
+    }
+
+    /// The tick by which `delay` has surely passed.
+    pub(crate) fn due(&self, delay: Duration) -> u64 {
+        let begun = match self {
+            Self::Real(begin) => begin.elapsed(),
+            Self::Virtual(now) => Duration::from_millis(now.load(Ordering::SeqCst)),
+        };
+        let nanos = begun.saturating_add(delay).as_nanos();
+        u64::try_from(nanos.div_ceil(1_000_000)).unwrap_or(u64::MAX)
+    }
+}
+
+pub(crate) struct Shared {
+    pub(crate) slab: Slab,
+    pub(crate) pools: Vec<Pool>,
+    pub(crate) registry: Registry,
+    pub(crate) keeper: Keeper,
+    pub(crate) dead_letters: DeadLetters,
+    pub(crate) counters: Counters,
+    pub(crate) clock: Clock,
+    pub(crate) simulation: Option<SimulationCore>,
+    pub(crate) stopping: AtomicBool,
+    monitors: AtomicU64,
+    live: AtomicUsize,
+    quiet: Mutex<()>,
+    changed: Condvar,
+}
+
+impl Shared {
+    pub(crate) fn schedule(self: &Arc<Self>, pool: u8, job: Job) {
+        match &self.simulation {
+            Some(simulation) => simulation.push(job),
+            None => {
+                if let Some(pool) = self.pools.get(pool as usize) {
+                    pool.schedule(self, job);
+                }
+            }
+        }
+    }
+
+    pub(crate) fn next_monitor(&self) -> MonitorRef {
+        MonitorRef(self.monitors.fetch_add(1, Ordering::Relaxed) + 1)
+    }
+
+    pub(crate) fn live(&self) -> usize {
+        self.live.load(Ordering::SeqCst)
+    }
+
+    pub(crate) fn born(&self) {
+        self.live.fetch_add(1, Ordering::SeqCst);
+        self.counters.spawned.fetch_add(1, Ordering::Relaxed);
+    }
+
+    pub(crate) fn ended(&self, reason: &ExitReason) {
+        self.counters.count_exit(reason);
+        if self.live.fetch_sub(1, Ordering::SeqCst) == 1 {
+            drop(self.quiet.lock());
+            self.changed.notify_all();
+        }
+    }
+
+    /// Takes a dead actor out of the slab and the registry.
+    pub(crate) fn forget(&self, pid: Pid, relations: &Closed) {
+        self.slab.remove(pid);
+        for name in &relations.more.names {
+            self.registry.remove(name, pid);
+        }
+    }
+
+    /// Tells parent, links, monitors and children of an end.
+    pub(crate) fn announce(self: &Arc<Self>, pid: Pid, relations: Closed, reason: &ExitReason) {
+        if let Some(parent) = relations.parent.and_then(|parent| self.slab.get(parent))
+            && let Some(more) = parent.relations().lock().peek_mut()
+        {
+            more.children.remove(&pid);
+        }
+        for (monitor, watcher) in relations.more.monitors {
+            if let Some(cell) = self.slab.get(watcher) {
+                cell.deliver(Signal::Down { monitor, pid, reason: reason.clone() });
+            }
+        }
+        for linked in relations.links {
+            if let Some(cell) = self.slab.get(linked) {
+                cell.exit_from(pid, reason.clone());
+            }
+        }
+        for child in relations.more.children {
+            if let Some(cell) = self.slab.get(child) {
+                match reason {
+                    ExitReason::Killed => cell.request_exit(ExitReason::Killed),
+                    _ => cell.shutdown(ExitReason::Shutdown),
+                }
+            }
+        }
+    }
+
+    pub(crate) fn timer(
+        self: &Arc<Self>,
+        delay: Duration,
+        period: Option<Duration>,
+        action: Action,
+    ) -> TimerId {
+        let due = self.clock.due(delay);
+        let period = period.map(|period| (period.as_millis() as u64).max(1));
+        self.keeper.insert(self, due, period, action)
+    }
+
+    pub(crate) fn cancel_timer(&self, id: TimerId) -> bool {
+        self.keeper.cancel(id)
+    }
+
+    pub(crate) fn on_any_worker(&self) -> bool {
+        self.pools.iter().any(Pool::on_worker)
+    }
+
+    /// Waits until no actor is left.
+    pub(crate) fn wait_empty(&self, until: Option<Instant>) -> bool {
+        let mut guard = self.quiet.lock();
+        while self.live() > 0 {
+            match until {
+                Some(until) if Instant::now() >= until => return false,
+                Some(until) => {
+                    self.changed.wait_until(&mut guard, until);
+                }
+                None => self.changed.wait(&mut guard),
+            }
+        }
+        true
+    }
+
+    /// No runnable job, no running turn, and no unread message of a pull actor.
+    fn is_drained(&self) -> bool {
+        self.pools.iter().all(Pool::is_quiet)
+            && self.slab.all().iter().all(|cell| cell.snapshot().mailbox == 0)
+            && self.pools.iter().all(Pool::is_quiet)
+    }
+
+    fn shut_down(self: &Arc<Self>) {
+        self.stopping.store(true, Ordering::SeqCst);
+        for cell in self.slab.all() {
+            cell.shutdown(ExitReason::Shutdown);
+        }
+    }
+
+    /// Waits until no actor is left; those that have not ended by then are killed and get a short last wait.
+    fn end_all(&self, timeout: Duration) -> bool {
+        if self.wait_empty(Some(Instant::now() + timeout)) {
+            return true;
+        }
+        for cell in self.slab.all() {
+            cell.request_exit(ExitReason::Killed);
+        }
+        self.wait_empty(Some(Instant::now() + Duration::from_millis(KILL_GRACE_MS)));
+        false
+    }
+
+    fn close_threads(&self) {
+        let keeper = self.keeper.close();
+        self.pools.iter().for_each(Pool::close);
+        let own = std::thread::current().id();
+        let threads = self.pools.iter().flat_map(Pool::take_threads).chain(keeper);
+        let until = Instant::now() + Duration::from_millis(DROP_TIMEOUT_MS);
+        for thread in threads.filter(|thread| thread.thread().id() != own) {
+            // A thread that is stuck in a handler is left to itself: it ends when the handler returns.
+            while !thread.is_finished() && Instant::now() < until {
+                std::thread::sleep(Duration::from_micros(50));
+            }
+            if thread.is_finished() {
+                let _ = thread.join();
+            }
+        }
+        self.pools.iter().for_each(Pool::clear);
+    }
+}
+
+/// How `stop` went.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct StopReport {
+    /// Whether every actor ended in time.
+    pub complete: bool,
+    /// Whether every message was handled before actors were ended (always false without a drain).
+    pub drained: bool,
+    /// Messages that were accepted and then dropped during the stop.
+    pub dropped: u64,
+    /// Actors that were alive when the stop began.
+    pub actors: usize,
+}
+
+/// Builds a runtime.
+#[derive(Default)]
+pub struct Builder {
+    pools: Vec<PoolOptions>,
+    workers: Option<usize>,
+    simulation: Option<u64>,
+}
+
+impl Builder {
+    /// Workers of the default pool (the number of processors unless set).
+    #[must_use]
+    pub fn workers(mut self, workers: usize) -> Self {
+        self.workers = Some(workers.max(1));
+        self
+    }
+
+    /// Adds a pool; the first one added is number 1, the default pool being 0.
+    #[must_use]
+    pub fn pool(mut self, options: PoolOptions) -> Self {
+        self.pools.push(options);
+        self
+    }
+
+    /// No threads, a virtual clock, and a scheduler that draws from this seed.
+    #[must_use]
+    pub(crate) fn simulated(mut self, seed: u64) -> Self {
+        self.simulation = Some(seed);
+        self
+    }
+
+    /// Makes the runtime. Threads start when they are first needed.
+    #[must_use]
+    pub fn build(self) -> Runtime {
+        let workers =
+            self.workers.or_else(|| std::thread::available_parallelism().ok().map(usize::from)).unwrap_or(1);
+        let default = PoolOptions::new("default", workers);
+        let pools = std::iter::once(default).chain(self.pools).take(POOLS_MAX);
+        let simulated = self.simulation.is_some();
+        let shared = Arc::new(Shared {
+            slab: Slab::new(),
+            pools: pools.enumerate().map(|(index, options)| Pool::new(index as u8, options)).collect(),
+            registry: Registry::default(),
+            keeper: Keeper::new(!simulated),
+            dead_letters: DeadLetters::default(),
+            counters: Counters::default(),
+            clock: if simulated { Clock::Virtual(AtomicU64::new(0)) } else { Clock::Real(Instant::now()) },
+            simulation: self.simulation.map(SimulationCore::new),
+            stopping: AtomicBool::new(false),
+            monitors: AtomicU64::new(0),
+            live: AtomicUsize::new(0),
+            quiet: Mutex::new(()),
+            changed: Condvar::new(),
+        });
+        Runtime { handle: Handle::new(shared) }
+    }
+}
+
+/// An actor system. Dropping it stops it.
+pub struct Runtime {
+    handle: Handle,
+}
+
+impl Runtime {
+    /// A runtime with one default pool.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::builder().build()
+    }
+
+    /// Options before making one.
+    #[must_use]
+    pub fn builder() -> Builder {
+        Builder::default()
+    }
+
+    /// A handle that may be cloned into other threads; it does not keep the runtime from stopping.
+    #[must_use]
+    pub fn handle(&self) -> &Handle {
+        &self.handle
+    }
+
+    /// Ends all actors. With a `drain` time, first waits so long for all messages to be handled.
+    pub fn stop(&self, drain: Option<Duration>, timeout: Duration) -> StopReport {
+        self.handle.stop(drain, timeout)
+    }
+}
+
+impl Default for Runtime {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl std::ops::Deref for Runtime {
+    type Target = Handle;
+
+    fn deref(&self) -> &Handle {
+        &self.handle
+    }
+}
+
+impl Drop for Runtime {
+    fn drop(&mut self) {
+        let shared = self.handle.shared();
+        shared.shut_down();
+        if shared.simulation.is_none() && !shared.on_any_worker() {
+            shared.end_all(Duration::from_millis(DROP_TIMEOUT_MS));
+        }
+        shared.close_threads();
+        if let Some(simulation) = &shared.simulation {
+            simulation.finish(shared);
+        }
+    }
+}
+
+impl Handle {
+    /// See [`Runtime::stop`]. From inside an actor it only asks the actors to end, because waiting there would wait for itself.
+    pub fn stop(&self, drain: Option<Duration>, timeout: Duration) -> StopReport {
+        let shared = self.shared();
+        let actors = shared.live();
+        let before = shared.dead_letters.total();
+        let inside = shared.on_any_worker() || shared.simulation.is_some();
+        let mut drained = false;
+        if let (Some(drain), false) = (drain, inside) {
+            let until = Instant::now() + drain;
+            let mut pause = Duration::from_micros(50);
+            drained = shared.is_drained();
+            while !drained && Instant::now() < until {
+                std::thread::sleep(pause);
+                pause = (pause * 2).min(Duration::from_millis(2));
+                drained = shared.is_drained();
+            }
+        }
+        shared.shut_down();
+        let complete = !inside && shared.end_all(timeout);
+        StopReport { complete, drained, dropped: shared.dead_letters.total() - before, actors }
+    }
+
+    /// Waits until no actor is left.
+    pub fn join(&self, timeout: Option<Duration>) -> bool {
+        self.shared().wait_empty(timeout.map(|timeout| Instant::now() + timeout))
+    }
+}

@@ -1,0 +1,335 @@
+//! The scheduler: pools of workers over work-stealing deques. Owns run queues, sleeping and waking, and stand-ins for
+//! workers whose handler blocks. Leaves what a job is to `cell` and `task`, time to `keeper`.
+//!
+//! Waking is Dekker's pattern: a pusher publishes the job, fences, then reads `searching`/`running`; a worker that goes to sleep
+//! first lowers those counters and then looks at every queue once more. One of the two always sees the other.
+//! A job that a worker pushes while its own queue is empty wakes nobody, because that worker takes it next; if its handler does
+//! not return, the keeper notices within two ticks and wakes another worker for it.
+
+pub(crate) mod keeper;
+pub(crate) mod task;
+mod worker;
+
+use std::cell::RefCell;
+use std::rc::Rc;
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering, fence};
+use std::sync::{Arc, OnceLock};
+use std::thread::JoinHandle;
+
+use crossbeam_deque::{Injector, Steal, Stealer, Worker as Deque};
+use parking_lot::{Condvar, Mutex};
+
+use crate::limits::SPARE_WORKERS_MAX;
+use crate::runtime::Shared;
+
+/// Something that waits for a worker: a cell, or a future.
+pub(crate) trait Runnable: Send + Sync {
+    /// Runs one turn; returns the number of messages handled.
+    fn run(self: Arc<Self>, slice: &Slice<'_>) -> u32;
+    /// Who it is, for the watchdog (a pid's bits, or 0).
+    fn id(&self) -> u64;
+}
+
+pub(crate) type Job = Arc<dyn Runnable>;
+
+/// What a turn may use of its worker.
+pub(crate) struct Slice<'a> {
+    pub(crate) preempt: &'a AtomicBool,
+    pub(crate) budget_max: u32,
+}
+
+impl Slice<'_> {
+    pub(crate) fn preempted(&self) -> bool {
+        self.preempt.load(Ordering::Relaxed)
+    }
+}
+
+/// What surrounds the work of a pool's threads. The Python crate keeps its thread state and the GIL here.
+pub trait Host: Send + Sync + 'static {
+    /// Runs the whole life of a worker thread.
+    fn thread(&self, body: &mut dyn FnMut()) {
+        body();
+    }
+
+    /// Runs one slice of work (about a millisecond at most, unless a handler overstays).
+    fn hold(&self, body: &mut dyn FnMut()) {
+        body();
+    }
+}
+
+/// The host of plain Rust pools: nothing around the work.
+#[derive(Debug, Default)]
+pub struct PlainHost;
+
+impl Host for PlainHost {}
+
+/// How a pool is made.
+pub struct PoolOptions {
+    /// Name, used for its threads and in metrics.
+    pub name: String,
+    /// Workers that run at the same time, stand-ins for blocked ones aside.
+    pub workers: usize,
+    /// Stand-ins that may be started when handlers block.
+    pub spares: usize,
+    /// What surrounds the work.
+    pub host: Arc<dyn Host>,
+}
+
+impl PoolOptions {
+    /// A pool of plain Rust workers.
+    pub fn new(name: impl Into<String>, workers: usize) -> Self {
+        Self {
+            name: name.into(),
+            workers: workers.max(1),
+            spares: SPARE_WORKERS_MAX,
+            host: Arc::new(PlainHost),
+        }
+    }
+}
+
+#[derive(Default)]
+struct Parker {
+    token: Mutex<bool>,
+    signal: Condvar,
+}
+
+impl Parker {
+    fn park(&self) {
+        let mut token = self.token.lock();
+        while !*token {
+            self.signal.wait(&mut token);
+        }
+        *token = false;
+    }
+
+    fn unpark(&self) {
+        *self.token.lock() = true;
+        self.signal.notify_one();
+    }
+}
+
+/// What others may see of a worker.
+pub(crate) struct WorkerSlot {
+    stealer: Stealer<Job>,
+    parker: Parker,
+    /// Counts turns; the keeper compares it between ticks.
+    epoch: AtomicU32,
+    /// Whom the worker runs, or 0.
+    current: AtomicU64,
+    preempt: AtomicBool,
+    /// Set by the keeper (or by a blocking send) while somebody stands in for this worker.
+    stuck: AtomicBool,
+}
+
+pub(crate) struct Pool {
+    pub(crate) name: String,
+    key: u64,
+    index: u8,
+    base: usize,
+    host: Arc<dyn Host>,
+    injector: Injector<Job>,
+    slots: Box<[OnceLock<WorkerSlot>]>,
+    started: AtomicUsize,
+    running: AtomicUsize,
+    searching: AtomicUsize,
+    stuck: AtomicUsize,
+    sleepers: Mutex<Vec<usize>>,
+    closing: AtomicBool,
+    threads: Mutex<Vec<JoinHandle<()>>>,
+}
+
+/// A worker's own half, reachable from code that runs on it.
+struct Local {
+    key: u64,
+    id: usize,
+    deque: Deque<Job>,
+}
+
+thread_local! {
+    static LOCAL: RefCell<Option<Rc<Local>>> = const { RefCell::new(None) };
+}
+
+static NEXT_KEY: AtomicU64 = AtomicU64::new(1);
+
+impl Pool {
+    pub(crate) fn new(index: u8, options: PoolOptions) -> Self {
+        let slots = options.workers + options.spares;
+        Self {
+            name: options.name,
+            key: NEXT_KEY.fetch_add(1, Ordering::Relaxed),
+            index,
+            base: options.workers,
+            host: options.host,
+            injector: Injector::new(),
+            slots: (0..slots).map(|_| OnceLock::new()).collect(),
+            started: AtomicUsize::new(0),
+            running: AtomicUsize::new(0),
+            searching: AtomicUsize::new(0),
+            stuck: AtomicUsize::new(0),
+            sleepers: Mutex::new(Vec::new()),
+            closing: AtomicBool::new(false),
+            threads: Mutex::new(Vec::new()),
+        }
+    }
+
+    /// Puts a job on the run queue.
+    pub(crate) fn schedule(&self, shared: &Arc<Shared>, job: Job) {
+        let rest = LOCAL.with_borrow(|local| match local {
+            Some(local) if local.key == self.key => {
+                let alone = local.deque.is_empty();
+                local.deque.push(job);
+                if !alone {
+                    self.notify(shared);
+                }
+                None
+            }
+            _ => Some(job),
+        });
+        if let Some(job) = rest {
+            self.injector.push(job);
+            self.notify(shared);
+        }
+    }
+
+    /// Makes sure that somebody will look at the queues.
+    fn notify(&self, shared: &Arc<Shared>) {
+        fence(Ordering::SeqCst);
+        if self.searching.load(Ordering::SeqCst) > 0 || self.active() >= self.base {
+            return;
+        }
+        let sleeper = self.sleepers.lock().pop();
+        if let Some(id) = sleeper {
+            self.running.fetch_add(1, Ordering::SeqCst);
+            self.searching.fetch_add(1, Ordering::SeqCst);
+            if let Some(slot) = self.slots[id].get() {
+                slot.parker.unpark();
+            }
+        } else {
+            self.start_worker(shared);
+        }
+    }
+
+    /// Workers that are awake and not stuck in a handler.
+    fn active(&self) -> usize {
+        self.running.load(Ordering::SeqCst).saturating_sub(self.stuck.load(Ordering::SeqCst))
+    }
+
+    fn start_worker(&self, shared: &Arc<Shared>) {
+        let claimed = self.started.fetch_update(Ordering::SeqCst, Ordering::SeqCst, |started| {
+            (started < self.slots.len()).then_some(started + 1)
+        });
+        let Ok(id) = claimed else { return };
+        let deque = Deque::new_fifo();
+        let fresh = WorkerSlot {
+            stealer: deque.stealer(),
+            parker: Parker::default(),
+            epoch: AtomicU32::new(0),
+            current: AtomicU64::new(0),
+            preempt: AtomicBool::new(false),
+            stuck: AtomicBool::new(false),
+        };
+        let _ = self.slots[id].set(fresh);
+        self.running.fetch_add(1, Ordering::SeqCst);
+        self.searching.fetch_add(1, Ordering::SeqCst);
+        let (shared, index) = (shared.clone(), self.index);
+        let thread = std::thread::Builder::new().name(format!("iris-{}-{id}", self.name));
+        match thread.spawn(move || worker::main(&shared, index, id, deque)) {
+            Ok(handle) => self.threads.lock().push(handle),
+            Err(_) => {
+                // The system refuses threads: the workers that there are go on; the next push tries again with a new slot.
+                self.running.fetch_sub(1, Ordering::SeqCst);
+                self.searching.fetch_sub(1, Ordering::SeqCst);
+            }
+        }
+    }
+
+    pub(crate) fn has_work(&self) -> bool {
+        !self.injector.is_empty()
+            || self.slots.iter().map_while(OnceLock::get).any(|slot| !slot.stealer.is_empty())
+    }
+
+    /// No worker is awake and nothing waits. A worker lowers `running` only after it found every queue empty.
+    pub(crate) fn is_quiet(&self) -> bool {
+        self.running.load(Ordering::SeqCst) == 0 && !self.has_work()
+    }
+
+    pub(crate) fn awake(&self) -> bool {
+        self.running.load(Ordering::Relaxed) > 0
+    }
+
+    pub(crate) fn threads_started(&self) -> usize {
+        self.started.load(Ordering::Relaxed)
+    }
+
+    fn steal(&self, own: usize) -> Option<Job> {
+        let count = self.started.load(Ordering::Relaxed).min(self.slots.len());
+        for offset in 1..count {
+            let Some(slot) = self.slots[(own + offset) % count].get() else { continue };
+            loop {
+                match slot.stealer.steal() {
+                    Steal::Success(job) => return Some(job),
+                    Steal::Empty => break,
+                    Steal::Retry => std::hint::spin_loop(),
+                }
+            }
+        }
+        None
+    }
+
+    /// Marks a worker as stuck, so that a stand-in may take its place.
+    fn mark_stuck(&self, slot: &WorkerSlot) -> bool {
+        let fresh = !slot.stuck.swap(true, Ordering::SeqCst);
+        if fresh {
+            self.stuck.fetch_add(1, Ordering::SeqCst);
+        }
+        fresh
+    }
+
+    fn clear_stuck(&self, slot: &WorkerSlot) {
+        if slot.stuck.load(Ordering::Relaxed) && slot.stuck.swap(false, Ordering::SeqCst) {
+            self.stuck.fetch_sub(1, Ordering::SeqCst);
+        }
+    }
+
+    /// Whether the calling thread is one of this pool's workers.
+    pub(crate) fn on_worker(&self) -> bool {
+        LOCAL.with_borrow(|local| local.as_ref().is_some_and(|local| local.key == self.key))
+    }
+
+    /// Whether a stand-in can take over while one more worker blocks.
+    pub(crate) fn can_block(&self) -> bool {
+        !self.sleepers.lock().is_empty() || self.started.load(Ordering::SeqCst) < self.slots.len()
+    }
+
+    /// Runs something that blocks on a worker, with a stand-in for the time.
+    pub(crate) fn block_in_place<R>(&self, shared: &Arc<Shared>, body: impl FnOnce() -> R) -> R {
+        let id = LOCAL
+            .with_borrow(|local| local.as_ref().filter(|local| local.key == self.key).map(|local| local.id));
+        let Some(slot) = id.and_then(|id| self.slots[id].get()) else { return body() };
+        self.mark_stuck(slot);
+        self.notify(shared);
+        let result = body();
+        self.clear_stuck(slot);
+        result
+    }
+
+    /// Tells the workers to end when they have nothing to do.
+    pub(crate) fn close(&self) {
+        self.closing.store(true, Ordering::SeqCst);
+        let sleepers = std::mem::take(&mut *self.sleepers.lock());
+        self.running.fetch_add(sleepers.len(), Ordering::SeqCst);
+        self.searching.fetch_add(sleepers.len(), Ordering::SeqCst);
+        for slot in sleepers.into_iter().filter_map(|id| self.slots[id].get()) {
+            slot.parker.unpark();
+        }
+    }
+
+    pub(crate) fn take_threads(&self) -> Vec<JoinHandle<()>> {
+        std::mem::take(&mut *self.threads.lock())
+    }
+
+    /// Drops what is still queued (only after the workers have ended).
+    pub(crate) fn clear(&self) {
+        while let Steal::Success(_) | Steal::Retry = self.injector.steal() {}
+    }
+}

@@ -1,0 +1,28 @@
+//! The primitives of the mailbox, so that loom can stand in for them. Owns nothing else; every other file uses
+//! `parking_lot` and `std` directly, because only the mailbox's states are model-checked.
+
+#[cfg(not(iris_loom))]
+pub(crate) use parking_lot::Mutex;
+#[cfg(not(iris_loom))]
+pub(crate) use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+
+#[cfg(iris_loom)]
+pub(crate) use loom::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+
+/// loom's mutex with `parking_lot`'s signature: no poisoning, because no user code runs under the lock.
+#[cfg(iris_loom)]
+pub(crate) struct Mutex<T>(loom::sync::Mutex<T>);
+
+#[cfg(iris_loom)]
+impl<T> Mutex<T> {
+    pub(crate) fn new(value: T) -> Self {
+        Self(loom::sync::Mutex::new(value))
+    }
+
+    pub(crate) fn lock(&self) -> loom::sync::MutexGuard<'_, T> {
+        match self.0.lock() {
+            Ok(guard) => guard,
+            Err(poisoned) => poisoned.into_inner(),
+        }
+    }
+}

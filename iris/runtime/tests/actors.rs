@@ -1,0 +1,396 @@
+//! The promises of plain actors, through the public API and on real threads: order, exits, links, monitors, calls,
+//! names, timers, swaps, virtual and pull actors.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering};
+use std::sync::mpsc;
+use std::time::{Duration, Instant};
+
+use iris_runtime::*;
+
+const LONG: Duration = Duration::from_secs(20);
+
+fn wait_until(what: &str, mut done: impl FnMut() -> bool) {
+    let until = Instant::now() + LONG;
+    while !done() {
+        assert!(Instant::now() < until, "gave up waiting for: {what}");
+        std::thread::sleep(Duration::from_micros(200));
+    }
+}
+
+#[test]
+fn messages_of_one_sender_arrive_in_order() {
+    let runtime = Runtime::builder().workers(2).build();
+    let (sender, receiver) = mpsc::channel();
+    let actor = runtime
+        .spawn_fn(move |_: &mut Context<'_, u32>, message| sender.send(message).map_err(|_| "gone"))
+        .unwrap();
+    for message in 0..10_000 {
+        actor.send(message).unwrap();
+    }
+    for expected in 0..10_000 {
+        assert_eq!(receiver.recv_timeout(LONG), Ok(expected));
+    }
+}
+
+#[test]
+fn a_flood_from_many_threads_is_handled_exactly_once() {
+    let runtime = Runtime::builder().workers(2).build();
+    let sum = Arc::new(AtomicU64::new(0));
+    let total = sum.clone();
+    let actor = runtime
+        .spawn_fn(move |_: &mut Context<'_, u64>, message| {
+            total.fetch_add(message, Ordering::Relaxed);
+        })
+        .unwrap();
+    std::thread::scope(|scope| {
+        for _ in 0..4 {
+            let actor = actor.clone();
+            scope.spawn(move || (0..20_000).for_each(|_| actor.send(1).unwrap()));
+        }
+    });
+    wait_until("80,000 messages", || sum.load(Ordering::Relaxed) == 80_000);
+    assert_eq!(actor.mailbox_len(), 0);
+}
+
+#[test]
+fn a_panic_becomes_an_exit_that_monitors_see() {
+    let runtime = Runtime::new();
+    let (actor, mut inbox) = runtime.spawn_inbox::<u8>(SpawnOptions::default()).unwrap();
+    let victim = runtime.spawn_fn(|_: &mut Context<'_, u8>, _| -> () { panic!("boom") }).unwrap();
+    let monitor = runtime.monitor(actor.pid(), victim.pid());
+    victim.send(1).unwrap();
+    match inbox.recv_blocking(Some(LONG)) {
+        Ok(Received::Signal(Signal::Down { monitor: fired, pid, reason: ExitReason::Panic(text) })) => {
+            assert_eq!((fired, pid, &*text), (monitor, victim.pid(), "boom"));
+        }
+        other => panic!("unexpected {other:?}"),
+    }
+    assert!(!runtime.is_alive(victim.pid()));
+    assert!(matches!(victim.send(1), Err(SendError::NoProcess(1))));
+    runtime.monitor(actor.pid(), victim.pid());
+    assert!(matches!(
+        inbox.recv_blocking(Some(LONG)),
+        Ok(Received::Signal(Signal::Down { reason: ExitReason::NoProcess, .. }))
+    ));
+}
+
+#[test]
+fn links_propagate_and_trapping_turns_them_into_signals() {
+    let runtime = Runtime::new();
+    let failing = || runtime.spawn_fn(|_: &mut Context<'_, u8>, _| Err::<(), _>("bad")).unwrap();
+    let (first, second) = (failing(), failing());
+    assert!(runtime.link(first.pid(), second.pid()));
+    let trapping = SpawnOptions { trap_exit: true, ..SpawnOptions::default() };
+    let (trapper, mut inbox) = runtime.spawn_inbox::<u8>(trapping).unwrap();
+    runtime.link(trapper.pid(), second.pid());
+    first.send(0).unwrap();
+    match inbox.recv_blocking(Some(LONG)) {
+        Ok(Received::Signal(Signal::Exit { from, reason: ExitReason::Error(text) })) => {
+            assert_eq!((from, &*text), (second.pid(), "bad"));
+        }
+        other => panic!("unexpected {other:?}"),
+    }
+    assert!(trapper.is_alive());
+}
+
+#[test]
+fn a_normal_exit_does_not_take_links_along() {
+    let runtime = Runtime::new();
+    let quitting = runtime.spawn_fn(|_: &mut Context<'_, u8>, _| Flow::stop()).unwrap();
+    let other = runtime.spawn_fn(|_: &mut Context<'_, u8>, _| ()).unwrap();
+    runtime.link(quitting.pid(), other.pid());
+    quitting.send(0).unwrap();
+    wait_until("the end", || !quitting.is_alive());
+    assert!(other.is_alive());
+}
+
+#[test]
+fn children_end_with_their_parent() {
+    let runtime = Runtime::new();
+    let parent = runtime.spawn_fn(|_: &mut Context<'_, u8>, _| Flow::stop()).unwrap();
+    let under = SpawnOptions { parent: Some(parent.pid()), ..SpawnOptions::default() };
+    let idle = |_: &mut Context<'_, u8>, _| ();
+    let children: Vec<_> = (0..10).map(|_| runtime.spawn_with(under, Handler::new(idle)).unwrap()).collect();
+    assert_eq!(runtime.children(parent.pid()).len(), 10);
+    parent.send(0).unwrap();
+    wait_until("all ends", || runtime.live() == 0);
+    assert!(children.iter().all(|child| !child.is_alive()));
+    assert!(matches!(runtime.spawn_with(under, Handler::new(idle)), Err(SpawnError::NoParent)));
+}
+
+enum Calculate {
+    Double(u32, ReplyTo<u32>),
+    Ignore(ReplyTo<u32>),
+    Keep(ReplyTo<u32>),
+}
+
+#[test]
+fn calls_end_with_a_reply_a_refusal_or_the_deadline() {
+    let runtime = Runtime::new();
+    let mut kept = Vec::new();
+    let actor = runtime
+        .spawn_fn(move |_: &mut Context<'_, Calculate>, message| match message {
+            Calculate::Double(value, reply) => drop(reply.send(value * 2)),
+            Calculate::Ignore(reply) => drop(reply),
+            Calculate::Keep(reply) => kept.push(reply),
+        })
+        .unwrap();
+    assert_eq!(actor.ask(Some(LONG), |reply| Calculate::Double(21, reply)), Ok(42));
+    assert_eq!(actor.ask(Some(LONG), Calculate::Ignore), Err(CallError::NoReply));
+    assert_eq!(actor.ask(Some(Duration::from_millis(5)), Calculate::Keep), Err(CallError::Timeout));
+    let call = actor.call(None, Calculate::Keep);
+    actor.exit(ExitReason::Shutdown);
+    assert_eq!(call.wait(Some(LONG)), Err(CallError::NoReply));
+    assert_eq!(actor.ask(Some(LONG), |reply| Calculate::Double(1, reply)), Err(CallError::NotAccepted));
+}
+
+#[test]
+fn names_paths_and_groups_leave_with_the_actor() {
+    let runtime = Runtime::new();
+    let make = || runtime.spawn_fn(|_: &mut Context<'_, u8>, _| Flow::stop()).unwrap();
+    let (one, two) = (make(), make());
+    assert!(runtime.register("db", one.pid()));
+    assert!(runtime.register_path("svc/db/one", one.pid()));
+    assert!(runtime.join_group("all", one.pid()) && runtime.join_group("all", two.pid()));
+    assert_eq!(runtime.whereis("db"), Some(one.pid()));
+    assert_eq!(runtime.whereis_path("/svc/db/one/"), Some(one.pid()));
+    assert!(runtime.register("db", two.pid()));
+    one.send(0).unwrap();
+    wait_until("the end", || !runtime.is_alive(one.pid()));
+    assert_eq!(runtime.whereis("db"), Some(two.pid()), "a name that moved on stays");
+    assert_eq!(runtime.whereis_path("/svc/db/one"), None);
+    assert_eq!(runtime.group("all"), [two.pid()]);
+    assert!(!runtime.register("ghost", one.pid()));
+}
+
+#[test]
+fn swaps_and_rollbacks_happen_in_mailbox_order() {
+    let runtime = Runtime::builder().workers(2).build();
+    let (sender, receiver) = mpsc::channel();
+    let version = |number: u32| {
+        let sender = sender.clone();
+        Handler::new(move |_: &mut Context<'_, u32>, expected: u32| {
+            let _ = sender.send((expected, number));
+        })
+    };
+    let actor = runtime.spawn(version(1)).unwrap();
+    let mut sent = 0;
+    for number in 1..=50 {
+        for _ in 0..5 {
+            actor.send(number).unwrap();
+            sent += 1;
+        }
+        assert_eq!(actor.hot_swap(version(number + 1)), Some(number + 1));
+    }
+    assert_eq!(runtime.version(actor.pid()), Some(51));
+    assert_eq!(runtime.rollback(actor.pid(), 17), None, "the history keeps 16");
+    assert_eq!(runtime.rollback(actor.pid(), 16), Some(35));
+    actor.send(35).unwrap();
+    assert_eq!(runtime.rollback(actor.pid(), 1), None);
+    for _ in 0..=sent {
+        let (expected, ran) = receiver.recv_timeout(LONG).unwrap();
+        assert_eq!(expected, ran, "a message ran on the wrong version");
+    }
+}
+
+struct Tally {
+    step: u32,
+    total: u32,
+}
+
+impl Behaviour<ReplyTo<u32>> for Tally {
+    fn handle(&mut self, _: &mut Context<'_, ReplyTo<u32>>, reply: ReplyTo<u32>) -> Flow {
+        self.total += self.step;
+        reply.send(self.total);
+        Flow::Continue
+    }
+
+    fn code_change(&mut self, previous: &mut dyn std::any::Any, _: Direction) -> Result<(), ExitReason> {
+        let previous = previous.downcast_ref::<Self>().ok_or_else(|| ExitReason::error("not a tally"))?;
+        self.total = previous.total;
+        Ok(())
+    }
+}
+
+#[test]
+fn code_change_migrates_state_both_ways() {
+    let runtime = Runtime::new();
+    let actor = runtime.spawn(Tally { step: 1, total: 0 }).unwrap();
+    assert_eq!(actor.ask(Some(LONG), |reply| reply), Ok(1));
+    actor.hot_swap(Tally { step: 10, total: 0 });
+    assert_eq!(actor.ask(Some(LONG), |reply| reply), Ok(11));
+    runtime.rollback(actor.pid(), 1);
+    assert_eq!(actor.ask(Some(LONG), |reply| reply), Ok(12));
+    actor.hot_swap(Handler::new(|_: &mut Context<'_, ReplyTo<u32>>, reply: ReplyTo<u32>| {
+        reply.send(0);
+    }));
+    assert_eq!(actor.ask(Some(LONG), |reply| reply), Ok(0));
+    runtime.rollback(actor.pid(), 1);
+    wait_until("the failed migration", || !actor.is_alive());
+}
+
+#[test]
+fn timers_fire_repeat_and_cancel() {
+    let runtime = Runtime::new();
+    let count = Arc::new(AtomicU32::new(0));
+    let total = count.clone();
+    let actor = runtime
+        .spawn_fn(move |_: &mut Context<'_, u32>, message| {
+            total.fetch_add(message, Ordering::Relaxed);
+        })
+        .unwrap();
+    let never = runtime.send_after(Duration::from_secs(60), &actor, 1_000_000);
+    assert!(runtime.cancel_timer(never));
+    assert!(!runtime.cancel_timer(never));
+    runtime.send_after(Duration::from_millis(2), &actor, 1_000);
+    let interval = runtime.send_interval(Duration::from_millis(1), &actor, || 1);
+    wait_until("one shot and some ticks", || count.load(Ordering::Relaxed) >= 1_005);
+    assert!(runtime.cancel_timer(interval));
+    actor.exit(ExitReason::Shutdown);
+    wait_until("the end", || !actor.is_alive());
+    runtime.send_after(Duration::from_millis(1), &actor, 1);
+    wait_until("the dead letter", || runtime.dead_letters() >= 1);
+}
+
+#[test]
+fn virtual_actors_wake_on_a_message_and_sleep_when_idle() {
+    let runtime = Runtime::new();
+    let made = Arc::new(AtomicUsize::new(0));
+    let factory = {
+        let made = made.clone();
+        move || -> Box<dyn Behaviour<u8>> {
+            made.fetch_add(1, Ordering::SeqCst);
+            Box::new(Handler::new(|_: &mut Context<'_, u8>, _| ()))
+        }
+    };
+    let actor =
+        runtime.spawn_virtual(SpawnOptions::default(), Some(Duration::from_millis(5)), factory).unwrap();
+    let dormant = || runtime.inspect(actor.pid()).is_some_and(|cell| cell.dormant);
+    assert!(actor.is_alive() && dormant());
+    assert_eq!(made.load(Ordering::SeqCst), 0);
+    actor.send(1).unwrap();
+    wait_until("activation", || made.load(Ordering::SeqCst) == 1);
+    wait_until("deactivation", dormant);
+    actor.send(1).unwrap();
+    wait_until("activation again", || made.load(Ordering::SeqCst) == 2);
+}
+
+#[test]
+fn selective_receive_keeps_the_order_of_the_rest() {
+    let runtime = Runtime::new();
+    let (actor, mut inbox) = runtime.spawn_inbox::<u32>(SpawnOptions::default()).unwrap();
+    let (sender, receiver) = mpsc::channel();
+    let thread = std::thread::spawn(move || {
+        let matching = |item: &Received<u32>| matches!(item, Received::Message(7));
+        loop {
+            match inbox.fresh_blocking(Some(LONG)) {
+                Ok(item) if matching(&item) => break,
+                Ok(item) => inbox.stash(item),
+                Err(_) => panic!("nothing came"),
+            }
+        }
+        sender.send(7).unwrap();
+        while let Ok(Received::Message(message)) = inbox.recv_blocking(None) {
+            sender.send(message).unwrap();
+        }
+    });
+    for message in [1, 2, 7, 3] {
+        actor.send(message).unwrap();
+    }
+    let got: Vec<u32> = (0..4).map(|_| receiver.recv_timeout(LONG).unwrap()).collect();
+    assert_eq!(got, [7, 1, 2, 3]);
+    actor.exit(ExitReason::Shutdown);
+    thread.join().unwrap();
+    wait_until("the end", || !actor.is_alive());
+}
+
+#[test]
+fn async_actors_run_on_the_pool() {
+    let runtime = Runtime::new();
+    let echo = runtime
+        .spawn_async(SpawnOptions::default(), |mut inbox: Inbox<(u32, ReplyTo<u32>)>| async move {
+            while let Some(Received::Message((value, reply))) = inbox.recv().await {
+                reply.send(value + 1);
+            }
+        })
+        .unwrap();
+    for value in 0..100 {
+        assert_eq!(echo.ask(Some(LONG), |reply| (value, reply)), Ok(value + 1));
+    }
+    let caller = echo.clone();
+    let relay = runtime
+        .spawn_async(SpawnOptions::default(), |mut inbox: Inbox<ReplyTo<u32>>| async move {
+            while let Some(Received::Message(reply)) = inbox.recv().await {
+                let answer = caller.call(Some(LONG), |reply| (40, reply)).await;
+                reply.send(answer.unwrap_or(0) + 1);
+            }
+        })
+        .unwrap();
+    assert_eq!(relay.ask(Some(LONG), |reply| reply), Ok(42));
+}
+
+#[test]
+fn a_blocking_handler_does_not_hold_up_others() {
+    let runtime = Runtime::builder().workers(1).build();
+    let release = Arc::new(AtomicBool::new(false));
+    let gate = release.clone();
+    let stuck = runtime
+        .spawn_fn(move |_: &mut Context<'_, u8>, _| {
+            while !gate.load(Ordering::SeqCst) {
+                std::thread::sleep(Duration::from_millis(1));
+            }
+        })
+        .unwrap();
+    stuck.send(0).unwrap();
+    wait_until("the blocker", || runtime.inspect(stuck.pid()).is_some_and(|cell| cell.state == "running"));
+    let echo = runtime
+        .spawn_fn(|_: &mut Context<'_, ReplyTo<u8>>, reply: ReplyTo<u8>| {
+            reply.send(1);
+        })
+        .unwrap();
+    for _ in 0..20 {
+        assert_eq!(echo.ask(Some(LONG), |reply| reply), Ok(1));
+    }
+    assert!(runtime.inspect(stuck.pid()).is_some_and(|cell| cell.state == "running"));
+    release.store(true, Ordering::SeqCst);
+}
+
+#[test]
+fn stop_with_drain_loses_nothing_and_without_it_counts() {
+    let runtime = Runtime::builder().workers(2).build();
+    let seen = Arc::new(AtomicU64::new(0));
+    let handler = |seen: &Arc<AtomicU64>| {
+        let seen = seen.clone();
+        Handler::new(move |_: &mut Context<'_, u64>, _| {
+            seen.fetch_add(1, Ordering::Relaxed);
+        })
+    };
+    let actors: Vec<_> = (0..100).map(|_| runtime.spawn(handler(&seen)).unwrap()).collect();
+    (0..100_000).for_each(|at| actors[at % 100].send(1).unwrap());
+    let report = runtime.stop(Some(LONG), LONG);
+    assert_eq!(report, StopReport { complete: true, drained: true, dropped: 0, actors: 100 });
+    assert_eq!(seen.load(Ordering::Relaxed), 100_000);
+    assert!(matches!(runtime.spawn(handler(&seen)), Err(SpawnError::Stopping)));
+
+    let runtime = Runtime::builder().workers(2).build();
+    let seen = Arc::new(AtomicU64::new(0));
+    let actor = runtime.spawn(handler(&seen)).unwrap();
+    (0..1_000_000).for_each(|_| actor.send(1).unwrap());
+    let report = runtime.stop(None, LONG);
+    assert!(report.complete);
+    assert_eq!(
+        seen.load(Ordering::Relaxed) + report.dropped,
+        1_000_000,
+        "a message was neither handled nor counted"
+    );
+}
+
+#[test]
+fn many_runtimes_come_and_go() {
+    for _ in 0..300 {
+        let runtime = Runtime::builder().workers(1).build();
+        let actor = runtime.spawn_fn(|_: &mut Context<'_, u8>, _| ()).unwrap();
+        actor.send(1).unwrap();
+    }
+}

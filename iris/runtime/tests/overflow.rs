@@ -1,0 +1,161 @@
+//! Bounded mailboxes: what each policy does at capacity, from outside and from inside actors, and that no policy deadlocks.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use iris_runtime::*;
+
+const LONG: Duration = Duration::from_secs(20);
+
+fn wait_until(what: &str, mut done: impl FnMut() -> bool) {
+    let until = Instant::now() + LONG;
+    while !done() {
+        assert!(Instant::now() < until, "gave up waiting for: {what}");
+        std::thread::sleep(Duration::from_micros(200));
+    }
+}
+
+/// A pull actor with room for two messages.
+fn narrow(runtime: &Runtime, policy: Overflow) -> (ActorRef<u32>, Inbox<u32>) {
+    runtime.spawn_inbox(SpawnOptions { bound: Some((2, policy)), ..SpawnOptions::default() }).unwrap()
+}
+
+fn contents(inbox: &mut Inbox<u32>) -> Vec<u32> {
+    let mut out = Vec::new();
+    while let Ok(Received::Message(message)) = inbox.try_recv() {
+        out.push(message);
+    }
+    out
+}
+
+#[test]
+fn drop_new_refuses_and_drop_old_makes_room() {
+    let runtime = Runtime::new();
+    let (actor, mut inbox) = narrow(&runtime, Overflow::DropNew);
+    actor.send(1).unwrap();
+    actor.send(2).unwrap();
+    assert!(matches!(actor.send(3), Err(SendError::Full(3))));
+    assert_eq!(contents(&mut inbox), [1, 2]);
+
+    let (actor, mut inbox) = narrow(&runtime, Overflow::DropOld);
+    (1..=5).for_each(|message| actor.send(message).unwrap());
+    assert_eq!(contents(&mut inbox), [4, 5]);
+    assert_eq!(runtime.dead_letters(), 3);
+}
+
+#[test]
+fn redirect_and_spill_hand_over_what_does_not_fit() {
+    let runtime = Runtime::new();
+    let (overflow, mut at_overflow) = narrow(&runtime, Overflow::DropNew);
+    for (policy, beyond) in
+        [(Overflow::Redirect(overflow.pid()), false), (Overflow::Spill(overflow.pid()), true)]
+    {
+        let (actor, mut inbox) = narrow(&runtime, policy);
+        (1..=4).for_each(|message| actor.send(message).unwrap());
+        // Now the target is full as well: redirect refuses, spill keeps the message.
+        assert_eq!(actor.send(5).is_ok(), beyond);
+        assert_eq!(contents(&mut at_overflow), [3, 4]);
+        assert_eq!(contents(&mut inbox), if beyond { vec![1, 2, 5] } else { vec![1, 2] });
+    }
+}
+
+#[test]
+fn redirection_in_a_circle_ends() {
+    let runtime = Runtime::new();
+    let (one, _first) = narrow(&runtime, Overflow::DropNew);
+    let (two, _second) = narrow(&runtime, Overflow::Redirect(one.pid()));
+    runtime.set_overflow(one.pid(), None, Overflow::Redirect(two.pid()));
+    (1..=4).for_each(|message| one.send(message).unwrap());
+    assert!(matches!(one.send(5), Err(SendError::Full(5))));
+}
+
+#[test]
+fn block_waits_for_room_outside() {
+    let runtime = Runtime::new();
+    let (actor, mut inbox) = narrow(&runtime, Overflow::Block);
+    let done = Arc::new(AtomicBool::new(false));
+    let flag = done.clone();
+    let sender = std::thread::spawn(move || {
+        (0..100).for_each(|message| actor.send(message).unwrap());
+        flag.store(true, Ordering::SeqCst);
+        actor
+    });
+    let mut got = Vec::new();
+    while got.len() < 100 {
+        assert!(inbox.me().mailbox_len() <= 2);
+        if let Ok(Received::Message(message)) = inbox.recv_blocking(Some(LONG)) {
+            got.push(message);
+        }
+    }
+    let actor = sender.join().unwrap();
+    assert_eq!(got, (0..100).collect::<Vec<_>>());
+    // A sender that waits is released when the actor ends.
+    (0..2).for_each(|message| actor.send(message).unwrap());
+    let waiting = std::thread::spawn(move || actor.send(2));
+    std::thread::sleep(Duration::from_millis(5));
+    drop(inbox);
+    assert!(matches!(waiting.join().unwrap(), Err(SendError::NoProcess(2))));
+}
+
+#[test]
+fn block_inside_actors_never_deadlocks_the_pool() {
+    let runtime = Runtime::builder().workers(1).build();
+    let bound = SpawnOptions { bound: Some((4, Overflow::Block)), ..SpawnOptions::default() };
+    let handled = Arc::new(AtomicU64::new(0));
+    let count = handled.clone();
+    let slow = runtime
+        .spawn_with(
+            bound,
+            Handler::new(move |_: &mut Context<'_, u32>, _| {
+                count.fetch_add(1, Ordering::SeqCst);
+            }),
+        )
+        .unwrap();
+    let producer = runtime
+        .spawn_fn(move |_: &mut Context<'_, u32>, count| {
+            (0..count).for_each(|message| slow.send(message).unwrap())
+        })
+        .unwrap();
+    producer.send(2_000).unwrap();
+    wait_until("2,000 messages through four places", || handled.load(Ordering::SeqCst) == 2_000);
+}
+
+#[test]
+fn blocking_on_oneself_or_in_a_circle_goes_over_capacity_instead() {
+    let runtime = Runtime::builder().workers(1).build();
+    let bound = SpawnOptions { bound: Some((1, Overflow::Block)), ..SpawnOptions::default() };
+    let handled = Arc::new(AtomicU64::new(0));
+    let count = handled.clone();
+    let echoing = runtime
+        .spawn_with(
+            bound,
+            Handler::new(move |cx: &mut Context<'_, u32>, left: u32| {
+                count.fetch_add(1, Ordering::SeqCst);
+                (0..left).for_each(|_| cx.me().send(0).unwrap());
+            }),
+        )
+        .unwrap();
+    echoing.send(10).unwrap();
+    wait_until("its own messages", || handled.load(Ordering::SeqCst) == 11);
+
+    let handled = Arc::new(AtomicU64::new(0));
+    let partner = |to: Arc<std::sync::OnceLock<ActorRef<u32>>>| {
+        let count = handled.clone();
+        Handler::new(move |_: &mut Context<'_, u32>, left: u32| {
+            count.fetch_add(1, Ordering::SeqCst);
+            for _ in 0..left.min(3) {
+                to.get().unwrap().send(left.saturating_sub(1)).unwrap();
+            }
+        })
+    };
+    let cells = [Arc::new(std::sync::OnceLock::new()), Arc::new(std::sync::OnceLock::new())];
+    let left = runtime.spawn_with(bound, partner(cells[1].clone())).unwrap();
+    let right = runtime.spawn_with(bound, partner(cells[0].clone())).unwrap();
+    cells[0].set(left.clone()).unwrap();
+    cells[1].set(right).unwrap();
+    left.send(6).unwrap();
+    // 1 + 3 + 9 + 27 + 81 + 243 (3 sends each while more than two are left) + 2 * 243 + 486 from the last levels.
+    let expected = 1 + 3 + 9 + 27 + 81 + 162 + 162;
+    wait_until("the whole tree", || handled.load(Ordering::SeqCst) == expected);
+}

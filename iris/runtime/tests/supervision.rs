@@ -1,0 +1,257 @@
+//! Supervisors in the seeded simulation: strategies, restart types, intensity, back-off, ordered shutdown, escalation.
+//! Everything runs on a virtual clock, so time-outs cost nothing and a failure repeats from its seed.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use iris_runtime::simulation::Simulation;
+use iris_runtime::supervisor::*;
+use iris_runtime::*;
+use parking_lot::Mutex;
+
+const STEPS: usize = 100_000;
+
+#[derive(Clone, Default)]
+struct Log(Arc<Mutex<Vec<String>>>);
+
+impl Log {
+    fn add(&self, what: impl Into<String>) {
+        self.0.lock().push(what.into());
+    }
+
+    fn take(&self) -> Vec<String> {
+        std::mem::take(&mut *self.0.lock())
+    }
+}
+
+struct Worker {
+    name: &'static str,
+    log: Log,
+    stubborn: bool,
+}
+
+impl Behaviour<&'static str> for Worker {
+    fn needs_start(&self) -> bool {
+        true
+    }
+
+    fn started(&mut self, cx: &mut Context<'_, &'static str>) -> Flow {
+        cx.trap_exit(self.stubborn);
+        self.log.add(format!("start {}", self.name));
+        Flow::Continue
+    }
+
+    fn handle(&mut self, _: &mut Context<'_, &'static str>, message: &'static str) -> Flow {
+        match message {
+            "crash" => Flow::Exit(ExitReason::error("crash")),
+            "quit" => Flow::stop(),
+            _ => Flow::Continue,
+        }
+    }
+
+    fn shutdown(&mut self, _: &mut Context<'_, &'static str>, _: ExitReason) -> Flow {
+        Flow::Continue
+    }
+
+    fn terminate(&mut self, _: &mut Context<'_, &'static str>, _: &ExitReason) {
+        self.log.add(format!("stop {}", self.name));
+    }
+}
+
+fn child(name: &'static str, log: &Log) -> ChildSpec {
+    let log = log.clone();
+    ChildSpec::new(name, move |cx| cx.spawn(Worker { name, log: log.clone(), stubborn: false }))
+}
+
+fn ask<R>(simulation: &Simulation, call: Call<R>) -> R {
+    assert!(simulation.settle(STEPS));
+    call.wait(Some(Duration::ZERO)).expect("the supervisor answers")
+}
+
+fn pid_of(simulation: &Simulation, supervisor: &SupervisorRef, id: &str) -> Option<Pid> {
+    let children = ask(simulation, supervisor.which_children());
+    children.into_iter().find(|child| child.id == id).and_then(|child| child.pid)
+}
+
+fn tell(simulation: &Simulation, supervisor: &SupervisorRef, id: &str, what: &'static str) {
+    let pid = pid_of(simulation, supervisor, id).expect("the child runs");
+    simulation.handle().send(pid, what).expect("the child takes it");
+    assert!(simulation.settle(STEPS));
+}
+
+fn three(strategy: Strategy) -> (Simulation, SupervisorRef, Log) {
+    let (simulation, log) = (Simulation::new(7), Log::default());
+    let supervisor =
+        ["a", "b", "c"].into_iter().fold(Supervisor::new(strategy), |all, name| all.child(child(name, &log)));
+    let supervisor = supervisor.start(simulation.handle(), SpawnOptions::default()).unwrap();
+    assert!(simulation.settle(STEPS));
+    let mut started = log.take();
+    started.sort();
+    assert_eq!(started, ["start a", "start b", "start c"]);
+    (simulation, supervisor, log)
+}
+
+fn check(strategy: Strategy, stopped: &[&str], mut restarted: Vec<&str>) {
+    let (simulation, supervisor, log) = three(strategy);
+    tell(&simulation, &supervisor, "b", "crash");
+    let log = log.take();
+    assert_eq!(log[..stopped.len()], *stopped, "{strategy:?}");
+    let mut again = log[stopped.len()..].to_vec();
+    again.sort();
+    restarted.sort_unstable();
+    assert_eq!(again, restarted, "{strategy:?}");
+    assert!(pid_of(&simulation, &supervisor, "b").is_some());
+}
+
+#[test]
+fn one_for_one_restarts_the_failed_child() {
+    check(Strategy::OneForOne, &["stop b"], vec!["start b"]);
+}
+
+#[test]
+fn one_for_all_restarts_everybody_last_one_stopped_first() {
+    check(Strategy::OneForAll, &["stop b", "stop c", "stop a"], vec!["start a", "start b", "start c"]);
+}
+
+#[test]
+fn rest_for_one_restarts_those_after_it() {
+    check(Strategy::RestForOne, &["stop b", "stop c"], vec!["start b", "start c"]);
+}
+
+#[test]
+fn restart_types_decide_who_comes_back() {
+    for (restart, what, back) in [
+        (Restart::Permanent, "quit", true),
+        (Restart::Transient, "quit", false),
+        (Restart::Transient, "crash", true),
+        (Restart::Temporary, "crash", false),
+    ] {
+        let (simulation, log) = (Simulation::new(3), Log::default());
+        let supervisor = Supervisor::new(Strategy::OneForOne).child(child("x", &log).restart(restart));
+        let supervisor = supervisor.start(simulation.handle(), SpawnOptions::default()).unwrap();
+        tell(&simulation, &supervisor, "x", what);
+        assert_eq!(pid_of(&simulation, &supervisor, "x").is_some(), back, "{restart:?} {what}");
+    }
+}
+
+#[test]
+fn a_restart_storm_ends_at_the_intensity_and_escalates() {
+    let simulation = Simulation::new(11);
+    let starts = Arc::new(Mutex::new(0));
+    let count = starts.clone();
+    let storm = ChildSpec::new("storm", move |cx| {
+        *count.lock() += 1;
+        let pid = cx.spawn(Handler::new(|_: &mut Context<'_, u8>, _| Err::<(), _>("again")))?;
+        cx.handle.send(pid, 0_u8).map_err(|_| ExitReason::NoProcess)?;
+        Ok(pid)
+    });
+    let inner = Supervisor::new(Strategy::OneForOne).intensity(4, Duration::from_secs(1)).child(storm);
+    let outer = Supervisor::new(Strategy::OneForOne)
+        .intensity(2, Duration::from_secs(1))
+        .child(inner.into_child("inner"));
+    let outer = outer.start(simulation.handle(), SpawnOptions::default()).unwrap();
+    assert!(simulation.run(STEPS), "the storm must end");
+    assert!(!simulation.handle().is_alive(outer.pid()));
+    assert_eq!(*starts.lock(), 5 * 3, "five starts for each of three inner supervisors");
+    assert_eq!(simulation.handle().live(), 0);
+}
+
+#[test]
+fn a_start_that_fails_on_restart_counts_as_a_restart() {
+    let simulation = Simulation::new(5);
+    let tries = Arc::new(Mutex::new(0));
+    let count = tries.clone();
+    let flaky = ChildSpec::new("flaky", move |cx| {
+        let mut tries = count.lock();
+        *tries += 1;
+        if *tries == 1 {
+            return cx.spawn(Handler::new(|_: &mut Context<'_, &'static str>, _| Flow::stop()));
+        }
+        Err(ExitReason::error("no"))
+    });
+    let supervisor = Supervisor::new(Strategy::OneForOne).intensity(6, Duration::from_secs(1)).child(flaky);
+    let supervisor = supervisor.start(simulation.handle(), SpawnOptions::default()).unwrap();
+    tell(&simulation, &supervisor, "flaky", "quit");
+    assert_eq!(*tries.lock(), 1 + 6);
+    assert!(!simulation.handle().is_alive(supervisor.pid()));
+}
+
+#[test]
+fn back_off_spreads_restarts_over_time() {
+    let simulation = Simulation::new(2);
+    let times = Arc::new(Mutex::new(Vec::new()));
+    let record = times.clone();
+    let failing = ChildSpec::new("failing", move |cx| {
+        record.lock().push(cx.handle.now_ms());
+        let pid = cx.spawn(Handler::new(|_: &mut Context<'_, u8>, _| Err::<(), _>("again")))?;
+        cx.handle.send(pid, 0_u8).map_err(|_| ExitReason::NoProcess)?;
+        Ok(pid)
+    });
+    let backoff = Backoff { first: Duration::from_millis(10), max: Duration::from_millis(50) };
+    let supervisor = Supervisor::new(Strategy::OneForOne)
+        .intensity(5, Duration::from_secs(60))
+        .backoff(backoff)
+        .child(failing);
+    supervisor.start(simulation.handle(), SpawnOptions::default()).unwrap();
+    assert!(simulation.run(STEPS));
+    assert_eq!(*times.lock(), [0, 10, 30, 70, 120, 170]);
+}
+
+#[test]
+fn shutdown_goes_backwards_and_kills_who_does_not_end() {
+    let (simulation, log) = (Simulation::new(9), Log::default());
+    let stubborn = {
+        let log = log.clone();
+        ChildSpec::new("s", move |cx| cx.spawn(Worker { name: "s", log: log.clone(), stubborn: true }))
+            .shutdown(Shutdown::Timeout(Duration::from_millis(250)))
+    };
+    let supervisor =
+        Supervisor::new(Strategy::OneForOne).child(child("a", &log)).child(stubborn).child(child("z", &log));
+    let supervisor = supervisor.start(simulation.handle(), SpawnOptions::default()).unwrap();
+    assert!(simulation.settle(STEPS));
+    log.take();
+    supervisor.shutdown(simulation.handle());
+    assert!(simulation.run(STEPS));
+    assert_eq!(log.take(), ["stop z", "stop a"], "a killed child does not clean up");
+    assert_eq!(simulation.handle().now_ms(), 250);
+    assert_eq!(simulation.handle().live(), 0);
+}
+
+#[test]
+fn children_can_be_started_stopped_restarted_deleted_and_released() {
+    let (simulation, log) = (Simulation::new(4), Log::default());
+    let supervisor =
+        Supervisor::new(Strategy::OneForOne).start(simulation.handle(), SpawnOptions::default()).unwrap();
+    let pid = ask(&simulation, supervisor.start_child(child("x", &log))).unwrap();
+    assert!(ask(&simulation, supervisor.start_child(child("x", &log))).is_err(), "ids are unique");
+    assert!(ask(&simulation, supervisor.terminate_child("x")));
+    assert!(!simulation.handle().is_alive(pid));
+    assert_eq!(pid_of(&simulation, &supervisor, "x"), None, "a child that was stopped on purpose stays down");
+    assert!(ask(&simulation, supervisor.restart_child("x")).is_ok());
+    assert!(!ask(&simulation, supervisor.delete_child("x")), "a running child is not deleted");
+    ask(&simulation, supervisor.terminate_child("x"));
+    assert!(ask(&simulation, supervisor.delete_child("x")));
+
+    let loner = simulation.handle().spawn_fn(|_: &mut Context<'_, &'static str>, _| Flow::stop()).unwrap();
+    ask(&simulation, supervisor.adopt(loner.pid(), child("loner", &log))).unwrap();
+    tell(&simulation, &supervisor, "loner", "crash");
+    let fresh = pid_of(&simulation, &supervisor, "loner").expect("it came back");
+    assert!(ask(&simulation, supervisor.release(fresh)));
+    assert!(simulation.handle().is_alive(fresh));
+}
+
+#[test]
+fn simple_supervisors_hold_many_dynamic_children() {
+    let (simulation, log) = (Simulation::new(8), Log::default());
+    let supervisor =
+        Supervisor::new(Strategy::Simple).start(simulation.handle(), SpawnOptions::default()).unwrap();
+    let spec = || ChildSpec { id: String::new(), ..child("dyn", &log).restart(Restart::Transient) };
+    let pids: Vec<Pid> =
+        (0..500).map(|_| ask(&simulation, supervisor.start_child(spec())).unwrap()).collect();
+    simulation.handle().send(pids[3], "quit").unwrap();
+    assert!(simulation.settle(STEPS));
+    assert_eq!(ask(&simulation, supervisor.which_children()).len(), 499);
+    supervisor.shutdown(simulation.handle());
+    assert!(simulation.run(STEPS));
+    assert_eq!(simulation.handle().live(), 0);
+}
