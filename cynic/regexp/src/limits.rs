@@ -1,0 +1,33 @@
+//! Every limit of the regular-expression engine, with its reason. Callers see a limit as a [`crate::SyntaxError`]
+//! (pattern too large) or as [`crate::Interrupted`] (matching too expensive), never as a panic.
+
+/// Nested groups and classes in one pattern. The parser and the compiler recurse once per level, so this bounds native
+/// stack; patterns written by people stay under 50.
+pub const NESTING_MAX: u32 = 400;
+
+/// Instructions in one compiled program (16 bytes each). Bounded repeats multiply, so a short pattern can ask for much.
+pub const PROGRAM_OPS_MAX: usize = 1 << 20;
+
+/// Capturing groups in one pattern; every attempt clears two slots per group.
+pub const CAPTURES_MAX: u32 = 1 << 15;
+
+/// A counted repeat is unrolled while copies times body weight stays under this; above, it runs on a counter.
+pub const UNROLL_WEIGHT_MAX: u64 = 600;
+
+/// Entries on the backtrack stack (16 bytes each, so 64 MiB).
+pub const BACKTRACK_ENTRIES_MAX: usize = 1 << 22;
+
+/// Steps between two calls of the budget callback: rare enough to cost nothing, often enough for a deadline.
+pub const STEPS_PER_POLL: u32 = 1 << 14;
+
+/// Steps per input unit after which a search is taken to be catastrophic and remembers its failures (see `exec::memo`).
+pub const MEMO_AFTER_STEPS_PER_UNIT: u64 = 12;
+
+/// Bits in the table of remembered failures (32 MiB); a larger product of program and input stays with the budget alone.
+pub const MEMO_BITS_MAX: u64 = 1 << 28;
+
+/// Levels of the tree looked at to find which characters can come first; deeper nests are "anything".
+pub const FIRST_SET_DEPTH_MAX: u32 = 10;
+
+/// Alternatives of one disjunction, and following items of one sequence, that the first-set analysis compares.
+pub const FIRST_SET_WIDTH_MAX: usize = 256;
