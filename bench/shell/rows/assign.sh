@@ -1,0 +1,7 @@
+# An assignment from two expansions.
+for scale in @SCALE@; do
+  for a in 0 1 2 3 4 5 6 7 8 9; do for b in 0 1 2 3 4 5 6 7 8 9; do for c in 0 1 2 3 4 5 6 7 8 9; do
+    x=$a$b
+  done; done; done
+done
+echo "$x$c"

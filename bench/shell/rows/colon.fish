@@ -1,0 +1,7 @@
+# The null command in a loop: what a command costs at least.
+for scale in @SCALE@
+  for a in 0 1 2 3 4 5 6 7 8 9; for b in 0 1 2 3 4 5 6 7 8 9; for c in 0 1 2 3 4 5 6 7 8 9
+    :
+  end; end; end
+end
+echo "999"

@@ -1,0 +1,7 @@
+# A string comparison in [[ ]].
+for scale in @SCALE@; do
+  for a in 0 1 2 3 4 5 6 7 8 9; do for b in 0 1 2 3 4 5 6 7 8 9; do for c in 0 1 2 3 4 5 6 7 8 9; do
+    [[ $c == b ]]
+  done; done; done
+done
+echo "$?$c"

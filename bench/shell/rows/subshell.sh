@@ -1,0 +1,4 @@
+# An empty subshell.
+i=0
+while [ $i -lt @N@ ]; do (:); i=$((i + 1)); done
+echo $i
