@@ -32,7 +32,7 @@ bench-peers: ## install the peers that the package registries have
 	@bench/install-peers.sh
 
 fuzz: need-cargo need-cc ## a bounded run of every fuzzer (FUZZ_SECONDS each, default 60)
-	@fuzz/run.sh
+	@cargo run --release --quiet --locked -p pithos-fuzz -- all --seconds $(or $(FUZZ_SECONDS),60)
 
 docs: need-cargo need-cc ## the API documentation under target/doc
 	@cargo doc --workspace --no-deps --locked

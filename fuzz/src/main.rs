@@ -1,0 +1,102 @@
+//! `pithos-fuzz`: random inputs from a seed, judged by an oracle. Runs on stable Rust and needs nothing but, for the differential targets, the peer
+//! it compares with. Every failure prints the seed that repeats it.
+#![forbid(unsafe_code)]
+
+mod peer;
+mod random;
+mod targets;
+
+use std::process::ExitCode;
+use std::time::{Duration, Instant};
+
+use random::Random;
+
+const USAGE: &str = "\
+usage: pithos-fuzz TARGET|all [--seconds N] [--seed N] [--rounds N]
+
+Runs rounds of a target until the time is over (default 60 s) or the rounds are done. A round is one batch of cases from one seed;
+a failure prints the case and the seed, and `--seed N --rounds 1` repeats it.
+
+targets:
+";
+
+/// How long a target runs when nothing is said.
+const SECONDS_DEFAULT: u64 = 60;
+
+struct Options {
+    target: String,
+    time: Duration,
+    seed: u64,
+    rounds: u64,
+}
+
+fn main() -> ExitCode {
+    let options = match parse(std::env::args().skip(1)) {
+        Ok(options) => options,
+        Err(message) => {
+            eprint!("{message}\n{USAGE}");
+            targets::ALL.iter().for_each(|target| eprintln!("  {:22} {}", target.name, target.about));
+            return ExitCode::from(2);
+        }
+    };
+    let chosen =
+        targets::ALL.iter().filter(|target| options.target == "all" || target.name == options.target);
+    let mut failures = 0;
+    for target in chosen {
+        failures += run(target, &options);
+    }
+    if failures == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
+
+fn parse(mut words: impl Iterator<Item = String>) -> Result<Options, String> {
+    let target = words.next().ok_or("no target was given")?;
+    if target != "all" && !targets::ALL.iter().any(|known| known.name == target) {
+        return Err(format!("'{target}' is no target"));
+    }
+    let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
+    let mut options =
+        Options { target, time: Duration::from_secs(SECONDS_DEFAULT), seed: now.as_secs(), rounds: u64::MAX };
+    while let Some(flag) = words.next() {
+        let value = words.next().ok_or(format!("{flag} needs a value"))?;
+        let number: u64 = value.parse().map_err(|_| format!("{flag}: '{value}' is no number"))?;
+        match flag.as_str() {
+            "--seconds" => options.time = Duration::from_secs(number),
+            "--seed" => options.seed = number,
+            "--rounds" => options.rounds = number,
+            _ => return Err(format!("unknown flag '{flag}'")),
+        }
+    }
+    Ok(options)
+}
+
+/// Runs one target; the number of failures, at most one a round.
+fn run(target: &targets::Target, options: &Options) -> u32 {
+    let start = Instant::now();
+    let (mut rounds, mut cases, mut failures) = (0, 0, 0);
+    while rounds < options.rounds && start.elapsed() < options.time {
+        let seed = options.seed.wrapping_add(rounds);
+        rounds += 1;
+        match (target.round)(&mut Random::new(seed)) {
+            Ok(count) => cases += count,
+            Err(targets::Failure::Absent(what)) => {
+                println!("{}: skipped: {what}", target.name);
+                return 0;
+            }
+            Err(targets::Failure::Found(report)) => {
+                failures += 1;
+                println!(
+                    "{}: FAILED\n{report}\nrepeat: pithos-fuzz {} --seed {seed} --rounds 1",
+                    target.name, target.name
+                );
+                if failures >= FAILURES_SHOWN_MAX {
+                    break;
+                }
+            }
+        }
+    }
+    println!("{}: {cases} cases in {:.0} s, {failures} failures", target.name, start.elapsed().as_secs_f64());
+    failures
+}
+
+/// A target stops after this many failures.
+const FAILURES_SHOWN_MAX: u32 = 10;

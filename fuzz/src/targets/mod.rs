@@ -1,0 +1,35 @@
+//! The targets: each generates a batch of cases from a seed and judges them.
+
+mod regexp;
+
+use crate::random::Random;
+
+/// What a round found wrong, or why it could not run.
+pub(crate) enum Failure {
+    /// The oracle is not on this machine.
+    Absent(String),
+    /// A case that is wrong, described.
+    Found(String),
+}
+
+/// One target.
+pub(crate) struct Target {
+    pub(crate) name: &'static str,
+    pub(crate) about: &'static str,
+    /// Runs one batch; the number of cases.
+    pub(crate) round: fn(&mut Random) -> Result<u64, Failure>,
+}
+
+/// Every target.
+pub(crate) const ALL: &[Target] = &[
+    Target {
+        name: "regexp-robust",
+        about: "random bytes as patterns: an answer or a syntax error, in bounded steps",
+        round: regexp::robust,
+    },
+    Target {
+        name: "regexp-node",
+        about: "random patterns and texts against node's matcher",
+        round: regexp::against_node,
+    },
+];
