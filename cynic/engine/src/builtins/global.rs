@@ -1,0 +1,52 @@
+//! The global object (19). <https://tc39.es/ecma262/#sec-global-object>
+//!
+//! One row per global, in alphabetical order. Rows name intrinsics, which are made when first read.
+
+use crate::object::ObjectKind;
+use crate::realm::{Body, Intrinsic, IntrinsicSpec, PropertySpec, ValueSpec, data};
+use crate::shape::attrs;
+use crate::value::Value;
+use crate::vm::Vm;
+
+const fn global(name: &'static str, which: Intrinsic) -> PropertySpec {
+    data(name, ValueSpec::Intrinsic(which), attrs::METHOD)
+}
+
+/// The global object. Hosts add their own properties before guest code runs (`Vm::freeze_global` then locks it).
+pub static GLOBAL: IntrinsicSpec = IntrinsicSpec {
+    body: Body::Object(ObjectKind::Global, 0),
+    prototype: Some(Intrinsic::ObjectPrototype),
+    properties: GLOBALS,
+};
+
+static GLOBALS: &[PropertySpec] = &[
+    global("AggregateError", Intrinsic::AggregateError),
+    global("Array", Intrinsic::Array),
+    global("Boolean", Intrinsic::Boolean),
+    global("Error", Intrinsic::Error),
+    global("EvalError", Intrinsic::EvalError),
+    global("Function", Intrinsic::Function),
+    data("Infinity", ValueSpec::Number(f64::INFINITY), 0),
+    data("NaN", ValueSpec::Number(f64::NAN), 0),
+    global("Object", Intrinsic::Object),
+    global("Proxy", Intrinsic::Proxy),
+    global("RangeError", Intrinsic::RangeError),
+    global("ReferenceError", Intrinsic::ReferenceError),
+    global("SuppressedError", Intrinsic::SuppressedError),
+    global("Symbol", Intrinsic::Symbol),
+    global("SyntaxError", Intrinsic::SyntaxError),
+    global("TypeError", Intrinsic::TypeError),
+    global("URIError", Intrinsic::URIError),
+    global("globalThis", Intrinsic::GlobalThis),
+    data("undefined", ValueSpec::Constant(|_| Value::UNDEFINED), 0),
+];
+
+impl Vm {
+    /// Locks the global object in hardened mode; call it after the host has added its own properties.
+    pub fn freeze_global(&mut self) {
+        if self.options.hardened {
+            let global = self.global_object();
+            self.ordinary_lock(global, crate::shape::Lock::Freeze);
+        }
+    }
+}

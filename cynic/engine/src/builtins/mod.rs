@@ -1,0 +1,16 @@
+//! The standard library: one file per intrinsic, named after it. Each file has const tables (`CONSTRUCTOR`,
+//! `PROTOTYPE`: see [`crate::realm::IntrinsicSpec`]) and the native functions they name; `registry` lists the tables.
+
+pub mod array;
+pub mod bigint;
+pub mod boolean;
+pub mod error;
+pub mod function;
+pub mod global;
+pub mod number;
+pub mod object;
+pub mod proxy;
+pub mod registry;
+pub mod string;
+pub mod string_exotic;
+pub mod symbol;

@@ -1,0 +1,11 @@
+//! String objects: the prototype's place; the rest of the intrinsic is added with its constructor.
+
+use crate::object::ObjectKind;
+use crate::realm::{Body, Intrinsic, IntrinsicSpec};
+
+/// %String.prototype%.
+pub static PROTOTYPE: IntrinsicSpec = IntrinsicSpec {
+    body: Body::Object(ObjectKind::String, 1),
+    prototype: Some(Intrinsic::ObjectPrototype),
+    properties: &[],
+};

@@ -1,0 +1,491 @@
+//! [`Heap`]: allocation, byte accounting and the decision when to collect.
+//!
+//! Small cells come from size classes; each class bumps a pointer through a run of free cells
+//! ([`Heap::alloc_fast`], a compare and an add). Cells that own Rust memory live in classes of their own
+//! (`finalizable`), so that sweeping the others never touches a cell. When the run is used up, the slow path
+//! (called from `Vm`, which knows the roots) may collect, then finds the next run.
+//! Invariant: `alloc` bits cover the whole run that is being bumped through; [`Heap::flush`] clears the rest of it
+//! before anybody reads them.
+
+use std::cell::{Cell, UnsafeCell};
+use std::rc::Rc;
+
+use super::block::{BLOCK_BYTES, Block, Chunks, FIRST_CELL, SMALL_MAX};
+use super::roots::RootRegistry;
+use super::{CellHeader, DataHead};
+use crate::limits;
+
+const fn build_class_sizes() -> [u16; CLASS_COUNT] {
+    let mut sizes = [0u16; CLASS_COUNT];
+    let mut i = 0;
+    while i < 16 {
+        sizes[i] = (i as u16 + 1) * 16;
+        i += 1;
+    }
+    let rest =
+        [320, 384, 448, 512, 640, 768, 896, 1024, 1280, 1600, 2000, 2672, 4016, 5344, SMALL_MAX as u16];
+    let mut k = 0;
+    while k < rest.len() {
+        sizes[16 + k] = rest[k];
+        k += 1;
+    }
+    sizes
+}
+
+/// Size classes of one kind (plain or finalizable).
+pub(crate) const CLASS_COUNT: usize = 31;
+static CLASS_SIZES: [u16; CLASS_COUNT] = build_class_sizes();
+
+const fn build_class_table() -> [u8; SMALL_MAX / 16 + 1] {
+    let sizes = build_class_sizes();
+    let mut table = [0u8; SMALL_MAX / 16 + 1];
+    let mut i = 1;
+    while i < table.len() {
+        let mut class = 0;
+        while (sizes[class] as usize) < i * 16 {
+            class += 1;
+        }
+        table[i] = class as u8;
+        i += 1;
+    }
+    table
+}
+
+static CLASS_TABLE: [u8; SMALL_MAX / 16 + 1] = build_class_table();
+
+/// The class for a cell of `bytes` (at most [`SMALL_MAX`]).
+#[inline(always)]
+fn class_of(bytes: usize) -> usize {
+    if bytes <= 256 { bytes.div_ceil(16) - 1 } else { CLASS_TABLE[bytes.div_ceil(16)] as usize }
+}
+
+/// The run of free cells being handed out.
+#[derive(Copy, Clone, Default)]
+pub(crate) struct Bump {
+    pub(crate) cursor: usize,
+    pub(crate) end: usize,
+}
+
+/// What every block points back to.
+pub(crate) struct HeapLink {
+    remembered: UnsafeCell<Vec<*const CellHeader>>,
+}
+
+/// Puts a black cell on its heap's remembered list.
+pub(super) fn remember(header: &CellHeader) {
+    let block = Block::of(header as *const CellHeader as usize);
+    // SAFETY: a black cell lies in a block of a live heap (immortal cells are never black), and the heap is
+    // used by one thread at a time, so the list is not borrowed.
+    unsafe { (*(*(*block).link).remembered.get()).push(header) }
+}
+
+/// The blocks of one size class.
+#[derive(Default)]
+pub(crate) struct SizeClass {
+    pub(crate) blocks: Vec<*mut Block>,
+    /// Where to look for the next free run: block and cell index.
+    next_block: usize,
+    next_cell: usize,
+}
+
+/// Figures about the heap.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct GcStats {
+    /// Full collections.
+    pub full_collections: u64,
+    /// Young collections.
+    pub young_collections: u64,
+    /// Bytes found live by the last full collection.
+    pub live_bytes: usize,
+    /// Bytes in use now: cells, and what was charged for buffers.
+    pub used_bytes: usize,
+    /// Most bytes in use at any collection.
+    pub peak_bytes: usize,
+    /// The longest stop, in nanoseconds.
+    pub pause_ns_max: u64,
+    /// All stops together, in nanoseconds.
+    pub pause_ns_total: u64,
+    /// Number of stops (a collection done in steps has several).
+    pub pauses: u64,
+}
+
+/// The heap of one isolate.
+pub struct Heap {
+    pub(crate) bump: [Bump; CLASS_COUNT * 2],
+    pub(crate) classes: [SizeClass; CLASS_COUNT * 2],
+    pub(crate) large: Vec<*mut Block>,
+    pub(crate) chunks: Chunks,
+    link: Box<HeapLink>,
+    external: Rc<Cell<usize>>,
+    pub(crate) roots: Rc<RootRegistry>,
+    /// Bytes of cells handed out (whole runs until the next flush).
+    pub(crate) cell_bytes: usize,
+    /// `cell_bytes` plus external bytes right after the last collection.
+    pub(crate) bytes_after_gc: usize,
+    /// Used bytes at which the next collection is due.
+    pub(crate) collect_at: usize,
+    /// Used bytes at which a due collection is a full one.
+    pub(crate) full_at: usize,
+    pub(crate) limit: usize,
+    pub(crate) min_threshold: usize,
+    pub(crate) mark: super::collect::MarkState,
+    pub(crate) stats: GcStats,
+    zeal: bool,
+    /// Collection is postponed while this is not zero.
+    pub(crate) inhibit: u32,
+}
+
+/// Bytes outside the heap that are charged to it; released when dropped.
+pub struct ExternalCharge {
+    counter: Rc<Cell<usize>>,
+    bytes: usize,
+}
+
+impl ExternalCharge {
+    /// Charged bytes.
+    pub fn bytes(&self) -> usize {
+        self.bytes
+    }
+}
+
+impl Drop for ExternalCharge {
+    fn drop(&mut self) {
+        self.counter.set(self.counter.get().saturating_sub(self.bytes));
+    }
+}
+
+impl Heap {
+    /// A heap that may hold `limit` bytes.
+    pub fn new(limit: usize) -> Self {
+        Heap {
+            bump: [Bump::default(); CLASS_COUNT * 2],
+            classes: std::array::from_fn(|_| SizeClass::default()),
+            large: Vec::new(),
+            chunks: Chunks::default(),
+            link: Box::new(HeapLink { remembered: UnsafeCell::new(Vec::new()) }),
+            external: Rc::default(),
+            roots: Rc::default(),
+            cell_bytes: 0,
+            bytes_after_gc: 0,
+            collect_at: limits::GC_THRESHOLD_BYTES_DEFAULT,
+            full_at: limits::GC_THRESHOLD_BYTES_DEFAULT * 2,
+            limit,
+            min_threshold: limits::GC_THRESHOLD_BYTES_DEFAULT,
+            mark: Default::default(),
+            stats: GcStats::default(),
+            zeal: false,
+            inhibit: 0,
+        }
+    }
+
+    /// Collect at every allocation, and poison what is freed.
+    pub fn set_zeal(&mut self, on: bool) {
+        self.flush();
+        self.zeal = on;
+    }
+    /// Whether every allocation collects.
+    pub fn zeal(&self) -> bool {
+        self.zeal
+    }
+    /// The hard limit in bytes.
+    pub fn limit(&self) -> usize {
+        self.limit
+    }
+    /// Changes the hard limit.
+    pub fn set_limit(&mut self, bytes: usize) {
+        self.limit = bytes;
+    }
+    /// Changes how many bytes may be allocated before the first collection.
+    pub fn set_threshold(&mut self, bytes: usize) {
+        self.min_threshold = bytes.max(64 * 1024);
+        self.schedule_next();
+    }
+    /// Bytes in use: cells and external charges.
+    #[inline]
+    pub fn used_bytes(&self) -> usize {
+        self.cell_bytes + self.external.get()
+    }
+    /// Figures so far.
+    pub fn stats(&self) -> GcStats {
+        GcStats { used_bytes: self.used_bytes(), ..self.stats }
+    }
+
+    pub(crate) fn note_pause(&mut self, ns: u64) {
+        self.stats.pause_ns_max = self.stats.pause_ns_max.max(ns);
+        self.stats.pause_ns_total += ns;
+        self.stats.pauses += 1;
+    }
+
+    pub(crate) fn remembered(&mut self) -> &mut Vec<*const CellHeader> {
+        // SAFETY: `&mut self`; the barrier pushes only from the same thread, and nobody keeps this reference.
+        unsafe { &mut *self.link.remembered.get() }
+    }
+
+    /// Charges `bytes` outside the heap, without checking the limit (the caller does).
+    pub(crate) fn charge_unchecked(&self, bytes: usize) -> ExternalCharge {
+        self.external.set(self.external.get() + bytes);
+        ExternalCharge { counter: self.external.clone(), bytes }
+    }
+
+    /// The bump path: None when the run is used up (or the cell is large).
+    #[inline(always)]
+    pub(crate) fn alloc_fast(&mut self, bytes: usize, finalizable: bool) -> Option<*mut u8> {
+        if bytes > SMALL_MAX {
+            return None;
+        }
+        let class = class_of(bytes) + if finalizable { CLASS_COUNT } else { 0 };
+        let size = if bytes <= 256 { (bytes + 15) & !15 } else { CLASS_SIZES[class % CLASS_COUNT] as usize };
+        let bump = &mut self.bump[class];
+        let at = bump.cursor;
+        if bump.end - at >= size {
+            bump.cursor = at + size;
+            return Some(at as *mut u8);
+        }
+        None
+    }
+
+    /// Whether a collection should run before more is allocated.
+    #[inline]
+    pub(crate) fn collection_due(&self, extra: usize) -> bool {
+        self.inhibit == 0 && (self.zeal || self.used_bytes() + extra >= self.collect_at)
+    }
+
+    /// Allocates after the slow path has collected if it had to. None: the operating system has no memory.
+    pub(crate) fn alloc_slow(&mut self, bytes: usize, finalizable: bool) -> Option<*mut u8> {
+        if bytes > SMALL_MAX {
+            return self.alloc_large(bytes, finalizable);
+        }
+        let kind = class_of(bytes);
+        let class = kind + if finalizable { CLASS_COUNT } else { 0 };
+        let size = CLASS_SIZES[kind] as usize;
+        self.retire(class);
+        let run = match self.next_run(class) {
+            Some(run) => run,
+            None => {
+                self.add_block(class, size, finalizable)?;
+                self.next_run(class)?
+            }
+        };
+        self.bump[class] = Bump { cursor: run.cursor + size, end: run.end };
+        Some(run.cursor as *mut u8)
+    }
+
+    fn add_block(&mut self, class: usize, size: usize, finalizable: bool) -> Option<()> {
+        let at = self.chunks.alloc_blocks(1)?;
+        let link: *const HeapLink = &*self.link;
+        // SAFETY: fresh block-sized memory.
+        let block = unsafe { Block::init(at, link, size, class as u8, finalizable, 0) };
+        let c = &mut self.classes[class];
+        c.next_block = c.blocks.len();
+        c.next_cell = 0;
+        c.blocks.push(block);
+        Some(())
+    }
+
+    /// The next run of free cells of a class, marked as allocated.
+    fn next_run(&mut self, class: usize) -> Option<Bump> {
+        let zeal = self.zeal;
+        let c = &mut self.classes[class];
+        while let Some(&block) = c.blocks.get(c.next_block) {
+            // SAFETY: blocks in the list are live.
+            let block = unsafe { &*block };
+            if let Some((first, mut end)) = block.next_free_run(c.next_cell) {
+                if zeal {
+                    end = first + 1;
+                }
+                block.set_run_allocated(first, end, true);
+                c.next_cell = end;
+                self.cell_bytes += (end - first) * block.cell_bytes as usize;
+                return Some(Bump {
+                    cursor: block.cell_addr(first),
+                    end: block.cell_addr(first) + (end - first) * block.cell_bytes as usize,
+                });
+            }
+            c.next_block += 1;
+            c.next_cell = 0;
+        }
+        None
+    }
+
+    /// Gives up the rest of a class's run.
+    fn retire(&mut self, class: usize) {
+        let bump = std::mem::take(&mut self.bump[class]);
+        if bump.cursor >= bump.end {
+            return;
+        }
+        // SAFETY: the run lies in a live block of this heap.
+        let block = unsafe { &*Block::of(bump.cursor) };
+        let from = block.index_of(bump.cursor);
+        let to = block.index_of(bump.end - 1) + 1;
+        block.set_run_allocated(from, to, false);
+        self.cell_bytes -= (to - from) * block.cell_bytes as usize;
+    }
+
+    /// Makes the alloc bits exact: no run is being bumped through afterwards.
+    pub(crate) fn flush(&mut self) {
+        for class in 0..CLASS_COUNT * 2 {
+            self.retire(class);
+        }
+    }
+
+    fn alloc_large(&mut self, bytes: usize, finalizable: bool) -> Option<*mut u8> {
+        let (at, taken) = self.chunks.alloc_large(bytes.checked_add(FIRST_CELL)?)?;
+        let link: *const HeapLink = &*self.link;
+        // SAFETY: fresh memory of `taken` bytes.
+        let block = unsafe { &*Block::init(at, link, taken - FIRST_CELL, 0, finalizable, taken) };
+        block.set_run_allocated(0, 1, true);
+        self.cell_bytes += taken;
+        self.large.push(block as *const Block as *mut Block);
+        Some(block.cell_addr(0) as *mut u8)
+    }
+
+    /// Bytes the cell at `addr` may use.
+    pub(crate) fn usable_bytes(&self, addr: usize) -> usize {
+        // SAFETY: `addr` is a live cell of this heap.
+        let block = unsafe { &*Block::of(addr) };
+        if block.large_bytes != 0 { block.large_bytes - FIRST_CELL } else { block.cell_bytes as usize }
+    }
+
+    /// Frees a large cell now, when its only owner lets go of it (an outgrown element array).
+    ///
+    /// # Safety
+    /// Nothing refers to the cell any more, not even a local.
+    pub(crate) unsafe fn free_large_now(&mut self, addr: usize) {
+        let block = Block::of(addr);
+        // SAFETY: `addr` is a live cell of this heap.
+        let (large_bytes, finalizable) = unsafe { ((*block).large_bytes, (*block).finalizable) };
+        if large_bytes == 0 || finalizable || self.mark.is_active() || self.zeal {
+            return;
+        }
+        // A remembered cell is still on the list, by address: leave it to the collector.
+        // SAFETY: the header is readable.
+        if unsafe { (*(addr as *const CellHeader)).color() } == super::color::REMEMBERED {
+            return;
+        }
+        if let Some(i) = self.large.iter().rposition(|&b| std::ptr::eq(b, block)) {
+            self.large.swap_remove(i);
+            self.cell_bytes -= large_bytes;
+            // SAFETY: the caller promises that nothing refers to it.
+            unsafe { self.chunks.free(block as *mut Block) };
+        }
+    }
+
+    /// Sweeps everything: frees unmarked cells, and blocks without a live cell.
+    pub(crate) fn sweep(&mut self) {
+        let zeal = self.zeal;
+        let mut cell_bytes = 0;
+        for class in &mut self.classes {
+            class.next_block = 0;
+            class.next_cell = 0;
+            let chunks = &mut self.chunks;
+            class.blocks.retain(|&ptr| {
+                // SAFETY: blocks in the list are live.
+                let block = unsafe { &*ptr };
+                let live = sweep_block(block, zeal);
+                cell_bytes += live * block.cell_bytes as usize;
+                if live == 0 {
+                    // SAFETY: no cell of the block is live.
+                    unsafe { chunks.free(ptr) };
+                }
+                live != 0
+            });
+        }
+        let chunks = &mut self.chunks;
+        self.large.retain(|&ptr| {
+            // SAFETY: as above.
+            let block = unsafe { &*ptr };
+            let live = sweep_block(block, false);
+            if live == 0 {
+                // SAFETY: the cell is dead and finalised.
+                unsafe { chunks.free(ptr) };
+            } else {
+                cell_bytes += block.large_bytes;
+            }
+            live != 0
+        });
+        self.cell_bytes = cell_bytes;
+    }
+
+    /// Sets the thresholds for the next collection from what is live now.
+    pub(crate) fn schedule_next(&mut self) {
+        let used = self.used_bytes();
+        self.bytes_after_gc = used;
+        self.collect_at = used + self.min_threshold.max(used / 4);
+        if self.limit > used {
+            self.collect_at = self.collect_at.min(used + (self.limit - used) / 2 + 4096);
+        }
+    }
+
+    pub(crate) fn for_each_block(&self, mut f: impl FnMut(&Block)) {
+        for class in &self.classes {
+            for &b in &class.blocks {
+                // SAFETY: blocks in the list are live.
+                f(unsafe { &*b });
+            }
+        }
+        for &b in &self.large {
+            // SAFETY: as above.
+            f(unsafe { &*b });
+        }
+    }
+
+    /// Bytes of blocks in use, which is what the process pays for (but for untouched pages).
+    pub fn committed_bytes(&self) -> usize {
+        self.chunks.used_bytes()
+    }
+}
+
+fn sweep_block(block: &Block, zeal: bool) -> usize {
+    let finalizable = block.finalizable;
+    if !finalizable && !zeal {
+        return block.sweep(|_| {});
+    }
+    block.sweep(|i| {
+        let addr = block.cell_addr(i);
+        if finalizable {
+            // SAFETY: the cell was allocated, initialised, and is unreachable; it is finalised once.
+            unsafe { finalize(addr) };
+        }
+        if zeal {
+            // SAFETY: the dead cell's memory belongs to the heap.
+            unsafe { std::ptr::write_bytes(addr as *mut u8, 0x5c, block.cell_bytes as usize) };
+        }
+        // SAFETY: as above; the header is writable.
+        unsafe { (*(addr as *const CellHeader)).set_free() };
+    })
+}
+
+/// Drops what a finalizable cell owns.
+///
+/// # Safety
+/// `addr` is an initialised finalizable cell that nothing will use again.
+unsafe fn finalize(addr: usize) {
+    use super::CellKind;
+    // SAFETY: promised by the caller; each arm's cast follows from the kind.
+    unsafe {
+        match (*(addr as *const CellHeader)).kind() {
+            CellKind::Data => {
+                let vtable = (*(addr as *const DataHead)).vtable;
+                if vtable.needs_drop {
+                    (vtable.drop)(addr as *mut ());
+                }
+            }
+            CellKind::Shape => std::ptr::drop_in_place(addr as *mut crate::shape::Shape),
+            CellKind::BigInt => std::ptr::drop_in_place(addr as *mut crate::bigint::BigIntCell),
+            _ => {}
+        }
+    }
+}
+
+impl Drop for Heap {
+    fn drop(&mut self) {
+        self.flush();
+        self.for_each_block(|block| {
+            if block.finalizable {
+                // SAFETY: the heap is going away; every allocated cell is initialised.
+                block.for_each_allocated(|addr| unsafe { finalize(addr) });
+            }
+        });
+        debug_assert_eq!(BLOCK_BYTES % 4096, 0);
+    }
+}

@@ -1,0 +1,156 @@
+//! Roots in Rust memory: [`RootedVec`] for builtins, [`Persistent`] for embedders.
+//!
+//! Both are entries of the heap's registry, so they need no borrow of the `Vm` and no lifetime.
+//! Invariant: an entry is registered exactly as long as its owner lives.
+
+use std::cell::{Cell, RefCell, UnsafeCell};
+use std::ops::{Deref, DerefMut};
+use std::rc::Rc;
+
+use super::{Heap, Tracer};
+use crate::property_key::PropertyKey;
+use crate::value::Value;
+
+/// The vectors of one element type that are registered.
+type Registered<T> = RefCell<Vec<*const UnsafeCell<Vec<T>>>>;
+
+/// The rooted containers of one heap.
+#[derive(Default)]
+pub struct RootRegistry {
+    values: Registered<Value>,
+    keys: Registered<PropertyKey>,
+    slots: RefCell<Vec<Value>>,
+    free: RefCell<Vec<usize>>,
+    finalization_due: Cell<bool>,
+}
+
+impl RootRegistry {
+    pub(crate) fn trace(&self, tracer: &mut Tracer<'_>) {
+        for &v in self.values.borrow().iter() {
+            // SAFETY: a registered vector is alive (it unregisters when dropped), and no `&mut` to its contents is
+            // in use while the collector runs on the same thread.
+            tracer.values(unsafe { &*(*v).get() });
+        }
+        for &v in self.keys.borrow().iter() {
+            // SAFETY: as above.
+            for &k in unsafe { &*(*v).get() } {
+                tracer.key(k);
+            }
+        }
+        tracer.values(&self.slots.borrow());
+    }
+
+    pub(crate) fn set_finalization_due(&self, due: bool) {
+        self.finalization_due.set(due);
+    }
+    #[allow(dead_code)]
+    pub(crate) fn finalization_due(&self) -> bool {
+        self.finalization_due.get()
+    }
+}
+
+/// What a [`RootedVec`] may hold.
+pub trait Rootable: Sized + 'static {
+    #[doc(hidden)]
+    fn registered(registry: &RootRegistry) -> &RefCell<Vec<*const UnsafeCell<Vec<Self>>>>;
+}
+
+impl Rootable for Value {
+    fn registered(registry: &RootRegistry) -> &Registered<Value> {
+        &registry.values
+    }
+}
+
+impl Rootable for PropertyKey {
+    fn registered(registry: &RootRegistry) -> &Registered<PropertyKey> {
+        &registry.keys
+    }
+}
+
+/// A vector of values (or property keys) that the collector sees. Dereferences to `Vec`.
+pub struct RootedVec<T: Rootable = Value> {
+    values: Box<UnsafeCell<Vec<T>>>,
+    registry: Rc<RootRegistry>,
+}
+
+impl<T: Rootable> RootedVec<T> {
+    /// An empty vector rooted in `heap`.
+    pub fn new(heap: &Heap) -> Self {
+        let values = Box::new(UnsafeCell::new(Vec::new()));
+        T::registered(&heap.roots).borrow_mut().push(&*values);
+        RootedVec { values, registry: heap.roots.clone() }
+    }
+}
+
+impl<T: Rootable> Deref for RootedVec<T> {
+    type Target = Vec<T>;
+    fn deref(&self) -> &Vec<T> {
+        // SAFETY: borrowed through `&self`; the collector only reads.
+        unsafe { &*self.values.get() }
+    }
+}
+
+impl<T: Rootable> DerefMut for RootedVec<T> {
+    fn deref_mut(&mut self) -> &mut Vec<T> {
+        // SAFETY: borrowed through `&mut self`; the collector runs only when no such borrow is in use.
+        unsafe { &mut *self.values.get() }
+    }
+}
+
+impl<T: Rootable> Drop for RootedVec<T> {
+    fn drop(&mut self) {
+        let mut registered = T::registered(&self.registry).borrow_mut();
+        let me: *const UnsafeCell<Vec<T>> = &*self.values;
+        if let Some(i) = registered.iter().rposition(|&v| std::ptr::eq(v, me)) {
+            registered.swap_remove(i);
+        }
+    }
+}
+
+/// A value that stays alive as long as this handle does, wherever the handle is kept.
+pub struct Persistent {
+    index: usize,
+    registry: Rc<RootRegistry>,
+}
+
+impl Persistent {
+    /// Roots `v` in `heap`.
+    pub fn new(heap: &Heap, v: Value) -> Self {
+        let registry = heap.roots.clone();
+        let reused = registry.free.borrow_mut().pop();
+        let mut slots = registry.slots.borrow_mut();
+        let index = match reused {
+            Some(i) => {
+                slots[i] = v;
+                i
+            }
+            None => {
+                slots.push(v);
+                slots.len() - 1
+            }
+        };
+        drop(slots);
+        Persistent { index, registry }
+    }
+
+    /// The value.
+    pub fn get(&self) -> Value {
+        self.registry.slots.borrow()[self.index]
+    }
+}
+
+impl Clone for Persistent {
+    fn clone(&self) -> Self {
+        let mut slots = self.registry.slots.borrow_mut();
+        let v = slots[self.index];
+        slots.push(v);
+        Persistent { index: slots.len() - 1, registry: self.registry.clone() }
+    }
+}
+
+impl Drop for Persistent {
+    fn drop(&mut self) {
+        self.registry.slots.borrow_mut()[self.index] = Value::UNDEFINED;
+        self.registry.free.borrow_mut().push(self.index);
+    }
+}

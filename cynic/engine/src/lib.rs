@@ -1,0 +1,29 @@
+//! Cynic: a strict-only, hardened ECMAScript engine.
+//!
+//! Start reading at [`vm::Vm`] (the state of an isolate), [`value::Value`], [`object::JsObject`] and [`gc`];
+//! then `builtins`, one file per intrinsic. `docs/cynic.md` has the decisions and the map.
+//!
+//! Unsafe code lives in the homes named there (`gc`, `value`, `string`, `object`'s layout, `vm`'s stacks and dispatch); the rest of the
+//! crate denies it.
+
+#![deny(unsafe_code)]
+// The specification's names (ToString, FromPropertyDescriptor) are kept, and `Vm` is never `Copy`.
+#![allow(clippy::wrong_self_convention)]
+
+pub mod atoms;
+pub mod bigint;
+pub mod builtins;
+#[allow(unsafe_code)]
+pub mod gc;
+pub mod limits;
+#[allow(unsafe_code)]
+pub mod object;
+pub mod ops;
+pub mod property_key;
+pub mod realm;
+pub mod shape;
+pub mod string;
+pub mod symbol;
+#[allow(unsafe_code)]
+pub mod value;
+pub mod vm;

@@ -1,0 +1,32 @@
+//! Every limit of the engine, with its default and its reason. Hosts change the run-time ones per isolate.
+
+/// Most code units in a string: what fits a length of 30 bits, and what V8 allows (2^29 - 24).
+pub const STRING_UNITS_MAX: usize = (1 << 29) - 24;
+/// Allocations above this size are checked against the heap limit before they are made; smaller ones set a flag
+/// that the next poll sees.
+pub const LARGE_ALLOCATION_BYTES: usize = 256 * 1024;
+/// Default hard limit of a heap: generous for a command, an embedder sets less.
+pub const HEAP_BYTES_DEFAULT: usize = 4 << 30;
+/// Bytes allocated before the first collection, and at least between two: small enough to stay in a second-level cache.
+pub const GC_THRESHOLD_BYTES_DEFAULT: usize = 2 << 20;
+/// Registers of the virtual machine's stack (8 bytes each, reserved, committed when touched): deep recursion must end
+/// in a RangeError here or at the native guard.
+pub const VM_STACK_REGISTERS: usize = 4 << 20;
+/// Bytes of native stack kept free for native code that does not check: anything that recurses checks first.
+pub const NATIVE_STACK_RESERVE_BYTES: usize = 192 * 1024;
+/// Properties of an object before its shape becomes a dictionary.
+pub const SHAPE_PROPERTIES_MAX: u32 = 128;
+/// Transitions from one shape before further children become dictionaries.
+pub const SHAPE_TRANSITIONS_MAX: usize = 512;
+/// Elements are kept dense while an index is below this, however sparse.
+pub const DENSE_INDEX_ALWAYS: u32 = 1024;
+/// Above that, elements stay dense while at least one in this many would be in use.
+pub const DENSE_FACTOR: u32 = 8;
+/// Most bits of a BigInt; beyond it is a RangeError, as in V8 (2^30), but less, because arithmetic is not linear.
+pub const BIGINT_BITS_MAX: u64 = 1 << 24;
+/// Steps between two looks at fuel, deadline and cancellation.
+pub const POLL_INTERVAL: u32 = 4096;
+/// Depth of a prototype chain of proxies or bound functions before a RangeError.
+pub const PROXY_CHAIN_MAX: u32 = 10_000;
+/// Arguments in one call (spread, apply).
+pub const ARGUMENTS_MAX: usize = 1 << 18;

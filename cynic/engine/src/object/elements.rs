@@ -1,0 +1,173 @@
+//! Dense elements: reading, storing, appending, growing; turning sparse.
+//!
+//! Invariant: an object has elements or sparse indexed properties, never both. Reads here answer EMPTY for a hole or
+//! an index out of range; the caller then asks the prototype chain.
+
+#![allow(unsafe_code)]
+
+use super::{Object, flags};
+use crate::gc::{Gc, ValueArray};
+use crate::limits;
+use crate::object::empty_array;
+use crate::property_key::PropertyKey;
+use crate::shape::attrs;
+use crate::value::Value;
+use crate::vm::{JsResult, Vm};
+
+impl super::JsObject {
+    /// The element at `i`, or EMPTY (a hole, out of range, or sparse).
+    #[inline(always)]
+    pub fn element(&self, i: u32) -> Value {
+        self.elements().get(i)
+    }
+
+    /// Overwrites the element at `i` if it is there and may simply be written; false: take the slow path.
+    #[inline(always)]
+    pub fn try_set_element(&self, i: u32, v: Value) -> bool {
+        let e = self.elements();
+        if !self.has_flag(flags::ELEMENT_WRITE_SLOW) && !e.get(i).is_empty() {
+            e.set(i, v);
+            true
+        } else {
+            false
+        }
+    }
+
+    /// The attributes that the elements have in common.
+    pub fn element_attrs(&self) -> u8 {
+        if self.has_flag(flags::ELEMENTS_FROZEN) {
+            attrs::ENUMERABLE
+        } else if self.has_flag(flags::ELEMENTS_SEALED) {
+            attrs::ENUMERABLE | attrs::WRITABLE
+        } else {
+            attrs::ALL
+        }
+    }
+
+    /// Whether this is an array without holes and nothing odd about it: reading `0..length` from the elements is
+    /// what the ordinary way would do.
+    #[inline]
+    pub fn is_packed_array(&self) -> bool {
+        self.is_array()
+            && self.elements().len() == self.array_length()
+            && !self.elements().as_slice().contains(&Value::EMPTY)
+    }
+}
+
+impl Vm {
+    /// Appends to an array if that is nothing but storing the next element; false: take the slow path.
+    /// (No prototype may have indexed properties: `Vm::indexed_prototypes`.)
+    #[inline(always)]
+    pub fn try_push_element(&mut self, array: Object, v: Value) -> bool {
+        if !array.is_array() || array.has_flag(flags::ELEMENT_APPEND_SLOW) || self.indexed_prototypes {
+            return false;
+        }
+        let e = array.elements();
+        let n = e.len();
+        if n != array.array_length() {
+            return false;
+        }
+        if e.push(v) {
+            array.set_array_length_slot(n + 1);
+            return true;
+        }
+        self.push_growing(array, v)
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn push_growing(&mut self, array: Object, v: Value) -> bool {
+        let n = array.elements().len();
+        if n >= u32::MAX - 1 || self.reserve_elements(array, n + 1).is_err() {
+            return false;
+        }
+        array.elements().push(v);
+        array.set_array_length_slot(n + 1);
+        true
+    }
+
+    /// Makes room for `needed` elements, growing geometrically.
+    pub fn reserve_elements(&mut self, object: Object, needed: u32) -> JsResult<()> {
+        let old = object.elements();
+        if needed <= old.capacity() {
+            return Ok(());
+        }
+        let capacity = needed.max(old.capacity().saturating_add(old.capacity() / 2)).max(4);
+        self.set_element_capacity(object, capacity)
+    }
+
+    fn set_element_capacity(&mut self, object: Object, capacity: u32) -> JsResult<()> {
+        let bytes = capacity as usize * size_of::<Value>();
+        if bytes > limits::LARGE_ALLOCATION_BYTES {
+            self.check_heap_room(bytes)?;
+        }
+        let new = self.alloc_value_array(capacity);
+        let usable = self.heap.usable_bytes(new.addr()) - ValueArray::DATA_OFFSET;
+        new.set_capacity((usable / size_of::<Value>()).min(u32::MAX as usize) as u32);
+        let old = object.elements();
+        // SAFETY: the new array has room for the old one's values; the cell is fresh, so it needs no barrier.
+        unsafe { std::ptr::copy_nonoverlapping(old.data(), new.data(), old.len() as usize) };
+        new.len.set(old.len());
+        object.set_elements(new);
+        if old.capacity() as usize * size_of::<Value>() > limits::LARGE_ALLOCATION_BYTES {
+            // SAFETY: the object was the only owner; element slices are never held across an allocation.
+            unsafe { self.heap.free_large_now(old.addr()) };
+        }
+        Ok(())
+    }
+
+    /// Defines element `i` with default attributes where no element is: dense if that is sensible, else sparse.
+    /// The array's length is the caller's business.
+    pub(crate) fn add_element(&mut self, object: Object, i: u32, v: Value) -> JsResult<()> {
+        if object.has_flag(flags::IS_PROTOTYPE) {
+            self.indexed_prototypes = true;
+            self.bump_proto_epoch();
+        }
+        if !object.has_flag(flags::HAS_SPARSE) {
+            let len = object.elements().len();
+            if i < len {
+                object.elements().set(i, v);
+                return Ok(());
+            }
+            let dense = i < limits::DENSE_INDEX_ALWAYS
+                || i < object.elements().capacity()
+                || i / limits::DENSE_FACTOR < len.max(limits::DENSE_INDEX_ALWAYS / limits::DENSE_FACTOR);
+            if dense {
+                self.reserve_elements(object, i + 1)?;
+                object.elements().set_len(i);
+                object.elements().push(v);
+                return Ok(());
+            }
+            self.make_elements_sparse(object);
+        }
+        self.add_keyed_property(object, PropertyKey::index(i), v, attrs::ALL);
+        Ok(())
+    }
+
+    /// Turns the elements into keyed properties, with the attributes they have.
+    pub(crate) fn make_elements_sparse(&mut self, object: Object) {
+        if object.has_flag(flags::HAS_SPARSE) {
+            return;
+        }
+        let attributes = object.element_attrs();
+        let old: Gc<ValueArray> = object.elements();
+        object.set_flag(flags::HAS_SPARSE);
+        object.clear_flag(flags::ELEMENTS_FROZEN | flags::ELEMENTS_SEALED);
+        object.set_elements(empty_array());
+        let dictionary = self.shape_to_dictionary(object.shape());
+        object.set_shape(dictionary);
+        for i in 0..old.len() {
+            let v = old.get(i);
+            if !v.is_empty() {
+                self.add_keyed_property(object, PropertyKey::index(i), v, attributes);
+            }
+        }
+    }
+
+    /// A new dense array of `len` holes, or with the length only when that is large.
+    pub fn alloc_elements(&mut self, object: Object, len: u32) -> JsResult<()> {
+        self.reserve_elements(object, len)?;
+        object.elements().set_len(len);
+        Ok(())
+    }
+}

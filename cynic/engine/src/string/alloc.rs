@@ -1,0 +1,227 @@
+//! Making strings: from text and units, by concatenation, by slicing; flattening of ropes.
+//!
+//! Invariant: Latin-1 is chosen whenever the source is known to fit (text, builders, slices of Latin-1 strings).
+
+#![allow(unsafe_code)]
+
+use super::{FLAT_DATA, JsStr, Linked, StrView, StringCell, character, empty, flags};
+use crate::gc::Gc;
+use crate::limits;
+use crate::vm::{JsResult, Vm};
+
+/// Below this many units a substring is copied, above it is a slice of its parent.
+const SLICE_MIN: usize = 32;
+/// Below this many units a concatenation is copied, above it is a rope.
+const ROPE_MIN: usize = 24;
+
+impl Vm {
+    /// A flat string cell of `len` units with uninitialised units.
+    fn alloc_flat(&mut self, len: usize, wide: bool) -> JsStr {
+        let bytes = FLAT_DATA + if wide { len * 2 } else { len };
+        let a = if wide { flags::WIDE } else { 0 };
+        let p = self.alloc_raw(bytes.max(size_of::<Linked>()), false) as *mut StringCell;
+        // SAFETY: fresh memory of that size; the units are plain bytes that the caller fills at once.
+        unsafe {
+            p.write(StringCell::new_head(a, len as u32));
+            Gc::from_addr(p)
+        }
+    }
+
+    /// A string from Latin-1 units.
+    pub fn new_string_latin1(&mut self, s: &[u8]) -> JsStr {
+        match s {
+            [] => return empty(),
+            [c] => return character(*c),
+            _ => {}
+        }
+        let cell = self.alloc_flat(s.len(), false);
+        // SAFETY: the cell has room for the units; `s` is Rust memory or another cell's, which does not move.
+        unsafe {
+            std::ptr::copy_nonoverlapping(s.as_ptr(), (cell.as_ptr() as *mut u8).add(FLAT_DATA), s.len())
+        };
+        cell
+    }
+
+    /// A string from UTF-16 units; kept as Latin-1 if they all fit.
+    pub fn new_string_utf16(&mut self, s: &[u16]) -> JsStr {
+        if s.iter().all(|&u| u < 0x100) {
+            if s.is_empty() {
+                return empty();
+            }
+            if let [c] = s {
+                return character(*c as u8);
+            }
+            let cell = self.alloc_flat(s.len(), false);
+            // SAFETY: the cell has room for the units.
+            unsafe {
+                let to = (cell.as_ptr() as *mut u8).add(FLAT_DATA);
+                for (i, &u) in s.iter().enumerate() {
+                    *to.add(i) = u as u8;
+                }
+            }
+            return cell;
+        }
+        let cell = self.alloc_flat(s.len(), true);
+        // SAFETY: the cell has room for the units, which are aligned (the head is 16 bytes).
+        unsafe {
+            std::ptr::copy_nonoverlapping(
+                s.as_ptr(),
+                (cell.as_ptr() as *mut u8).add(FLAT_DATA) as *mut u16,
+                s.len(),
+            );
+        }
+        cell
+    }
+
+    /// A string from UTF-8 text.
+    pub fn new_string(&mut self, s: &str) -> JsStr {
+        if s.is_ascii() {
+            return self.new_string_latin1(s.as_bytes());
+        }
+        let units: Vec<u16> = s.encode_utf16().collect();
+        self.new_string_utf16(&units)
+    }
+
+    /// A string from a view (of another string, say).
+    pub fn new_string_view(&mut self, v: StrView<'_>) -> JsStr {
+        match v {
+            StrView::Latin1(s) => self.new_string_latin1(s),
+            StrView::Utf16(s) => self.new_string_utf16(s),
+        }
+    }
+
+    /// The string of one code unit.
+    pub fn new_string_unit(&mut self, u: u16) -> JsStr {
+        if u < 0x100 { character(u as u8) } else { self.new_string_utf16(&[u]) }
+    }
+
+    /// `a` followed by `b`. A RangeError when the result would be too long.
+    #[inline]
+    pub fn concat(&mut self, a: JsStr, b: JsStr) -> JsResult<JsStr> {
+        if a.is_empty() {
+            return Ok(b);
+        }
+        if b.is_empty() {
+            return Ok(a);
+        }
+        let len = a.len() + b.len();
+        if len < ROPE_MIN
+            && let (Some(x), Some(y)) = (a.flat_view(), b.flat_view())
+        {
+            return Ok(self.concat_flat(x, y, len));
+        }
+        self.concat_rope(a, b, len)
+    }
+
+    fn concat_flat(&mut self, x: StrView<'_>, y: StrView<'_>, len: usize) -> JsStr {
+        if let (StrView::Latin1(x), StrView::Latin1(y)) = (x, y) {
+            let mut buffer = [0u8; ROPE_MIN];
+            buffer[..x.len()].copy_from_slice(x);
+            buffer[x.len()..len].copy_from_slice(y);
+            return self.new_string_latin1(&buffer[..len]);
+        }
+        let mut buffer = [0u16; ROPE_MIN];
+        for (to, u) in buffer.iter_mut().zip(x.units().chain(y.units())) {
+            *to = u;
+        }
+        self.new_string_utf16(&buffer[..len])
+    }
+
+    fn concat_rope(&mut self, a: JsStr, b: JsStr, len: usize) -> JsResult<JsStr> {
+        if len > limits::STRING_UNITS_MAX {
+            return Err(self.throw_range_error("Invalid string length"));
+        }
+        let wide = !a.is_latin1() || !b.is_latin1();
+        if len > limits::LARGE_ALLOCATION_BYTES {
+            // The rope is charged when it is flattened, which cannot fail; so make sure now that it will fit.
+            self.check_heap_room(if wide { len * 2 } else { len })?;
+        }
+        let p = self.alloc_raw(size_of::<Linked>(), false) as *mut Linked;
+        // SAFETY: fresh memory of that size.
+        unsafe {
+            p.write(Linked::rope(len as u32, wide, a, b));
+            Ok(Gc::from_addr(p as *mut StringCell))
+        }
+    }
+
+    /// The units `from..to` of `s` (which must be in range and ordered).
+    pub fn substring(&mut self, s: JsStr, from: usize, to: usize) -> JsStr {
+        let len = to - from;
+        if len == s.len() {
+            return s;
+        }
+        let view = s.view(self);
+        if len < SLICE_MIN {
+            return self.new_string_view(view.slice(from, to));
+        }
+        let (parent, first) = if s.flags() & flags::SLICE != 0 {
+            let l = s.linked();
+            (l.left.get(), l.right.get() + from)
+        } else {
+            (s, from)
+        };
+        let p = self.alloc_raw(size_of::<Linked>(), false) as *mut Linked;
+        // SAFETY: fresh memory of that size.
+        unsafe {
+            p.write(Linked::slice(len as u32, parent, first));
+            Gc::from_addr(p as *mut StringCell)
+        }
+    }
+
+    /// Makes the units of a rope contiguous, once.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn flatten(&mut self, s: JsStr) {
+        if s.is_flat() {
+            return;
+        }
+        let wide = !s.is_latin1();
+        let flat = self.alloc_flat(s.len(), wide);
+        // SAFETY: the new cell has room for all the units of the rope; nothing allocates while it is filled.
+        unsafe {
+            let data = (flat.as_ptr() as *mut u8).add(FLAT_DATA);
+            fill_from_rope(s, s.len(), |at, v| write_units(data, wide, at, v));
+        }
+        s.become_slice_of(flat);
+    }
+}
+
+/// Calls `put` with every flat part of the rope and its position. Goes from right to left, because ropes that were
+/// built by appending lean to the left.
+fn fill_from_rope(rope: JsStr, len: usize, mut put: impl FnMut(usize, StrView<'_>)) {
+    let mut end = len;
+    let mut pending = vec![rope];
+    while let Some(s) = pending.pop() {
+        match s.flat_view() {
+            Some(v) => {
+                end -= v.len();
+                put(end, v);
+            }
+            None => {
+                let (left, right) = s.rope_parts();
+                pending.push(left);
+                pending.push(right);
+            }
+        }
+    }
+}
+
+/// # Safety
+/// `data` has room for the view at unit `at`.
+unsafe fn write_units(data: *mut u8, wide: bool, at: usize, v: StrView<'_>) {
+    // SAFETY: promised by the caller.
+    unsafe {
+        match v {
+            StrView::Latin1(s) if !wide => std::ptr::copy_nonoverlapping(s.as_ptr(), data.add(at), s.len()),
+            StrView::Latin1(s) => {
+                let to = (data as *mut u16).add(at);
+                for (i, &b) in s.iter().enumerate() {
+                    *to.add(i) = u16::from(b);
+                }
+            }
+            StrView::Utf16(s) => {
+                std::ptr::copy_nonoverlapping(s.as_ptr(), (data as *mut u16).add(at), s.len());
+            }
+        }
+    }
+}

@@ -1,0 +1,130 @@
+//! Allocation and collection from the isolate's side: it knows the roots and what to do at the limit.
+//!
+//! [`Vm::alloc_raw`] never fails from the caller's view: small cells beyond the heap limit are still handed out, but the
+//! next poll ends the guest. Anything whose size the guest chooses is checked first with [`Vm::check_heap_room`].
+
+#![allow(unsafe_code)]
+
+use std::time::Instant;
+
+use super::{JsResult, Termination, Vm};
+use crate::gc::{ExternalCharge, GcStats, Tracer, collect, native_stack};
+use crate::value::Value;
+
+impl Vm {
+    /// Memory for a cell of `bytes`, which the caller initialises before anything else.
+    #[inline(always)]
+    pub(crate) fn alloc_raw(&mut self, bytes: usize, finalizable: bool) -> *mut u8 {
+        match self.heap.alloc_fast(bytes, finalizable) {
+            Some(p) => p,
+            None => self.alloc_raw_slow(bytes, finalizable),
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn alloc_raw_slow(&mut self, bytes: usize, finalizable: bool) -> *mut u8 {
+        if self.heap.collection_due(bytes) {
+            self.collect_due();
+        }
+        if self.heap.used_bytes() + bytes > self.heap.limit() {
+            self.at_heap_limit();
+        }
+        if let Some(p) = self.heap.alloc_slow(bytes, finalizable) {
+            return p;
+        }
+        self.collect_garbage();
+        match self.heap.alloc_slow(bytes, finalizable) {
+            Some(p) => p,
+            // The operating system has no memory left: nothing sensible can follow in this process.
+            None => std::alloc::handle_alloc_error(std::alloc::Layout::new::<[u64; 1024]>()),
+        }
+    }
+
+    /// The heap is full: the guest ends at the next poll, unless collecting helps.
+    #[cold]
+    fn at_heap_limit(&mut self) {
+        if self.termination().is_some() {
+            return;
+        }
+        self.collect_garbage();
+        if self.heap.used_bytes() >= self.heap.limit() {
+            self.terminate(Termination::Heap);
+            self.budget = 0;
+        }
+    }
+
+    /// Makes sure that `bytes` more fit the heap, collecting if that helps; ends the guest otherwise.
+    pub fn check_heap_room(&mut self, bytes: usize) -> JsResult<()> {
+        if self.heap.used_bytes().saturating_add(bytes) <= self.heap.limit() {
+            return Ok(());
+        }
+        self.collect_garbage();
+        if self.heap.used_bytes().saturating_add(bytes) <= self.heap.limit() {
+            return Ok(());
+        }
+        Err(self.terminate(Termination::Heap))
+    }
+
+    /// Charges memory that a cell owns outside the heap (a buffer). The charge ends when it is dropped.
+    pub fn charge_external(&mut self, bytes: usize) -> JsResult<ExternalCharge> {
+        if self.heap.collection_due(bytes) {
+            self.collect_due();
+        }
+        self.check_heap_room(bytes)?;
+        Ok(self.heap.charge_unchecked(bytes))
+    }
+
+    /// A collection of the kind that is due.
+    fn collect_due(&mut self) {
+        let full = self.heap.used_bytes() >= self.heap.full_at || self.heap.zeal();
+        self.collect(full);
+    }
+
+    /// A full collection.
+    pub fn collect_garbage(&mut self) {
+        self.collect(true);
+    }
+
+    /// Figures about the heap.
+    pub fn gc_stats(&self) -> GcStats {
+        self.heap.stats()
+    }
+
+    #[inline(never)]
+    fn collect(&mut self, full: bool) {
+        let start = Instant::now();
+        self.heap.inhibit += 1;
+        let Vm { heap, stack, interned, root_shapes, symbol_registry, kept_alive, native_stack, .. } = self;
+        let (exception, realm) = (self.exception, self.realm);
+        let high = native_stack.high;
+        let registry = heap.roots.clone();
+        collect::collect(
+            heap,
+            full,
+            |t: &mut Tracer<'_>| {
+                t.value(exception);
+                if let Some(r) = realm {
+                    t.cell(r);
+                }
+                t.values(kept_alive);
+                for (&key, &symbol) in symbol_registry.iter() {
+                    t.key(key);
+                    t.cell(symbol);
+                }
+                registry.trace(t);
+                stack.trace(t);
+                native_stack::scan(t, high);
+            },
+            |t: &Tracer<'_>| {
+                interned.purge(t);
+                root_shapes.retain(|&(prototype, _), shape| {
+                    // SAFETY: the prototype was alive when the shape was made; `is_marked` only looks at its bits.
+                    t.is_marked(unsafe { Value::from_bits(prototype) }) && t.is_marked(Value::cell(*shape))
+                });
+            },
+        );
+        self.heap.inhibit -= 1;
+        self.heap.note_pause(start.elapsed().as_nanos() as u64);
+    }
+}

@@ -1,0 +1,155 @@
+//! Metering: fuel, deadline, cancellation, heap; and the guard of the native stack.
+//!
+//! The interpreter calls [`Vm::poll`] at back-edges and entries, and every native loop whose length the guest chooses
+//! calls it (or [`Vm::poll_n`]) too. The common case is one decrement. Invariant: once a limit is exceeded, every
+//! poll answers `Abrupt::Terminate` until the host clears it.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Instant;
+
+use super::{Abrupt, JsResult, Vm};
+use crate::gc::native_stack::address_of_frame;
+use crate::limits;
+
+/// Why a guest was ended. Not catchable by the guest.
+#[derive(Copy, Clone, PartialEq, Eq, Debug)]
+pub enum Termination {
+    /// The fuel is used up.
+    Fuel,
+    /// The heap limit, buffers and strings included.
+    Heap,
+    /// The deadline has passed.
+    Deadline,
+    /// Another thread asked for it.
+    Cancelled,
+    /// The host asked for it (`exit`).
+    Host,
+}
+
+impl std::fmt::Display for Termination {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Termination::Fuel => "out of fuel",
+            Termination::Heap => "heap limit exceeded",
+            Termination::Deadline => "deadline exceeded",
+            Termination::Cancelled => "cancelled",
+            Termination::Host => "ended by the host",
+        })
+    }
+}
+
+/// Lets another thread end the guest.
+#[derive(Clone, Default, Debug)]
+pub struct CancelToken(Arc<AtomicBool>);
+
+impl CancelToken {
+    /// A token that has not been used.
+    pub fn new() -> Self {
+        Self::default()
+    }
+    /// Ends the guest at its next poll.
+    pub fn cancel(&self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+    /// Whether `cancel` was called.
+    pub fn is_cancelled(&self) -> bool {
+        self.0.load(Ordering::Relaxed)
+    }
+    /// Makes the token usable again.
+    pub fn reset(&self) {
+        self.0.store(false, Ordering::Relaxed);
+    }
+}
+
+/// The limits that polls look at.
+#[derive(Default)]
+pub struct Metering {
+    /// Steps left, if they are limited. A step is a back-edge, a call, or an iteration of a native loop.
+    pub fuel: Option<u64>,
+    /// When the guest must have ended.
+    pub deadline: Option<Instant>,
+    /// The token another thread may use.
+    pub cancel: Option<CancelToken>,
+}
+
+impl Vm {
+    /// One step: fails when a limit is exceeded.
+    #[inline(always)]
+    pub fn poll(&mut self) -> JsResult<()> {
+        if self.budget > 1 {
+            self.budget -= 1;
+            return Ok(());
+        }
+        self.poll_slow(1)
+    }
+
+    /// `k` steps at once.
+    #[inline(always)]
+    pub fn poll_n(&mut self, k: u32) -> JsResult<()> {
+        if self.budget > k {
+            self.budget -= k;
+            return Ok(());
+        }
+        self.poll_slow(k)
+    }
+
+    /// Refills the budget after looking at every limit.
+    #[cold]
+    #[inline(never)]
+    pub fn poll_slow(&mut self, k: u32) -> JsResult<()> {
+        if self.termination().is_some() {
+            return Err(Abrupt::Terminate);
+        }
+        if self.metering.cancel.as_ref().is_some_and(CancelToken::is_cancelled) {
+            return Err(self.terminate(Termination::Cancelled));
+        }
+        if self.metering.deadline.is_some_and(|d| Instant::now() >= d) {
+            return Err(self.terminate(Termination::Deadline));
+        }
+        self.refill(k)
+    }
+
+    fn refill(&mut self, k: u32) -> JsResult<()> {
+        let owed = u64::from(k.saturating_sub(self.budget));
+        let Some(fuel) = self.metering.fuel else {
+            self.budget = limits::POLL_INTERVAL;
+            return Ok(());
+        };
+        let Some(left) = fuel.checked_sub(owed).filter(|&f| f > 0) else {
+            self.metering.fuel = Some(0);
+            self.budget = 0;
+            return Err(self.terminate(Termination::Fuel));
+        };
+        let granted = left.min(u64::from(limits::POLL_INTERVAL));
+        self.metering.fuel = Some(left - granted);
+        self.budget = granted as u32;
+        Ok(())
+    }
+
+    /// Sets the fuel, counting from now.
+    pub fn set_fuel(&mut self, fuel: Option<u64>) {
+        self.metering.fuel = fuel;
+        self.budget = 0;
+    }
+
+    /// Fails with a RangeError when the native stack is nearly used up: for everything that recurses natively.
+    #[inline(always)]
+    pub fn check_native_stack(&mut self) -> JsResult<()> {
+        if address_of_frame() > self.native_stack_limit {
+            return Ok(());
+        }
+        Err(self.throw_stack_overflow())
+    }
+
+    /// The RangeError of a recursion that is too deep.
+    #[cold]
+    #[inline(never)]
+    pub fn throw_stack_overflow(&mut self) -> Abrupt {
+        // The error object itself needs some stack: lower the guard while it is made.
+        let limit = std::mem::replace(&mut self.native_stack_limit, 0);
+        let abrupt = self.throw_range_error("Maximum call stack size exceeded");
+        self.native_stack_limit = limit;
+        abrupt
+    }
+}
