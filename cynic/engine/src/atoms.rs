@@ -146,6 +146,7 @@ atoms! {
     PUSH "push";
     RANGE_ERROR "RangeError";
     RAW "raw";
+    RAW_JSON "rawJSON";
     REASON "reason";
     REFERENCE_ERROR "ReferenceError";
     REFLECT "Reflect";
@@ -193,6 +194,7 @@ atoms! {
     THIS "this";
     THROW "throw";
     TIME_ZONE "timeZone";
+    TO_ISO_STRING "toISOString";
     TO_JSON "toJSON";
     TO_LOCALE_STRING "toLocaleString";
     TO_STRING "toString";

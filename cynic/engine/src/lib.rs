@@ -13,9 +13,12 @@
 pub mod atoms;
 pub mod bigint;
 pub mod builtins;
+mod datetime;
 #[allow(unsafe_code)]
 pub mod gc;
+pub mod host;
 pub mod limits;
+mod numeric;
 #[allow(unsafe_code)]
 pub mod object;
 pub mod ops;

@@ -308,6 +308,12 @@ impl Shape {
         self.build_table()
     }
 
+    /// The property created `i`-th; `None` past the end. Deleted ones of a dictionary are passed over by the caller.
+    pub(crate) fn property_at(&self, i: usize) -> Option<(PropertyKey, PropertyInfo)> {
+        let entry = self.table().entries.get(i)?;
+        entry.key.map(|key| (key, entry.info))
+    }
+
     /// The properties in creation order, copied: safe to hold while guest code runs.
     pub fn properties(&self) -> Vec<(PropertyKey, PropertyInfo)> {
         self.table().iter().collect()

@@ -3,7 +3,7 @@
 //! One row per global, in alphabetical order. Rows name intrinsics, which are made when first read.
 
 use crate::object::ObjectKind;
-use crate::realm::{Body, Intrinsic, IntrinsicSpec, PropertySpec, ValueSpec, data};
+use crate::realm::{Body, Intrinsic, IntrinsicSpec, PropertySpec, ValueSpec, data, method};
 use crate::shape::attrs;
 use crate::value::Value;
 use crate::vm::Vm;
@@ -22,12 +22,17 @@ pub static GLOBAL: IntrinsicSpec = IntrinsicSpec {
 static GLOBALS: &[PropertySpec] = &[
     global("AggregateError", Intrinsic::AggregateError),
     global("Array", Intrinsic::Array),
+    global("BigInt", Intrinsic::BigInt),
     global("Boolean", Intrinsic::Boolean),
+    global("Date", Intrinsic::Date),
     global("Error", Intrinsic::Error),
     global("EvalError", Intrinsic::EvalError),
     global("Function", Intrinsic::Function),
     data("Infinity", ValueSpec::Number(f64::INFINITY), 0),
+    global("JSON", Intrinsic::JSON),
+    global("Math", Intrinsic::Math),
     data("NaN", ValueSpec::Number(f64::NAN), 0),
+    global("Number", Intrinsic::Number),
     global("Object", Intrinsic::Object),
     global("Proxy", Intrinsic::Proxy),
     global("RangeError", Intrinsic::RangeError),
@@ -35,9 +40,18 @@ static GLOBALS: &[PropertySpec] = &[
     global("SuppressedError", Intrinsic::SuppressedError),
     global("Symbol", Intrinsic::Symbol),
     global("SyntaxError", Intrinsic::SyntaxError),
+    global("Temporal", Intrinsic::Temporal),
     global("TypeError", Intrinsic::TypeError),
     global("URIError", Intrinsic::URIError),
+    method("decodeURI", 1, super::uri::decode_uri),
+    method("decodeURIComponent", 1, super::uri::decode_uri_component),
+    method("encodeURI", 1, super::uri::encode_uri),
+    method("encodeURIComponent", 1, super::uri::encode_uri_component),
     global("globalThis", Intrinsic::GlobalThis),
+    method("isFinite", 1, super::number::global_is_finite),
+    method("isNaN", 1, super::number::global_is_nan),
+    method("parseFloat", 1, super::number::parse_float),
+    method("parseInt", 2, super::number::parse_int),
     data("undefined", ValueSpec::Constant(|_| Value::UNDEFINED), 0),
 ];
 

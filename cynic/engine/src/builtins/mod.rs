@@ -4,9 +4,12 @@
 pub mod array;
 pub mod bigint;
 pub mod boolean;
+pub mod date;
 pub mod error;
 pub mod function;
 pub mod global;
+pub mod json;
+pub mod math;
 pub mod number;
 pub mod object;
 pub mod proxy;
@@ -14,3 +17,5 @@ pub mod registry;
 pub mod string;
 pub mod string_exotic;
 pub mod symbol;
+pub mod temporal;
+pub mod uri;

@@ -71,6 +71,15 @@ impl StringBuilder {
         }
     }
 
+    /// Appends Latin-1 units.
+    #[inline]
+    pub fn push_latin1(&mut self, s: &[u8]) {
+        match &mut self.buffer {
+            Buffer::Latin1(b) => b.extend_from_slice(s),
+            Buffer::Utf16(b) => b.extend(s.iter().map(|&b| u16::from(b))),
+        }
+    }
+
     /// Appends text.
     pub fn push_str(&mut self, s: &str) {
         match &mut self.buffer {

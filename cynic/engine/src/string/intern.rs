@@ -131,6 +131,14 @@ impl Vm {
         PropertyKey::from_interned(self.intern_flat(s))
     }
 
+    /// The property key that these units spell.
+    pub fn key_from_view(&mut self, view: StrView<'_>) -> PropertyKey {
+        match parse_array_index(view) {
+            Some(i) => PropertyKey::index(i),
+            None => PropertyKey::from_interned(self.intern_view(view)),
+        }
+    }
+
     /// The property key for text.
     pub fn key_from_str(&mut self, s: &str) -> PropertyKey {
         if s.is_ascii() {

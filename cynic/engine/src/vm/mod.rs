@@ -14,6 +14,7 @@ use std::collections::HashMap;
 
 use crate::gc::native_stack::StackBounds;
 use crate::gc::{Data, Gc, Heap, RootedVec};
+use crate::host::HostHooks;
 use crate::limits;
 use crate::object::Object;
 use crate::property_key::PropertyKey;
@@ -68,6 +69,8 @@ pub struct Vm {
     pub metering: Metering,
     /// What the guest may do.
     pub options: Options,
+    /// The clock, the time zone, randomness.
+    pub host: HostHooks,
     /// Advances when the set of properties of any prototype changes: guards cached prototype lookups.
     pub proto_epoch: u32,
     /// Whether some prototype may have indexed properties (then element fast paths must look).
@@ -95,6 +98,7 @@ impl Vm {
             budget: limits::POLL_INTERVAL,
             metering: Metering::default(),
             options,
+            host: HostHooks::default(),
             proto_epoch: 0,
             indexed_prototypes: false,
             interned: InternTable::default(),
