@@ -1,6 +1,7 @@
 //! The targets: each generates a batch of cases from a seed and judges them.
 
 mod regexp;
+mod shell;
 
 use crate::random::Random;
 
@@ -31,5 +32,15 @@ pub(crate) const ALL: &[Target] = &[
         name: "regexp-node",
         about: "random patterns and texts against node's matcher",
         round: regexp::against_node,
+    },
+    Target {
+        name: "shell-parse",
+        about: "random pieces of shell grammar: a tree or a syntax error",
+        round: shell::parse,
+    },
+    Target {
+        name: "shell-bash",
+        about: "random scripts against bash: the same output and status",
+        round: shell::against_bash,
     },
 ];
