@@ -119,7 +119,8 @@ impl Parser<'_> {
             _ => return Ok(None),
         };
         self.pos += 1;
-        let set = if letter.is_ascii_uppercase() { self.complement(&self.maybe_fold(set)) } else { set };
+        let set = self.maybe_fold(set);
+        let set = if letter.is_ascii_uppercase() { self.complement(&set) } else { set };
         Ok(Some(ClassEscape::characters(set)))
     }
 
