@@ -31,3 +31,6 @@ pub const FIRST_SET_DEPTH_MAX: u32 = 10;
 
 /// Alternatives of one disjunction, and following items of one sequence, that the first-set analysis compares.
 pub const FIRST_SET_WIDTH_MAX: usize = 256;
+
+/// Units of a literal prefix that the search for starts looks at: a longer one would make the search quadratic.
+pub const SEARCH_PREFIX_UNITS_MAX: usize = 16;

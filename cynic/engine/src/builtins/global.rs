@@ -37,6 +37,8 @@ static GLOBALS: &[PropertySpec] = &[
     global("Proxy", Intrinsic::Proxy),
     global("RangeError", Intrinsic::RangeError),
     global("ReferenceError", Intrinsic::ReferenceError),
+    global("RegExp", Intrinsic::RegExp),
+    global("String", Intrinsic::String),
     global("SuppressedError", Intrinsic::SuppressedError),
     global("Symbol", Intrinsic::Symbol),
     global("SyntaxError", Intrinsic::SyntaxError),

@@ -78,6 +78,8 @@ pub struct Vm {
     pub(crate) interned: InternTable,
     pub(crate) root_shapes: HashMap<(u64, u32), Gc<Shape>>,
     pub(crate) symbol_registry: HashMap<PropertyKey, Symbol>,
+    /// Compiled patterns and the matcher's memory.
+    pub(crate) regexp: crate::builtins::regexp::RegExpState,
     /// Targets of WeakRefs that must survive the current job.
     pub(crate) kept_alive: Vec<Value>,
     realm: Option<Gc<Data<Realm>>>,
@@ -104,6 +106,7 @@ impl Vm {
             interned: InternTable::default(),
             root_shapes: HashMap::new(),
             symbol_registry: HashMap::new(),
+            regexp: Default::default(),
             kept_alive: Vec::new(),
             realm: None,
             exception: Value::UNDEFINED,

@@ -2,7 +2,7 @@
 //! "disjoint" proves that a choice needs no alternative kept.
 
 use crate::charset::CharSet;
-use crate::limits::{FIRST_SET_DEPTH_MAX, FIRST_SET_WIDTH_MAX};
+use crate::limits::{FIRST_SET_DEPTH_MAX, FIRST_SET_WIDTH_MAX, SEARCH_PREFIX_UNITS_MAX};
 use crate::syntax::ast::Node;
 use std::rc::Rc;
 
@@ -115,7 +115,7 @@ pub(super) fn literal_prefix(node: &Node, units: &mut Vec<u16>) {
 fn take_prefix(node: &Node, units: &mut Vec<u16>) -> bool {
     match node {
         // Lone surrogates are left to the matcher, which knows about pairs.
-        Node::Char(c) if !(0xD800..=0xDFFF).contains(c) => {
+        Node::Char(c) if !(0xD800..=0xDFFF).contains(c) && units.len() < SEARCH_PREFIX_UNITS_MAX => {
             crate::syntax::push_code_point(units, *c);
             true
         }

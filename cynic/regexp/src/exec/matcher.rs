@@ -17,6 +17,9 @@ pub(crate) const UNSET: u32 = u32::MAX;
 /// A larger backtrack stack is given back before the next match.
 const ENTRIES_KEPT_MAX: usize = 1 << 16;
 
+/// A longer literal is charged for.
+const LITERAL_UNITS_FREE: usize = 64;
+
 /// Called every so many steps; breaking stops the match.
 pub(crate) type Budget<'a> = dyn FnMut(u32) -> ControlFlow<()> + 'a;
 
@@ -146,7 +149,7 @@ impl<'a, 'b, U: Unit, const PAIRS: bool> Matcher<'a, 'b, U, PAIRS> {
                 Op::SetBack(id) => {
                     text.previous(pos).filter(|found| self.in_set(id, found.0)).map(|found| found.1)
                 }
-                Op::Literal(id) => self.literal(id, pos),
+                Op::Literal(id) => self.literal(id, pos)?,
                 Op::LiteralBack(id) => self.literal_back(id, pos),
                 Op::Split { other, memo } => {
                     self.tick(1)?;
@@ -374,9 +377,15 @@ impl<'a, 'b, U: Unit, const PAIRS: bool> Matcher<'a, 'b, U, PAIRS> {
         self.program.sets.get(id as usize).is_some_and(|set| set.contains(c))
     }
 
-    fn literal(&self, id: u32, pos: usize) -> Option<usize> {
-        let literal = U::literal(self.program.literals.get(id as usize)?)?;
-        self.text.units.get(pos..)?.starts_with(literal).then(|| pos + literal.len())
+    fn literal(&mut self, id: u32, pos: usize) -> Step {
+        let Some(literal) = self.program.literals.get(id as usize).and_then(U::literal) else {
+            return Ok(None);
+        };
+        if literal.len() > LITERAL_UNITS_FREE {
+            self.tick((literal.len() >> 4) as u32)?;
+        }
+        let found = self.text.units.get(pos..).is_some_and(|rest| rest.starts_with(literal));
+        Ok(found.then(|| pos + literal.len()))
     }
 
     fn literal_back(&self, id: u32, pos: usize) -> Option<usize> {

@@ -1,0 +1,45 @@
+//! String iterators (22.1.5). <https://tc39.es/ecma262/#sec-string-iterator-objects>
+//!
+//! Internal slots: 0 the string (undefined when exhausted), 1 the position.
+
+use super::string::this_string;
+use crate::object::ObjectKind;
+use crate::object::function::CallArgs;
+use crate::realm::{Body, Intrinsic, IntrinsicSpec, method, to_string_tag};
+use crate::value::Value;
+use crate::vm::{JsResult, Vm};
+
+/// %StringIteratorPrototype%.
+pub static PROTOTYPE: IntrinsicSpec = IntrinsicSpec {
+    body: Body::Object(ObjectKind::Ordinary, 0),
+    prototype: Some(Intrinsic::IteratorPrototype),
+    properties: &[method("next", 0, next), to_string_tag("String Iterator")],
+};
+
+/// 22.1.3.38 String.prototype [ %Symbol.iterator% ]
+pub(super) fn create(vm: &mut Vm, args: CallArgs) -> JsResult<Value> {
+    let s = this_string(vm, &args)?;
+    let prototype = Value::object(vm.intrinsic(Intrinsic::StringIteratorPrototype));
+    let o = vm.new_exotic(ObjectKind::StringIterator, prototype, 2);
+    o.set_slot(0, Value::string(s));
+    o.set_slot(1, Value::int32(0));
+    Ok(Value::object(o))
+}
+
+/// 22.1.5.1.1
+fn next(vm: &mut Vm, args: CallArgs) -> JsResult<Value> {
+    let Some(o) = args.this.as_object().filter(|o| o.is(ObjectKind::StringIterator)) else {
+        return Err(vm.throw_type_error("next called on an object that is not a String Iterator"));
+    };
+    let Some(s) = o.slot(0).as_string() else {
+        return Ok(Value::object(vm.create_iter_result_object(Value::UNDEFINED, true)));
+    };
+    let position = o.slot(1).as_int32().unwrap_or(0) as usize;
+    let Some((_, width)) = s.view(vm).code_point_at(position) else {
+        o.set_slot(0, Value::UNDEFINED);
+        return Ok(Value::object(vm.create_iter_result_object(Value::UNDEFINED, true)));
+    };
+    o.set_slot(1, Value::int32((position + width) as i32));
+    let character = vm.substring(s, position, position + width);
+    Ok(Value::object(vm.create_iter_result_object(Value::string(character), false)))
+}
