@@ -7,6 +7,8 @@
 
 pub mod arith;
 pub mod builtins;
+pub mod exec;
+pub mod expand;
 pub mod limits;
 pub mod pattern;
 pub mod printf;
@@ -17,6 +19,13 @@ pub mod syntax;
 pub mod sys;
 
 pub use state::session::Session;
+
+/// The version of bash whose behaviour this is, for `BASH_VERSION`.
+pub const VERSION: &str = "5.2.15(1)-release";
+/// `\v` in prompts.
+pub const VERSION_SHORT: &str = "5.2";
+/// `\V` in prompts.
+pub const VERSION_PATCH: &str = "5.2.15";
 
 /// A byte string owned by the guest: script text, a variable's value, a field.
 pub type Bytes = Vec<u8>;

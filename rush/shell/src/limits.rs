@@ -17,3 +17,12 @@ pub const NAMEREF_DEPTH_MAX: usize = 8;
 
 /// An indexed array with at most this many holes per element stays a plain vector.
 pub const ARRAY_GROWTH_SLACK: i64 = 64;
+
+/// Native stack the interpreter may use before a function call is refused; the usual stack is 8 MiB.
+pub const NATIVE_STACK_BYTES: usize = 7 << 20;
+
+/// What fits into a pipe without a reader (Linux's default); more is fed by a child.
+pub const PIPE_BYTES: usize = 65_536;
+
+/// Bytes read at once from files, pipes and substitutions.
+pub const READ_CHUNK_BYTES: usize = 65_536;

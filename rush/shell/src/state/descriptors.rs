@@ -40,6 +40,30 @@ pub struct MemoryInput {
     pub bytes: Bytes,
     /// How much has been read.
     pub position: usize,
+    /// The descriptor it became when a child needed one; then the other fields are out of use.
+    pub file: Option<RawFd>,
+}
+
+impl MemoryInput {
+    /// Input holding `bytes`.
+    pub fn new(bytes: Bytes) -> MemoryInput {
+        MemoryInput { bytes, position: 0, file: None }
+    }
+
+    /// A descriptor of the process with what is left, for a child; later reads share its position.
+    pub fn materialize(&mut self) -> Option<RawFd> {
+        if self.file.is_none() {
+            let fd = sys::memory_file().ok()?;
+            let rest = self.bytes.get(self.position..).unwrap_or_default();
+            if sys::write_all(fd, rest).is_err() {
+                sys::close(fd);
+                return None;
+            }
+            sys::rewind(fd);
+            self.file = Some(fd);
+        }
+        self.file
+    }
 }
 
 impl Drop for OpenFile {
@@ -51,7 +75,12 @@ impl Drop for OpenFile {
                     sys::close(*fd);
                 }
             }
-            _ => {}
+            OpenFile::Memory(input) => {
+                if let Some(fd) = input.get_mut().file {
+                    sys::close(fd);
+                }
+            }
+            OpenFile::Os { .. } => {}
         }
     }
 }
@@ -84,6 +113,9 @@ impl OpenFile {
             OpenFile::Capture(_) => Err(libc::EBADF),
             OpenFile::Memory(input) => {
                 let mut input = input.borrow_mut();
+                if let Some(fd) = input.file {
+                    return sys::read(fd, buffer);
+                }
                 let rest = input.bytes.get(input.position..).unwrap_or_default();
                 let n = rest.len().min(buffer.len());
                 buffer[..n].copy_from_slice(&rest[..n]);
@@ -109,6 +141,10 @@ impl OpenFile {
             OpenFile::Os { fd, .. } => sys::seek_back(*fd, count),
             OpenFile::Memory(input) => {
                 let mut input = input.borrow_mut();
+                if let Some(fd) = input.file {
+                    sys::seek_back(fd, count);
+                    return;
+                }
                 input.position = input.position.saturating_sub(count);
             }
             OpenFile::Capture(_) => {}

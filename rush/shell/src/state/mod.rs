@@ -1,5 +1,6 @@
 //! The state of a session: variables, options, descriptors, and the session that holds them.
 
+pub mod access;
 pub mod array;
 pub mod descriptors;
 pub mod names;

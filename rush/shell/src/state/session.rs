@@ -2,12 +2,18 @@
 //! one may run commands at a time, because the working directory and signal dispositions belong to the process.
 
 use super::descriptors::Descriptors;
-use super::names::NameId;
+use super::names;
 use super::options::{Options, SetOption, Shopt};
-use super::value::{Attributes, Value};
 use super::variables::Variables;
+use crate::exec::jobs::Jobs;
+use crate::exec::subshell::Level;
+use crate::exec::traps::Traps;
+use crate::expand::fields::Separators;
+use crate::syntax::ast::FunctionDefinition;
 use crate::{Bytes, Status, limits, sys};
-use std::borrow::Cow;
+use rustc_hash::FxHashMap;
+use std::ffi::CString;
+use std::rc::Rc;
 
 /// Why an assignment was refused.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -16,6 +22,47 @@ pub enum AssignError {
     Readonly(Bytes),
     /// An arithmetic or subscript error; already reported.
     Reported,
+    /// The command is given up for another reason.
+    Unwind(crate::Unwind),
+}
+
+/// A defined function.
+#[derive(Debug, Clone)]
+pub struct Function {
+    /// Its definition.
+    pub definition: Rc<FunctionDefinition>,
+    /// The file it was defined in.
+    pub source: Rc<[u8]>,
+    /// `-x`
+    pub exported: bool,
+    /// `-r`
+    pub readonly: bool,
+    /// `-t`
+    pub traced: bool,
+}
+
+/// A function call or a sourced file on the call stack.
+#[derive(Debug, Clone)]
+pub struct Call {
+    /// The function's name, or `source`.
+    pub name: Rc<[u8]>,
+    /// The file whose text runs.
+    pub source: Rc<[u8]>,
+    /// The line of the call.
+    pub line: u32,
+    /// Whether it is a function.
+    pub is_function: bool,
+    /// How many positional parameters it got (for `BASH_ARGC` under `extdebug`).
+    pub arguments: Rc<Vec<Bytes>>,
+}
+
+/// A remembered command path.
+#[derive(Debug, Clone)]
+pub struct Hashed {
+    /// Where it is.
+    pub path: Bytes,
+    /// How often it was used.
+    pub hits: u32,
 }
 
 /// The state of a shell.
@@ -29,11 +76,73 @@ pub struct Session {
     /// `$0`.
     pub name: Bytes,
     /// `$1`, `$2` ...
-    pub positional: Vec<Bytes>,
+    pub positional: Rc<Vec<Bytes>>,
     /// `$?`.
     pub status: Status,
+    /// `PIPESTATUS`.
+    pub pipeline_status: Vec<Status>,
     /// The line of the command being run.
     pub line: u32,
+    /// Functions.
+    pub functions: Rc<FxHashMap<Bytes, Function>>,
+    /// Aliases.
+    pub aliases: Rc<FxHashMap<Bytes, Bytes>>,
+    /// Remembered command paths.
+    pub hashed: FxHashMap<Bytes, Hashed>,
+    /// Traps.
+    pub traps: Traps,
+    /// Jobs.
+    pub jobs: Jobs,
+    /// Functions and sourced files being run.
+    pub calls: Vec<Call>,
+    /// Loops being run in the current function.
+    pub loop_depth: u32,
+    /// `$$`.
+    pub pid: i32,
+    /// `$!`.
+    pub last_background: Option<i32>,
+    /// `BASH_SUBSHELL`.
+    pub subshell_depth: u32,
+    /// The directory stack below the current directory.
+    pub directory_stack: Rc<Vec<Bytes>>,
+    /// Whether the shell is interactive.
+    pub interactive: bool,
+    /// Whether it runs a `-c` string.
+    pub runs_command_string: bool,
+    /// Whether it reads commands from standard input.
+    pub reads_standard_input: bool,
+    /// Whether the locale's encoding is UTF-8.
+    pub utf8: bool,
+    /// The file being run.
+    pub source: Rc<[u8]>,
+    /// Greater than zero where `set -e` does not apply.
+    pub errexit_ignored: u32,
+    /// `$_`.
+    pub last_argument: Bytes,
+    /// The text of the command being run, when traps may ask for it.
+    pub command_text: Bytes,
+    pub(crate) levels: Vec<Level>,
+    pub(crate) substitution_status: Option<Status>,
+    pub(crate) scratch: Bytes,
+    pub(crate) random: u32,
+    pub(crate) seconds_base: i64,
+    pub(crate) separators_cache: Option<(u64, Rc<Separators>)>,
+    pub(crate) hash_path: Bytes,
+    pub(crate) hash_generation: u64,
+    pub(crate) environment: Option<(u64, Rc<Vec<CString>>)>,
+    pub(crate) exec_directly: bool,
+    pub(crate) trap_depth: u32,
+    pub(crate) stack_base: usize,
+    pub(crate) error_context: Option<&'static str>,
+    pub(crate) keep_redirects: bool,
+    pub(crate) disabled_builtins: std::collections::BTreeSet<Bytes>,
+    pub(crate) foreign_environment: Vec<CString>,
+    pub(crate) background_monitor: bool,
+    pub(crate) local_options: Option<Options>,
+    pub(crate) condition_failed: bool,
+    pub(crate) process_substitutions: Vec<usize>,
+    pub(crate) trace_depth: u32,
+    pub(crate) command_number: u32,
     output: Bytes,
     output_failed: Option<i32>,
 }
@@ -41,17 +150,63 @@ pub struct Session {
 impl Session {
     /// A session without variables but those the shell sets itself.
     pub fn new(name: Bytes) -> Session {
-        Session {
+        let source: Rc<[u8]> = Rc::from(&name[..]);
+        let marker = 0u8;
+        let mut session = Session {
             variables: Variables::new(),
             options: Options::default(),
             descriptors: Descriptors::default(),
             name,
-            positional: Vec::new(),
+            positional: Rc::default(),
             status: 0,
+            pipeline_status: vec![0],
             line: 0,
+            functions: Rc::default(),
+            aliases: Rc::default(),
+            hashed: FxHashMap::default(),
+            traps: Traps::default(),
+            jobs: Jobs::default(),
+            calls: Vec::new(),
+            loop_depth: 0,
+            pid: sys::process_id(),
+            last_background: None,
+            subshell_depth: 0,
+            directory_stack: Rc::default(),
+            interactive: false,
+            runs_command_string: false,
+            reads_standard_input: false,
+            utf8: false,
+            source,
+            errexit_ignored: 0,
+            last_argument: Bytes::new(),
+            command_text: Bytes::new(),
+            levels: Vec::new(),
+            substitution_status: None,
+            scratch: Bytes::new(),
+            random: 0,
+            seconds_base: sys::now_seconds(),
+            separators_cache: None,
+            hash_path: Bytes::new(),
+            hash_generation: u64::MAX,
+            environment: None,
+            exec_directly: false,
+            trap_depth: 0,
+            stack_base: &raw const marker as usize,
+            error_context: None,
+            keep_redirects: false,
+            disabled_builtins: Default::default(),
+            foreign_environment: Vec::new(),
+            background_monitor: false,
+            local_options: None,
+            condition_failed: false,
+            process_substitutions: Vec::new(),
+            trace_depth: 0,
+            command_number: 1,
             output: Bytes::new(),
             output_failed: None,
-        }
+        };
+        session.define_dynamic();
+        session
     }
 
     /// Whether a `set -o` option is on.
@@ -64,32 +219,29 @@ impl Session {
         self.options.shopt(option)
     }
 
-    /// The scalar value of the variable called `name` (element 0 of an array), following namerefs.
-    pub fn get(&mut self, name: &[u8]) -> Option<Cow<'_, [u8]>> {
-        let id = self.variables.names.find(name)?;
-        self.get_id(id)
-    }
-
-    /// The scalar value of the variable `id`, following namerefs.
-    pub fn get_id(&mut self, id: NameId) -> Option<Cow<'_, [u8]>> {
-        self.variables.slot(id).value.scalar()
-    }
-
-    /// Assigns a string to the variable called `name`, as `name=value` does: attributes and namerefs are honoured.
-    pub fn set(&mut self, name: &[u8], value: Bytes) -> Result<(), AssignError> {
-        let id = self.variables.intern(name);
-        self.set_id(id, value)
-    }
-
-    /// Assigns a string to the variable `id`.
-    pub fn set_id(&mut self, id: NameId, value: Bytes) -> Result<(), AssignError> {
-        let slot = self.variables.slot_mut(id);
-        if slot.attributes.has(Attributes::READONLY) {
-            return Err(AssignError::Readonly(self.variables.names.text(id).to_vec()));
+    /// The prepared separators of IFS, and with them what else watched variables decide.
+    pub(crate) fn separators(&mut self) -> Rc<Separators> {
+        let generation = self.variables.watch_generation;
+        if let Some((known, separators)) = &self.separators_cache {
+            if *known == generation {
+                return separators.clone();
+            }
         }
-        slot.value = Value::Scalar(value);
-        slot.attributes = slot.attributes.with(Attributes::DECLARED);
-        Ok(())
+        let ifs = self.get_id(names::IFS).map(|v| v.into_owned());
+        self.utf8 = self.locale_is_utf8();
+        let separators = Rc::new(Separators::new(ifs.as_deref()));
+        self.separators_cache = Some((generation, separators.clone()));
+        separators
+    }
+
+    fn locale_is_utf8(&mut self) -> bool {
+        for id in [names::LC_ALL, names::LC_CTYPE, names::LANG] {
+            if let Some(value) = self.get_id(id).filter(|v| !v.is_empty()) {
+                let value = value.to_ascii_lowercase();
+                return value.ends_with(b"utf-8") || value.ends_with(b"utf8");
+            }
+        }
+        false
     }
 
     /// Writes to shell descriptor 1 through the output buffer. Errors surface when the builtin ends, as a message
@@ -107,7 +259,12 @@ impl Session {
             return;
         }
         let result = match self.descriptors.get(1) {
-            Some(file) => file.write_all(&self.output),
+            Some(file) => {
+                if !self.levels.is_empty() {
+                    self.drain_level_pipes();
+                }
+                file.write_all(&self.output)
+            }
             None => Err(libc::EBADF),
         };
         self.output.clear();
@@ -132,8 +289,18 @@ impl Session {
 
     /// Reports an error as bash does: `NAME: line N: MESSAGE`.
     pub fn error(&mut self, message: impl AsRef<[u8]>) {
-        let mut text = self.name.clone();
-        text.extend_from_slice(format!(": line {}: ", self.line).as_bytes());
+        let mut text = if self.calls.is_empty() { self.name.clone() } else { self.source.to_vec() };
+        if self.calls.is_empty() && !self.runs_command_string && !self.source.is_empty() {
+            text = self.source.to_vec();
+        }
+        if let Some(context) = self.error_context {
+            text.extend_from_slice(b": ");
+            text.extend_from_slice(context.as_bytes());
+        }
+        if !self.interactive {
+            text.extend_from_slice(format!(": line {}", self.line).as_bytes());
+        }
+        text.extend_from_slice(b": ");
         text.extend_from_slice(message.as_ref());
         text.push(b'\n');
         self.write_err(&text);
@@ -153,5 +320,46 @@ impl Session {
         text.extend_from_slice(b": ");
         text.extend_from_slice(sys::strerror(error).as_bytes());
         self.builtin_error(builtin, text);
+    }
+
+    /// Reports `invalid option` and the usage line; gives the status 2 of a usage error.
+    pub fn builtin_usage(&mut self, builtin: &[u8], invalid: Option<&[u8]>) -> Status {
+        if let Some(option) = invalid {
+            let mut text = option.to_vec();
+            text.extend_from_slice(b": invalid option");
+            self.builtin_error(builtin, text);
+        }
+        if let Some(row) = crate::builtins::find(builtin) {
+            let text = format!("{}: usage: {} {}\n", row.name, row.name, row.synopsis);
+            self.write_err(text.as_bytes());
+        }
+        2
+    }
+
+    /// Whether the native stack is nearly used up.
+    pub(crate) fn stack_is_low(&self) -> bool {
+        let marker = 0u8;
+        let here = &raw const marker as usize;
+        self.stack_base.abs_diff(here) > limits::NATIVE_STACK_BYTES
+    }
+
+    /// `$-`.
+    pub(crate) fn option_letters(&self) -> Bytes {
+        let mut letters: Bytes = Bytes::new();
+        for letter in b"abefhkmnprtuvxBCEHPT" {
+            if SetOption::from_letter(*letter).is_some_and(|o| self.is(o)) {
+                letters.push(*letter);
+            }
+            if *letter == b'h' && self.interactive {
+                letters.push(b'i');
+            }
+        }
+        if self.runs_command_string {
+            letters.push(b'c');
+        }
+        if self.reads_standard_input {
+            letters.push(b's');
+        }
+        letters
     }
 }

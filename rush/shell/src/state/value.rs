@@ -87,8 +87,6 @@ impl Attributes {
     pub const DECLARED: Attributes = Attributes(256);
     /// The value is computed by the session when read (`RANDOM`, `LINENO` ...).
     pub const DYNAMIC: Attributes = Attributes(512);
-    /// The session wants to know when it changes (`PATH`, `IFS`, `OPTIND` ...).
-    pub const HOOKED: Attributes = Attributes(1024);
     /// Attributes that change how a value is assigned.
     pub const TRANSFORMING: Attributes = Attributes(4 | 8 | 16 | 32);
 

@@ -5,7 +5,7 @@
 //! state. Invariant: every mutable access to a slot goes through `slot_mut`, which journals. Attribute semantics
 //! (readonly, integer ...) and special variables are the session's, not the store's.
 
-use super::names::{NameId, Names};
+use super::names::{NameId, Names, WATCHED};
 use super::value::{Attributes, Value};
 
 /// A variable as it is bound now.
@@ -77,6 +77,8 @@ pub struct Variables {
     next_mark: u32,
     /// Changed whenever an exported binding may have changed; lets the environment block be cached.
     pub export_generation: u64,
+    /// Changed whenever a watched name (`IFS`, `PATH` ...) may have changed; caches compare it.
+    pub watch_generation: u64,
 }
 
 impl Variables {
@@ -110,6 +112,9 @@ impl Variables {
         }
         if slot.attributes.has(Attributes::EXPORT) {
             self.export_generation += 1;
+        }
+        if id.0 < WATCHED {
+            self.watch_generation += 1;
         }
         slot
     }
@@ -243,6 +248,7 @@ impl Variables {
         while self.journal.len() > mark.journal_len {
             match self.journal.pop() {
                 Some(Undo::Slot(id, old)) => {
+                    self.watch_generation += u64::from(id.0 < WATCHED);
                     let exported = old.attributes.has(Attributes::EXPORT)
                         || self.slots[id.index()].attributes.has(Attributes::EXPORT);
                     self.export_generation += u64::from(exported);

@@ -306,6 +306,8 @@ impl ConditionOperator {
 pub struct Assignment {
     /// The variable.
     pub id: NameId,
+    /// Its name.
+    pub name: Rc<[u8]>,
     /// The subscript, if any.
     pub subscript: Option<Expression>,
     /// Whether it is `+=`.

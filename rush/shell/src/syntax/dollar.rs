@@ -15,7 +15,7 @@ impl Parser<'_> {
     pub(super) fn dollar(&mut self, mode: Mode, builder: &mut Builder) -> Parsed<()> {
         let quoting = matches!(
             mode,
-            Mode::Word | Mode::AssignmentValue | Mode::Pattern { .. } | Mode::Subscript | Mode::Regex
+            Mode::Word | Mode::AssignmentValue | Mode::Pattern { .. } | Mode::Subscript | Mode::Regex | Mode::Whole
         ) || mode == (Mode::Operand { quoted: false });
         let next = self.input.after_current();
         match next {
@@ -368,7 +368,9 @@ impl Parser<'_> {
     fn operand(&mut self, mode: Mode) -> Parsed<Word> {
         let start = self.input.position();
         let (parts, _) = self.parts(mode)?;
-        Ok(make_word(parts, false, self.input.slice(start, self.input.position())))
+        // Quoted and unquoted pieces stay apart: the unquoted ones are split when expanded.
+        let mixed = parts.len() > 1;
+        Ok(make_word(parts, mixed, self.input.slice(start, self.input.position())))
     }
 
     fn test_operation(&mut self, operator: u8, colon: bool, quoted: bool) -> Parsed<Operation> {

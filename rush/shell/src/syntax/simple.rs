@@ -6,6 +6,7 @@ use super::parser::Parser;
 use super::word::Mode;
 use crate::Bytes;
 use crate::state::names::{is_name, is_name_start};
+use std::rc::Rc;
 
 /// Builtins whose arguments may be assignments, arrays included.
 const DECLARATION_BUILTINS: &[&[u8]] = &[b"declare", b"typeset", b"local", b"export", b"readonly"];
@@ -126,7 +127,7 @@ impl Parser<'_> {
         };
         let id = self.context.variables.intern(&name);
         let source = self.input.slice(start, self.input.position()).to_vec();
-        Ok(Some((Assignment { id, subscript, append, value }, source)))
+        Ok(Some((Assignment { id, name: Rc::from(name), subscript, append, value }, source)))
     }
 
     /// A quick look whether a name is followed by `=`, `+=` or `[`.

@@ -58,6 +58,8 @@ pub enum Mode {
     Subscript,
     /// The right side of `=~`.
     Regex,
+    /// A whole string in which quotes quote (a subscript's text).
+    Whole,
     /// A whole string, expanded as in double quotes though quotes are plain (prompts).
     Text,
 }
@@ -67,7 +69,7 @@ impl Mode {
     fn single_quotes(self) -> bool {
         use Mode::*;
         match self {
-            Word | AssignmentValue | Pattern { .. } | Subscript | Regex => true,
+            Word | AssignmentValue | Pattern { .. } | Subscript | Regex | Whole => true,
             Operand { quoted } => !quoted,
             _ => false,
         }
@@ -379,7 +381,7 @@ impl Scan {
                 is_meta(byte) && !(matches!(byte, b'<' | b'>') && parser.input.raw_at(1) == Some(b'('))
             }
             Mode::DoubleQuoted => byte == b'"',
-            Mode::HereDocument | Mode::Text => false,
+            Mode::HereDocument | Mode::Text | Mode::Whole => false,
             Mode::Operand { .. } => byte == b'}',
             Mode::Pattern { slash } => byte == b'}' || slash && byte == b'/',
             Mode::Arithmetic => byte == b')' && self.depth == 0,

@@ -2,6 +2,19 @@
 //! policy, no state.
 #![allow(unsafe_code)]
 
+pub mod files;
+pub mod network;
+pub mod process;
+pub mod signals;
+pub mod time;
+pub mod users;
+
+pub use files::*;
+pub use process::*;
+pub use signals::*;
+pub use time::*;
+pub use users::*;
+
 use std::ffi::CString;
 use std::os::fd::RawFd;
 

@@ -1,0 +1,268 @@
+//! Assignments: first the right-hand sides are expanded (`Ready`), then they are stored; declaration builtins do
+//! something in between.
+
+use crate::expand::{Expanded, Index, Resolved};
+use crate::state::array::{AssociativeArray, IndexedArray};
+use crate::state::names::NameId;
+use crate::state::options::SetOption;
+use crate::state::session::AssignError;
+use crate::state::value::{Attributes, Value};
+use crate::syntax::ast::{ArrayElement, Assignment, AssignmentValue, Expression, SimpleCommand};
+use crate::{Bytes, Session, Status};
+use std::rc::Rc;
+
+/// An assignment whose right-hand side is expanded.
+pub struct Ready<'a> {
+    /// The variable.
+    pub id: NameId,
+    /// The subscript, not yet evaluated.
+    pub subscript: Option<&'a Expression>,
+    /// Whether it is `+=`.
+    pub append: bool,
+    /// The value.
+    pub value: ReadyValue<'a>,
+}
+
+/// An expanded right-hand side.
+pub enum ReadyValue<'a> {
+    /// A string.
+    Scalar(Bytes),
+    /// The elements of `( )`.
+    Array(Vec<ReadyElement<'a>>),
+}
+
+/// An expanded element.
+pub struct ReadyElement<'a> {
+    subscript: Option<&'a Expression>,
+    append: bool,
+    value: Bytes,
+}
+
+impl Session {
+    /// Performs `assignment`.
+    pub(crate) fn run_assignment(&mut self, assignment: &Assignment) -> Expanded<()> {
+        if let (AssignmentValue::Scalar(word), None, false) =
+            (&assignment.value, &assignment.subscript, assignment.append)
+        {
+            let value = self.expand_string(word)?;
+            if self.is(SetOption::Xtrace) {
+                self.trace_assignment(assignment, &value);
+            }
+            return self.set_id(assignment.id, value).map_err(|error| self.assignment_failed(error));
+        }
+        let ready = self.prepare(assignment)?;
+        if self.is(SetOption::Xtrace) {
+            self.trace_ready(assignment, &ready);
+        }
+        self.apply(ready)
+    }
+
+    /// Expands the right-hand side.
+    pub(crate) fn prepare<'a>(&mut self, assignment: &'a Assignment) -> Expanded<Ready<'a>> {
+        let value = match &assignment.value {
+            AssignmentValue::Scalar(word) => ReadyValue::Scalar(self.expand_string(word)?),
+            AssignmentValue::Array(elements) => ReadyValue::Array(self.prepare_elements(elements)?),
+        };
+        Ok(Ready {
+            id: assignment.id,
+            subscript: assignment.subscript.as_ref(),
+            append: assignment.append,
+            value,
+        })
+    }
+
+    fn prepare_elements<'a>(&mut self, elements: &'a [ArrayElement]) -> Expanded<Vec<ReadyElement<'a>>> {
+        let mut out = Vec::with_capacity(elements.len());
+        for element in elements {
+            if element.subscript.is_some() {
+                let value = self.expand_string(&element.value)?;
+                out.push(ReadyElement { subscript: element.subscript.as_ref(), append: element.append, value });
+                continue;
+            }
+            let mut values = Vec::new();
+            self.expand_word(&element.value, &mut values)?;
+            out.extend(values.into_iter().map(|value| ReadyElement { subscript: None, append: false, value }));
+        }
+        Ok(out)
+    }
+
+    /// Stores an expanded assignment.
+    pub(crate) fn apply(&mut self, ready: Ready<'_>) -> Expanded<()> {
+        let id = ready.id;
+        let index = match ready.subscript {
+            Some(subscript) => {
+                if subscript.word.source().is_empty() {
+                    let mut message = self.variables.names.text(id).to_vec();
+                    message.extend_from_slice(b"[]: bad array subscript");
+                    return Err(self.expansion_error(message));
+                }
+                if matches!(subscript.word.source(), b"@" | b"*") && !self.is_associative_id(id) {
+                    let mut message = self.variables.names.text(id).to_vec();
+                    message.push(b'[');
+                    message.extend_from_slice(subscript.word.source());
+                    message.extend_from_slice(b"]: bad array subscript");
+                    return Err(self.expansion_error(message));
+                }
+                Some(self.index(id, subscript)?)
+            }
+            None => None,
+        };
+        match ready.value {
+            ReadyValue::Scalar(value) => {
+                let result = self.assign(id, index, value, ready.append);
+                result.map_err(|error| self.assignment_failed(error))
+            }
+            ReadyValue::Array(_) if index.is_some() => {
+                let mut message = self.variables.names.text(id).to_vec();
+                message.extend_from_slice(b": cannot assign list to array member");
+                self.error(message);
+                Err(crate::Unwind::Discard(1))
+            }
+            ReadyValue::Array(elements) => self.apply_array(id, elements, ready.append),
+        }
+    }
+
+    fn apply_array(&mut self, id: NameId, elements: Vec<ReadyElement<'_>>, append: bool) -> Expanded<()> {
+        let id = match self.resolve(id) {
+            Resolved::Variable(id) => id,
+            _ => id,
+        };
+        if self.variables.slot(id).attributes.has(Attributes::READONLY) {
+            let name = self.variables.names.text(id).to_vec();
+            return Err(self.assignment_failed(AssignError::Readonly(name)));
+        }
+        let value = if self.is_associative_id(id) {
+            self.associative_elements(id, elements, append)?
+        } else {
+            self.indexed_elements(id, elements, append)?
+        };
+        let slot = self.variables.slot_mut(id);
+        slot.value = value;
+        slot.attributes = slot.attributes.with(Attributes::DECLARED);
+        if self.is(SetOption::Allexport) {
+            let slot = self.variables.slot_mut(id);
+            slot.attributes = slot.attributes.with(Attributes::EXPORT);
+        }
+        Ok(())
+    }
+
+    fn indexed_elements(&mut self, id: NameId, elements: Vec<ReadyElement<'_>>, append: bool) -> Expanded<Value> {
+        let old = self.variables.slot(id).value.clone();
+        let mut array = match old {
+            Value::Indexed(array) if append => Rc::unwrap_or_clone(array),
+            Value::Unset => IndexedArray::default(),
+            value if append => {
+                let first = value.scalar().map(|v| v.into_owned());
+                IndexedArray::from_values(first.into_iter().collect())
+            }
+            _ => IndexedArray::default(),
+        };
+        let integer = self.variables.slot(id).attributes.any(Attributes::TRANSFORMING);
+        let mut next = array.max_index() + 1;
+        for element in elements {
+            if let Some(subscript) = element.subscript {
+                next = self.arithmetic(subscript)?;
+                if next < 0 {
+                    next += array.max_index() + 1;
+                }
+                if next < 0 {
+                    let mut message = b"[".to_vec();
+                    message.extend_from_slice(subscript.word.source());
+                    message.extend_from_slice(b"]=");
+                    message.extend_from_slice(&element.value);
+                    message.extend_from_slice(b": bad array subscript");
+                    self.error(message);
+                    next = array.max_index() + 1;
+                    continue;
+                }
+            }
+            let value = if integer { self.transform_element(id, element.value)? } else { element.value };
+            if element.append {
+                array.entry(next).extend_from_slice(&value);
+            } else {
+                array.set(next, value);
+            }
+            next += 1;
+        }
+        Ok(Value::Indexed(Rc::new(array)))
+    }
+
+    fn transform_element(&mut self, id: NameId, value: Bytes) -> Expanded<Bytes> {
+        let result = self.transform_assigned(id, None, value, false);
+        result.map_err(|error| self.assignment_failed(error))
+    }
+
+    fn associative_elements(
+        &mut self,
+        id: NameId,
+        elements: Vec<ReadyElement<'_>>,
+        append: bool,
+    ) -> Expanded<Value> {
+        let mut array = match &self.variables.slot(id).value {
+            Value::Associative(array) if append => (**array).clone(),
+            _ => AssociativeArray::default(),
+        };
+        let transforms = self.variables.slot(id).attributes.any(Attributes::TRANSFORMING);
+        let mut elements = elements.into_iter().peekable();
+        let pairs = elements.peek().is_some_and(|e| e.subscript.is_none());
+        while let Some(element) = elements.next() {
+            if pairs {
+                let value = elements.next().map(|e| e.value).unwrap_or_default();
+                array.set(element.value, value);
+                continue;
+            }
+            let Some(subscript) = element.subscript else {
+                let mut message = self.variables.names.text(id).to_vec();
+                message.extend_from_slice(b": ");
+                message.extend_from_slice(&element.value);
+                message.extend_from_slice(b": must use subscript when assigning associative array");
+                self.error(message);
+                continue;
+            };
+            let Index::Key(key) = self.index(id, subscript)? else { continue };
+            let value = if transforms { self.transform_element(id, element.value)? } else { element.value };
+            if element.append { array.entry(key).extend_from_slice(&value) } else { array.set(key, value) }
+        }
+        Ok(Value::Associative(Rc::new(array)))
+    }
+
+    /// An assignment before a command: bound in the innermost (temporary) frame and exported.
+    pub(crate) fn temporary_assignment(&mut self, assignment: &Assignment) -> Expanded<()> {
+        let ready = self.prepare(assignment)?;
+        if self.is(SetOption::Xtrace) {
+            self.trace_ready(assignment, &ready);
+        }
+        let id = match self.resolve(ready.id) {
+            Resolved::Variable(id) => id,
+            _ => ready.id,
+        };
+        let ReadyValue::Scalar(value) = ready.value else { return Ok(()) };
+        if ready.subscript.is_some() {
+            return Ok(());
+        }
+        if self.variables.slot(id).attributes.has(Attributes::READONLY) {
+            let name = self.variables.names.text(id).to_vec();
+            self.report_assign_error(&AssignError::Readonly(name));
+            return Ok(());
+        }
+        let scope = self.variables.depth();
+        let old = self.variables.bind(id, scope).unwrap_or_default();
+        let kept = old.attributes.without(Attributes::DYNAMIC).without(Attributes::NAMEREF);
+        let slot = self.variables.slot_mut(id);
+        slot.attributes = kept;
+        if ready.append {
+            slot.value = Value::Scalar(old.value.scalar().unwrap_or_default().into_owned());
+        }
+        let result = self.assign(id, None, value, ready.append);
+        result.map_err(|error| self.assignment_failed(error))?;
+        let slot = self.variables.slot_mut(id);
+        slot.attributes = slot.attributes.with(Attributes::EXPORT).with(Attributes::DECLARED);
+        self.variables.export_generation += 1;
+        Ok(())
+    }
+
+    /// Runs a declaration builtin whose arguments hold assignments; `None` if the command is something else.
+    pub(crate) fn run_declaration(&mut self, command: &SimpleCommand) -> Expanded<Option<Status>> {
+        crate::builtins::declare::run_command(self, command)
+    }
+}

@@ -1,0 +1,400 @@
+//! Compound commands: groups, subshells, loops, `case`, `select`, `(( ))`.
+
+use crate::state::names::{self, is_name};
+use crate::state::options::SetOption;
+use crate::syntax::ast::{
+    ArithmeticFor, CaseArm, CaseEnd, Compound, CompoundCommand, Expression, ForLoop, List, Word, WordKind,
+};
+use crate::{Bytes, Outcome, Session, Status, Unwind};
+
+/// What a loop does after its body ran.
+enum Flow {
+    Next,
+    Leave,
+}
+
+impl Session {
+    /// Runs a compound command with its redirections.
+    pub(crate) fn run_compound(&mut self, command: &CompoundCommand) -> Outcome {
+        if command.redirects.is_empty() {
+            return self.run_compound_kind(command);
+        }
+        self.line = command.line;
+        match self.redirect(&command.redirects)? {
+            Ok(saved) => {
+                let result = self.run_compound_kind(command);
+                self.undo_redirects(saved);
+                result
+            }
+            Err(status) => {
+                self.status = status;
+                self.check_errexit()?;
+                Ok(status)
+            }
+        }
+    }
+
+    fn run_compound_kind(&mut self, command: &CompoundCommand) -> Outcome {
+        match &command.kind {
+            Compound::Group(list) => self.run_list(list),
+            Compound::Subshell(list) => self.run_in_subshell(|session| session.run_list(list)),
+            Compound::If { branches, otherwise } => self.run_if(branches, otherwise.as_ref()),
+            Compound::While { until, condition, body } => self.run_while(*until, condition, body),
+            Compound::For(head) => self.run_for(head, command.line),
+            Compound::Select(head) => self.run_select(head),
+            Compound::ArithmeticFor(head) => self.run_arithmetic_for(head, command.line),
+            Compound::Case { word, arms } => self.run_case(word, arms, command.line),
+            Compound::Arithmetic(expression) => self.run_arithmetic(expression, command.line),
+            Compound::Conditional(condition) => self.run_conditional(condition, command.line),
+        }
+    }
+
+    /// A list whose failure `set -e` does not see.
+    fn run_condition(&mut self, list: &List) -> Result<bool, Unwind> {
+        Ok(self.ignoring_errexit(|session| session.run_list(list))? == 0)
+    }
+
+    fn run_if(&mut self, branches: &[(List, List)], otherwise: Option<&List>) -> Outcome {
+        for (condition, body) in branches {
+            if self.run_condition(condition)? {
+                return self.run_list(body);
+            }
+        }
+        match otherwise {
+            Some(body) => self.run_list(body),
+            None => {
+                self.status = 0;
+                Ok(0)
+            }
+        }
+    }
+
+    /// Runs a loop's body; says whether to go on.
+    fn loop_body(&mut self, body: &List, status: &mut Status) -> Result<Flow, Unwind> {
+        match self.run_list(body) {
+            Ok(s) => {
+                *status = s;
+                Ok(Flow::Next)
+            }
+            Err(Unwind::Break(n)) => {
+                *status = self.status;
+                if n > 1 { Err(Unwind::Break(n - 1)) } else { Ok(Flow::Leave) }
+            }
+            Err(Unwind::Continue(n)) => {
+                *status = self.status;
+                if n > 1 { Err(Unwind::Continue(n - 1)) } else { Ok(Flow::Next) }
+            }
+            Err(unwind) => Err(unwind),
+        }
+    }
+
+    fn in_loop(&mut self, body: impl FnOnce(&mut Session) -> Outcome) -> Outcome {
+        self.loop_depth += 1;
+        let result = body(self);
+        self.loop_depth -= 1;
+        if let Ok(status) = result {
+            self.status = status;
+        }
+        result
+    }
+
+    fn run_while(&mut self, until: bool, condition: &List, body: &List) -> Outcome {
+        self.in_loop(|session| {
+            let mut status = 0;
+            loop {
+                let go_on = match session.run_condition(condition) {
+                    Ok(holds) => holds != until,
+                    Err(Unwind::Break(n)) if n <= 1 => break,
+                    Err(Unwind::Continue(n)) if n <= 1 => continue,
+                    Err(Unwind::Break(n)) => return Err(Unwind::Break(n - 1)),
+                    Err(Unwind::Continue(n)) => return Err(Unwind::Continue(n - 1)),
+                    Err(unwind) => return Err(unwind),
+                };
+                if !go_on || matches!(session.loop_body(body, &mut status)?, Flow::Leave) {
+                    break;
+                }
+            }
+            Ok(status)
+        })
+    }
+
+    /// The words a loop goes over; `None` means the positional parameters.
+    fn loop_words(&mut self, words: Option<&Vec<Word>>) -> Result<Vec<Bytes>, Unwind> {
+        match words {
+            None => Ok(self.positional.to_vec()),
+            Some(words) => {
+                let mut out = Vec::new();
+                self.expand_words(words, &mut out)?;
+                Ok(out)
+            }
+        }
+    }
+
+    fn check_loop_variable(&mut self, head: &ForLoop) -> Result<bool, Unwind> {
+        if is_name(&head.variable) {
+            return Ok(true);
+        }
+        let mut message = b"`".to_vec();
+        message.extend_from_slice(&head.variable);
+        message.extend_from_slice(b"': not a valid identifier");
+        self.error(message);
+        if self.is(SetOption::Posix) && !self.interactive {
+            return Err(Unwind::Exit(1));
+        }
+        Ok(false)
+    }
+
+    fn run_for(&mut self, head: &ForLoop, line: u32) -> Outcome {
+        self.line = line;
+        if !self.check_loop_variable(head)? {
+            return Ok(1);
+        }
+        let words = self.loop_words(head.words.as_ref())?;
+        self.in_loop(|session| {
+            let mut status = 0;
+            for word in words {
+                if session.traces() {
+                    session.line = line;
+                    session.trace_for(head);
+                }
+                if session.traps.wants_text() {
+                    session.line = line;
+                    session.command_text = session.for_text(head);
+                    if session.run_debug_trap()? {
+                        continue;
+                    }
+                }
+                session.assign_loop_variable(head, word)?;
+                if matches!(session.loop_body(&head.body, &mut status)?, Flow::Leave) {
+                    break;
+                }
+            }
+            Ok(status)
+        })
+    }
+
+    fn for_text(&self, head: &ForLoop) -> Bytes {
+        crate::syntax::printer::for_head("for", head)
+    }
+
+    /// A nameref loop variable is pointed at each word; others are assigned.
+    fn assign_loop_variable(&mut self, head: &ForLoop, word: Bytes) -> Result<(), Unwind> {
+        use crate::state::value::{Attributes, Value};
+        let slot = self.variables.slot(head.id);
+        if slot.attributes.has(Attributes::NAMEREF) {
+            if !is_name(&word) {
+                let mut message = b"`".to_vec();
+                message.extend_from_slice(&word);
+                message.extend_from_slice(b"': not a valid identifier");
+                self.error(message);
+            }
+            self.variables.slot_mut(head.id).value = Value::Scalar(word);
+            return Ok(());
+        }
+        self.set_id(head.id, word).map_err(|error| self.assignment_failed(error))
+    }
+
+    fn loop_expression(&mut self, expression: &Expression, line: u32) -> Result<Option<i64>, Unwind> {
+        self.line = line;
+        if self.traces() {
+            self.trace_arithmetic(expression);
+        }
+        if self.traps.wants_text() {
+            let mut text = b"((".to_vec();
+            text.extend_from_slice(expression.word.source());
+            text.extend_from_slice(b"))");
+            self.command_text = text;
+            self.run_debug_trap()?;
+        }
+        match self.try_arithmetic(expression) {
+            Ok(value) => Ok(Some(value)),
+            Err(failure) => match self.arithmetic_failed(failure, b"((: ") {
+                Unwind::Discard(_) => Ok(None),
+                unwind => Err(unwind),
+            },
+        }
+    }
+
+    fn run_arithmetic_for(&mut self, head: &ArithmeticFor, line: u32) -> Outcome {
+        if self.loop_expression(&head.init, line)?.is_none() {
+            return Ok(1);
+        }
+        let endless = head.condition.word.source().iter().all(u8::is_ascii_whitespace);
+        self.in_loop(|session| {
+            let mut status = 0;
+            loop {
+                if !endless {
+                    match session.loop_expression(&head.condition, line)? {
+                        None => return Ok(1),
+                        Some(0) => break,
+                        Some(_) => {}
+                    }
+                }
+                if matches!(session.loop_body(&head.body, &mut status)?, Flow::Leave) {
+                    break;
+                }
+                if session.loop_expression(&head.step, line)?.is_none() {
+                    return Ok(1);
+                }
+            }
+            Ok(status)
+        })
+    }
+
+    fn run_case(&mut self, word: &Word, arms: &[CaseArm], line: u32) -> Outcome {
+        self.line = line;
+        if self.traps.wants_text() {
+            self.command_text = crate::syntax::printer::case_head(word);
+            self.run_debug_trap()?;
+        }
+        let subject = self.expand_string(word)?;
+        if self.traces() {
+            self.trace_case(word);
+        }
+        let mut status = 0;
+        let mut falling = false;
+        for arm in arms {
+            if !falling && !self.arm_matches(arm, &subject)? {
+                continue;
+            }
+            status = if arm.body.items.is_empty() { 0 } else { self.run_list(&arm.body)? };
+            match arm.end {
+                CaseEnd::Break => break,
+                CaseEnd::FallThrough => falling = true,
+                CaseEnd::Continue => falling = false,
+            }
+        }
+        self.status = status;
+        Ok(status)
+    }
+
+    fn arm_matches(&mut self, arm: &CaseArm, subject: &[u8]) -> Result<bool, Unwind> {
+        for pattern in &arm.patterns {
+            if let (WordKind::Constant(text), false) = (&pattern.kind, self.ignores_case()) {
+                if text == subject {
+                    return Ok(true);
+                }
+                continue;
+            }
+            let text = self.expand_pattern(pattern)?;
+            if self.compile_pattern(&text).matches(subject) {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    fn run_arithmetic(&mut self, expression: &Expression, line: u32) -> Outcome {
+        self.line = line;
+        if self.traps.wants_text() {
+            let mut text = b"((".to_vec();
+            text.extend_from_slice(expression.word.source());
+            text.extend_from_slice(b"))");
+            self.command_text = text;
+            if self.run_debug_trap()? {
+                return Ok(self.status);
+            }
+        }
+        if self.traces() {
+            self.trace_arithmetic(expression);
+        }
+        match self.try_arithmetic(expression) {
+            Ok(value) => Ok(Status::from(value == 0)),
+            Err(failure) => match self.arithmetic_failed(failure, b"((: ") {
+                Unwind::Discard(_) => Ok(1),
+                unwind => Err(unwind),
+            },
+        }
+    }
+
+    fn run_select(&mut self, head: &ForLoop) -> Outcome {
+        if !self.check_loop_variable(head)? {
+            return Ok(1);
+        }
+        let words = self.loop_words(head.words.as_ref())?;
+        if words.is_empty() {
+            return Ok(0);
+        }
+        self.in_loop(|session| {
+            let mut status = 0;
+            let mut show = true;
+            loop {
+                if show {
+                    session.print_menu(&words);
+                }
+                let prompt = session.get_id(names::PS3).map(|v| v.into_owned());
+                session.write_err(&prompt.unwrap_or_else(|| b"#? ".to_vec()));
+                let Some(line) = session.read_reply_line() else {
+                    session.write_out(b"\n");
+                    session.flush_output();
+                    return Ok(1);
+                };
+                show = line.is_empty();
+                let _ = session.set_id(names::REPLY, line.clone());
+                if show {
+                    continue;
+                }
+                let choice = std::str::from_utf8(&line).ok().and_then(|l| l.trim().parse::<usize>().ok());
+                let word = choice.and_then(|n| words.get(n.wrapping_sub(1))).cloned().unwrap_or_default();
+                session.assign_loop_variable(head, word)?;
+                if matches!(session.loop_body(&head.body, &mut status)?, Flow::Leave) {
+                    break;
+                }
+                show = session.get_id(names::REPLY).is_none_or(|r| r.is_empty());
+            }
+            Ok(status)
+        })
+    }
+
+    /// A line of standard input, byte by byte, so that nothing more is taken.
+    pub(crate) fn read_reply_line(&mut self) -> Option<Bytes> {
+        let file = self.descriptors.get(0)?;
+        let mut line = Bytes::new();
+        let mut byte = [0];
+        loop {
+            match file.read(&mut byte) {
+                Ok(0) if line.is_empty() => return None,
+                Ok(0) => return Some(line),
+                Ok(_) if byte[0] == b'\n' => return Some(line),
+                Ok(_) => line.push(byte[0]),
+                Err(libc::EINTR) => {}
+                Err(_) => return None,
+            }
+        }
+    }
+
+    /// The numbered list of `select`, in columns as bash lays them out.
+    fn print_menu(&mut self, words: &[Bytes]) {
+        let columns = self.get_id(names::COLUMNS).and_then(|v| std::str::from_utf8(&v).ok()?.parse().ok());
+        let width: usize = columns.filter(|n| *n > 0).unwrap_or(80);
+        let text = menu(words, width);
+        self.write_err(&text);
+    }
+}
+
+/// bash's layout: entries run down the columns.
+fn menu(words: &[Bytes], width: usize) -> Bytes {
+    let digits = words.len().to_string().len();
+    let longest = words.iter().map(Vec::len).max().unwrap_or(0);
+    let cell = longest + digits + 2 + 2;
+    let columns = (width / cell).clamp(1, words.len());
+    let rows = words.len().div_ceil(columns);
+    let columns = words.len().div_ceil(rows);
+    let rows = if rows == 1 { words.len() } else { rows };
+    let columns = if rows == words.len() { 1 } else { columns };
+    let mut out = Bytes::new();
+    for row in 0..rows {
+        for column in 0..columns {
+            let Some(word) = words.get(column * rows + row) else { continue };
+            let text = format!("{:>digits$}) ", column * rows + row + 1);
+            out.extend_from_slice(text.as_bytes());
+            out.extend_from_slice(word);
+            if words.get((column + 1) * rows + row).is_some() && column + 1 < columns {
+                let used = text.len() + word.len();
+                out.extend(std::iter::repeat_n(b' ', cell.saturating_sub(used)));
+            }
+        }
+        out.push(b'\n');
+    }
+    out
+}

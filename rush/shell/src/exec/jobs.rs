@@ -1,0 +1,248 @@
+//! Jobs and waiting. Owns the table of background children and everything that reaps children; waiting blocks in
+//! the kernel, never polls on a timer.
+
+use crate::{Bytes, Session, Status, sys};
+use rustc_hash::FxHashMap;
+
+/// The state of a job.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum JobState {
+    /// Running.
+    Running,
+    /// Stopped by a signal.
+    Stopped(i32),
+    /// Ended; the raw wait status.
+    Done(i32),
+}
+
+/// A background job.
+#[derive(Debug, Clone)]
+pub struct Job {
+    /// Its number.
+    pub number: usize,
+    /// Its (last) process.
+    pub pid: i32,
+    /// Its state.
+    pub state: JobState,
+    /// Its command text.
+    pub text: Bytes,
+    /// Whether its end has been reported.
+    pub notified: bool,
+    /// Whether it belongs to the shell this subshell came from.
+    pub foreign: bool,
+    /// Whether `disown -h` spares it SIGHUP.
+    pub spared: bool,
+}
+
+/// The table.
+#[derive(Debug, Clone, Default)]
+pub struct Jobs {
+    /// Jobs by number.
+    pub list: Vec<Job>,
+    /// Ended children that are no jobs any more, or never were (process substitutions): pid and wait status.
+    ended: FxHashMap<i32, i32>,
+    /// Numbers of the current and previous job are the last in this list.
+    recent: Vec<usize>,
+}
+
+impl Jobs {
+    /// Adds a running job.
+    pub(crate) fn add(&mut self, pid: i32, text: Bytes) -> usize {
+        let number = self.list.iter().map(|j| j.number).max().unwrap_or(0) + 1;
+        let state = JobState::Running;
+        self.list.push(Job { number, pid, state, text, notified: false, foreign: false, spared: false });
+        self.recent.push(number);
+        number
+    }
+
+    /// The table a subshell starts with; returns the old one.
+    pub(crate) fn for_subshell(&mut self) -> Jobs {
+        let old = self.clone();
+        for job in &mut self.list {
+            job.foreign = true;
+        }
+        old
+    }
+
+    /// Back in the parent: what the subshell learnt about the parent's children stays known.
+    pub(crate) fn leave_subshell(&mut self, mut old: Jobs) {
+        for job in &mut old.list {
+            if let Some(known) = self.list.iter().find(|j| j.pid == job.pid) {
+                job.state = known.state;
+            }
+        }
+        old.ended.extend(self.ended.drain());
+        *self = old;
+    }
+
+    /// Notes the wait status of a child.
+    pub(crate) fn note(&mut self, pid: i32, wait_status: i32) {
+        let state = if sys::is_stopped(wait_status) {
+            JobState::Stopped(sys::stop_signal(wait_status))
+        } else if sys::is_continued(wait_status) {
+            JobState::Running
+        } else {
+            JobState::Done(wait_status)
+        };
+        match self.list.iter_mut().find(|j| j.pid == pid) {
+            Some(job) => job.state = state,
+            None if matches!(state, JobState::Done(_)) => {
+                self.ended.insert(pid, wait_status);
+            }
+            None => {}
+        }
+    }
+
+    /// The current (`%+`) or previous (`%-`) job's number.
+    pub fn recent(&self, back: usize) -> Option<usize> {
+        let alive: Vec<usize> =
+            self.recent.iter().copied().filter(|n| self.list.iter().any(|j| j.number == *n)).collect();
+        let stopped: Vec<usize> = alive
+            .iter()
+            .copied()
+            .filter(|n| self.list.iter().any(|j| j.number == *n && matches!(j.state, JobState::Stopped(_))))
+            .collect();
+        let mut order: Vec<usize> = alive.iter().copied().filter(|n| !stopped.contains(n)).collect();
+        order.extend(stopped);
+        order.len().checked_sub(back + 1).map(|i| order[i])
+    }
+
+    /// Removes the job `number`.
+    pub fn remove(&mut self, number: usize) {
+        self.list.retain(|j| j.number != number);
+        self.recent.retain(|n| *n != number);
+    }
+
+    /// Finds a job by a specification without the `%`.
+    pub fn find(&self, spec: &[u8]) -> Result<usize, FindError> {
+        let all = |test: &dyn Fn(&Job) -> bool| {
+            let found: Vec<usize> = self.list.iter().filter(|j| test(j)).map(|j| j.number).collect();
+            match found[..] {
+                [] => Err(FindError::None),
+                [one] => Ok(one),
+                _ => Err(FindError::Ambiguous),
+            }
+        };
+        match spec {
+            b"" | b"%" | b"+" => self.recent(0).ok_or(FindError::None),
+            b"-" => self.recent(1).or_else(|| self.recent(0)).ok_or(FindError::None),
+            _ if spec.iter().all(u8::is_ascii_digit) => {
+                let number = std::str::from_utf8(spec).ok().and_then(|s| s.parse::<usize>().ok());
+                all(&|j| Some(j.number) == number)
+            }
+            [b'?', text @ ..] => all(&|j| j.text.windows(text.len().max(1)).any(|w| w == text)),
+            text => all(&|j| j.text.starts_with(text)),
+        }
+    }
+}
+
+/// Why a job specification names no single job.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FindError {
+    /// No such job.
+    None,
+    /// More than one.
+    Ambiguous,
+}
+
+impl Session {
+    /// Waits for the child `pid` and gives its shell status. Traps wait until the child has ended.
+    pub(crate) fn wait_for_child(&mut self, pid: i32) -> Status {
+        match self.wait_raw(pid) {
+            Some(status) => sys::shell_status(status),
+            None => 127,
+        }
+    }
+
+    fn wait_raw(&mut self, pid: i32) -> Option<i32> {
+        if let Some(status) = self.jobs.ended.remove(&pid) {
+            return Some(status);
+        }
+        if !self.level_readers().is_empty() {
+            self.watch_child(pid);
+        }
+        loop {
+            match sys::wait_child(pid) {
+                Ok((_, status)) => return Some(status),
+                Err(libc::EINTR) => {}
+                Err(_) => return self.jobs.ended.remove(&pid),
+            }
+        }
+    }
+
+    /// While a child runs, takes what background children write into captures, so that they cannot block.
+    fn watch_child(&mut self, pid: i32) {
+        let Ok(handle) = sys::process_handle(pid) else { return };
+        loop {
+            let mut fds = self.level_readers();
+            fds.push(handle);
+            let ready = sys::poll_readable(&fds, -1);
+            self.drain_level_pipes();
+            if ready.contains(&handle) || ready.iter().all(|fd| *fd == handle) && sys::signal_pending() {
+                break;
+            }
+        }
+        sys::close(handle);
+    }
+
+    /// Waits for a foreground program; says so when a signal ended it.
+    pub(crate) fn wait_foreground(&mut self, pid: i32, args: &[Bytes]) -> Status {
+        let Some(status) = self.wait_raw(pid) else { return 127 };
+        self.report_signal(pid, status, || args.join(&b' '));
+        sys::shell_status(status)
+    }
+
+    /// Waits for every stage of a pipeline.
+    pub(crate) fn wait_pipeline(&mut self, children: &[i32], text: impl Fn() -> Bytes) -> Vec<Status> {
+        let mut statuses = Vec::with_capacity(children.len() + 1);
+        for (n, pid) in children.iter().enumerate() {
+            let status = self.wait_raw(*pid).unwrap_or(127 << 8);
+            if n + 1 == children.len() {
+                self.report_signal(*pid, status, &text);
+            }
+            statuses.push(sys::shell_status(status));
+        }
+        statuses
+    }
+
+    /// bash's notice that a foreground command died of a signal (not for SIGINT and SIGPIPE).
+    fn report_signal(&mut self, pid: i32, status: i32, text: impl Fn() -> Bytes) {
+        let Some(signal) = sys::term_signal(status) else { return };
+        if matches!(signal, libc::SIGINT | libc::SIGPIPE) {
+            return;
+        }
+        let mut description = sys::signal_description(signal);
+        if sys::dumped_core(status) {
+            description.push_str(" (core dumped)");
+        }
+        let mut message = format!("{pid:>5} {description:<23} ").into_bytes();
+        message.extend(text());
+        self.error(message);
+    }
+
+    /// Reaps whatever has ended, without waiting.
+    pub(crate) fn reap(&mut self) {
+        while let Ok((pid, status)) = sys::wait_any(false) {
+            if pid == 0 {
+                return;
+            }
+            self.jobs.note(pid, status);
+        }
+    }
+
+    /// Waits until any child changes state; false if there are none, or a trapped signal arrived.
+    pub(crate) fn wait_any_child(&mut self) -> Result<(), i32> {
+        let readers = self.level_readers();
+        if !readers.is_empty() {
+            self.reap();
+        }
+        let (pid, status) = sys::wait_any(true)?;
+        self.jobs.note(pid, status);
+        Ok(())
+    }
+
+    /// The status of an ended child that is not a job, once.
+    pub(crate) fn take_ended(&mut self, pid: i32) -> Option<Status> {
+        self.jobs.ended.remove(&pid).map(sys::shell_status)
+    }
+}

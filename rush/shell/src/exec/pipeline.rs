@@ -1,0 +1,202 @@
+//! Pipelines of several commands, background lists and `time`.
+
+use crate::expand::Expanded;
+use crate::state::descriptors::{Entry, OpenFile};
+use crate::state::names;
+use crate::state::options::{SetOption, Shopt};
+use crate::syntax::ast::{AndOr, Command, Pipeline, TimeStyle};
+use crate::{Bytes, Outcome, Session, Status, Unwind, sys};
+use std::os::fd::RawFd;
+
+use super::Launch;
+
+impl Session {
+    /// Runs the stages of a pipeline, each in a subshell but (with `lastpipe`) the last.
+    pub(crate) fn run_pipes(&mut self, stages: &[Command], pipeline: &Pipeline) -> Outcome {
+        let in_shell = self.shopt(Shopt::Lastpipe) && !self.is(SetOption::Monitor);
+        let launch = Launch::new(self);
+        let mut children = Vec::with_capacity(stages.len());
+        let mut input: Option<RawFd> = None;
+        let mut last_status = None;
+        for (n, stage) in stages.iter().enumerate() {
+            let last = n + 1 == stages.len();
+            if last && in_shell {
+                last_status = Some(self.run_last_in_shell(stage, input.take()));
+                break;
+            }
+            let output = if last { None } else { Some(self.make_pipe()?) };
+            match self.fork_child(&launch)? {
+                0 => self.run_stage_child(stage, input, output),
+                pid => children.push(pid),
+            }
+            if let Some(fd) = input.take() {
+                sys::close(fd);
+            }
+            if let Some((reader, writer)) = output {
+                sys::close(writer);
+                input = Some(reader);
+            }
+        }
+        launch.collect(self);
+        let text = || crate::syntax::printer::pipeline(pipeline);
+        let mut statuses = self.wait_pipeline(&children, text);
+        let mut unwind = None;
+        match last_status {
+            Some(Ok(status)) => statuses.push(status),
+            Some(Err(reason)) => {
+                statuses.push(self.status);
+                unwind = Some(reason);
+            }
+            None => {}
+        }
+        let status = self.pipeline_result(&statuses);
+        self.pipeline_status = statuses;
+        unwind.map_or(Ok(status), Err)
+    }
+
+    fn make_pipe(&mut self) -> Expanded<(RawFd, RawFd)> {
+        sys::pipe().map_err(|error| {
+            self.error(format!("pipe error: {}", sys::strerror(error)));
+            Unwind::Exit(1)
+        })
+    }
+
+    /// The status of a pipeline: the last, or with `pipefail` the last that is not 0.
+    fn pipeline_result(&self, statuses: &[Status]) -> Status {
+        let last = statuses.last().copied().unwrap_or(0);
+        if self.is(SetOption::Pipefail) {
+            return statuses.iter().rev().copied().find(|s| *s != 0).unwrap_or(0);
+        }
+        last
+    }
+
+    fn run_stage_child(&mut self, stage: &Command, input: Option<RawFd>, output: Option<(RawFd, RawFd)>) -> ! {
+        if let Some(fd) = input {
+            self.descriptors.replace(0, Entry::Open(OpenFile::owned(fd)));
+        }
+        if let Some((reader, writer)) = output {
+            sys::close(reader);
+            self.descriptors.replace(1, Entry::Open(OpenFile::owned(writer)));
+            self.redo_error_duplication(stage);
+        }
+        self.exec_directly = matches!(stage, Command::Simple(_)) && !self.traps.has_exit();
+        self.finish_child(|session| session.run_command(stage))
+    }
+
+    /// `|&` is a redirection of the stage itself, so there is nothing more to do.
+    fn redo_error_duplication(&mut self, _stage: &Command) {}
+
+    fn run_last_in_shell(&mut self, stage: &Command, input: Option<RawFd>) -> Outcome {
+        let Some(fd) = input else { return self.run_command(stage) };
+        let old = self.descriptors.replace(0, Entry::Open(OpenFile::owned(fd)));
+        let result = self.run_command(stage);
+        self.descriptors.replace(0, old);
+        result
+    }
+
+    /// `list &`
+    pub(crate) fn run_background(&mut self, and_or: &AndOr) -> Outcome {
+        let text = crate::syntax::printer::and_or(and_or);
+        let pid = self.fork_background()?;
+        if pid == 0 {
+            if !self.background_monitor {
+                sys::ignore_interrupts();
+                self.null_input();
+            }
+            let simple = and_or.rest.is_empty()
+                && matches!(&and_or.first.stages[..], [Command::Simple(_)])
+                && !and_or.first.negated
+                && and_or.first.timed.is_none();
+            self.exec_directly = simple && !self.traps.has_exit();
+            self.finish_child(|session| session.run_and_or(and_or));
+        }
+        self.last_background = Some(pid);
+        self.jobs.add(pid, text);
+        self.status = 0;
+        Ok(0)
+    }
+
+    /// An asynchronous list without job control reads nothing, unless standard input was redirected.
+    fn null_input(&mut self) {
+        if let Ok(fd) = sys::open(b"/dev/null", libc::O_RDONLY, 0) {
+            if matches!(self.descriptors.entries().first(), None | Some(Entry::Inherited)) {
+                self.descriptors.replace(0, Entry::Open(OpenFile::owned(fd)));
+            } else {
+                sys::close(fd);
+            }
+        }
+    }
+
+    /// Prints what `time` measured.
+    pub(crate) fn report_time(&mut self, style: TimeStyle, start: sys::Clocks) {
+        let now = sys::clocks();
+        let real = now.real_us - start.real_us;
+        let user = now.user_us - start.user_us;
+        let system = now.system_us - start.system_us;
+        let format = match style {
+            TimeStyle::Posix => b"real %2R\nuser %2U\nsys %2S".to_vec(),
+            TimeStyle::Bash => match self.get_id(names::TIMEFORMAT) {
+                Some(format) => format.into_owned(),
+                None => b"\nreal\t%3lR\nuser\t%3lU\nsys\t%3lS".to_vec(),
+            },
+        };
+        if format.is_empty() {
+            return;
+        }
+        let text = format_time(&format, real, user, system);
+        self.write_err(&text);
+    }
+}
+
+/// Applies TIMEFORMAT.
+fn format_time(format: &[u8], real: u64, user: u64, system: u64) -> Bytes {
+    let mut out = Bytes::new();
+    let mut bytes = format.iter().copied().peekable();
+    while let Some(byte) = bytes.next() {
+        if byte != b'%' {
+            out.push(byte);
+            continue;
+        }
+        let mut precision = 3;
+        let mut long = false;
+        if let Some(digit @ b'0'..=b'9') = bytes.peek().copied() {
+            precision = usize::from(digit - b'0').min(6);
+            bytes.next();
+        }
+        if bytes.peek() == Some(&b'l') {
+            long = true;
+            bytes.next();
+        }
+        match bytes.next() {
+            Some(b'%') => out.push(b'%'),
+            Some(b'R') => push_duration(&mut out, real, precision, long),
+            Some(b'U') => push_duration(&mut out, user, precision, long),
+            Some(b'S') => push_duration(&mut out, system, precision, long),
+            Some(b'P') => {
+                let percent = if real == 0 { 0.0 } else { (user + system) as f64 * 100.0 / real as f64 };
+                out.extend_from_slice(format!("{percent:.2}").as_bytes());
+            }
+            Some(other) => out.extend_from_slice(&[b'%', other]),
+            None => out.push(b'%'),
+        }
+    }
+    out.push(b'\n');
+    out
+}
+
+fn push_duration(out: &mut Bytes, micros: u64, precision: usize, long: bool) {
+    let (minutes, rest) = if long { (micros / 60_000_000, micros % 60_000_000) } else { (0, micros) };
+    if long {
+        out.extend_from_slice(format!("{minutes}m").as_bytes());
+    }
+    let seconds = rest / 1_000_000;
+    let fraction = format!("{:06}", rest % 1_000_000);
+    out.extend_from_slice(seconds.to_string().as_bytes());
+    if precision > 0 {
+        out.push(b'.');
+        out.extend_from_slice(&fraction.as_bytes()[..precision]);
+    }
+    if long {
+        out.push(b's');
+    }
+}

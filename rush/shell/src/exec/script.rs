@@ -1,0 +1,209 @@
+//! Running text: scripts read line by line, strings, and the reporting of syntax errors.
+
+use crate::state::descriptors::OpenFile;
+use crate::state::options::{SetOption, Shopt};
+use crate::syntax::{Context, Input, LineSource, Next, Parser, SyntaxError};
+use crate::{Bytes, Outcome, Session, Unwind, limits};
+use std::rc::Rc;
+
+impl Session {
+    /// Runs text as `eval` does: every complete command in turn. The first line is `line`.
+    pub fn run_text(&mut self, text: &[u8], line: u32) -> Outcome {
+        let mut input = Input::from_bytes(text, line);
+        self.run_input(&mut input, false)
+    }
+
+    /// Runs a whole script from `source`; expansion errors give up one command, not the script.
+    pub fn run_script(&mut self, source: Box<dyn LineSource>) -> Outcome {
+        let mut input = Input::from_source(source);
+        self.run_input(&mut input, true)
+    }
+
+    /// Runs a `-c` string.
+    pub fn run_command_string(&mut self, text: &[u8]) -> Outcome {
+        let mut input = Input::from_bytes(text, 1);
+        self.run_input(&mut input, false)
+    }
+
+    /// Runs the commands of `input`. `top` says that an expansion error ends only the command (a script), rather
+    /// than everything (a string).
+    pub(crate) fn run_input(&mut self, input: &mut Input, top: bool) -> Outcome {
+        let mut status = 0;
+        loop {
+            let next = self.parse_next(input);
+            match next {
+                Ok(Next::End) => return Ok(status),
+                Ok(Next::List(list)) => {
+                    if self.is(SetOption::Noexec) && !self.interactive {
+                        continue;
+                    }
+                    match self.run_list(&list) {
+                        Ok(s) => status = s,
+                        Err(Unwind::Discard(s)) if top => {
+                            self.status = s;
+                            status = s;
+                            if self.is(SetOption::Errexit) && self.errexit_ignored == 0 {
+                                return Err(Unwind::Exit(s));
+                            }
+                        }
+                        Err(unwind) => return Err(unwind),
+                    }
+                    if self.is(SetOption::Onecmd) && top {
+                        return Err(Unwind::Exit(status));
+                    }
+                }
+                Err(error) => {
+                    self.report_syntax_error(&error, "");
+                    self.status = 2;
+                    if top && self.interactive {
+                        input.skip_line();
+                        status = 2;
+                        continue;
+                    }
+                    if top || !self.calls.is_empty() && self.is(SetOption::Posix) {
+                        return Err(Unwind::Exit(2));
+                    }
+                    return Ok(2);
+                }
+            }
+        }
+    }
+
+    fn parse_next(&mut self, input: &mut Input) -> Result<Next, SyntaxError> {
+        let aliases = self.aliases.clone();
+        let expands = self.shopt(Shopt::ExpandAliases) || self.is(SetOption::Posix);
+        let extglob = self.extglob();
+        let posix = self.is(SetOption::Posix);
+        let context = Context {
+            variables: &mut self.variables,
+            aliases: if expands { Some(&*aliases) } else { None },
+            extglob,
+            posix,
+        };
+        let start = input.position();
+        let mut parser = Parser::new(input, context);
+        let next = parser.next_command();
+        let warnings = std::mem::take(&mut parser.warnings);
+        for (line, message) in warnings {
+            self.line = line;
+            self.error(message);
+        }
+        if self.is(SetOption::Verbose) {
+            let text = input.slice(start.min(input.position()), input.position()).to_vec();
+            self.write_err(&text);
+        }
+        next
+    }
+
+    /// Reports a syntax error as bash does, with the offending line below.
+    pub(crate) fn report_syntax_error(&mut self, error: &SyntaxError, context: &str) {
+        let line = std::mem::replace(&mut self.line, error.line);
+        let mut prefix = Bytes::new();
+        if !context.is_empty() {
+            prefix.extend_from_slice(context.as_bytes());
+            prefix.extend_from_slice(b": ");
+        }
+        let command_string = self.runs_command_string && self.calls.is_empty() && self.error_context.is_none();
+        let old = self.error_context;
+        if command_string {
+            self.error_context = Some("-c");
+        }
+        let mut message = prefix.clone();
+        message.extend_from_slice(&error.message);
+        self.error(message);
+        if let Some(shown) = &error.shown {
+            let mut message = prefix;
+            message.push(b'`');
+            message.extend_from_slice(shown);
+            message.push(b'\'');
+            self.error(message);
+        }
+        self.error_context = old;
+        self.line = line;
+    }
+}
+
+/// A script in a file, read in blocks.
+pub struct FileLines {
+    file: Rc<OpenFile>,
+}
+
+impl FileLines {
+    /// Lines of `file`.
+    pub fn new(file: Rc<OpenFile>) -> FileLines {
+        FileLines { file }
+    }
+}
+
+impl LineSource for FileLines {
+    fn read_line(&mut self, buffer: &mut Bytes) -> bool {
+        let before = buffer.len();
+        loop {
+            let start = buffer.len();
+            buffer.resize(start + limits::READ_CHUNK_BYTES, 0);
+            let result = self.file.read(&mut buffer[start..]);
+            buffer.truncate(start + *result.as_ref().unwrap_or(&0));
+            match result {
+                Ok(0) => return buffer.len() > before,
+                Ok(_) if buffer[start..].contains(&b'\n') => return self.complete_line(buffer),
+                Ok(_) | Err(libc::EINTR) => {}
+                Err(_) => return buffer.len() > before,
+            }
+        }
+    }
+}
+
+impl FileLines {
+    /// The parser looks at whole lines only, so the last line of the buffer has to be whole.
+    fn complete_line(&mut self, buffer: &mut Bytes) -> bool {
+        let mut chunk = [0; 4096];
+        while buffer.last() != Some(&b'\n') {
+            match self.file.read(&mut chunk) {
+                Ok(0) => return true,
+                Ok(n) => buffer.extend_from_slice(&chunk[..n]),
+                Err(libc::EINTR) => {}
+                Err(_) => return true,
+            }
+        }
+        true
+    }
+}
+
+/// Commands on standard input: nothing beyond the current line may be taken, because commands read it too.
+pub struct StandardInputLines {
+    file: Rc<OpenFile>,
+    can_unread: bool,
+}
+
+impl StandardInputLines {
+    /// Lines of `file`.
+    pub fn new(file: Rc<OpenFile>) -> StandardInputLines {
+        let can_unread = file.can_unread();
+        StandardInputLines { file, can_unread }
+    }
+}
+
+impl LineSource for StandardInputLines {
+    fn read_line(&mut self, buffer: &mut Bytes) -> bool {
+        let before = buffer.len();
+        let mut chunk = [0; 4096];
+        let size = if self.can_unread { chunk.len() } else { 1 };
+        loop {
+            match self.file.read(&mut chunk[..size]) {
+                Ok(0) => return buffer.len() > before,
+                Ok(n) => match chunk[..n].iter().position(|b| *b == b'\n') {
+                    Some(at) => {
+                        buffer.extend_from_slice(&chunk[..at + 1]);
+                        if n > at + 1 {
+                            self.file.unread(n - at - 1);
+                        }
+                        return true;
+                    }
+                    None => buffer.extend_from_slice(&chunk[..n]),
+                },
+                Err(libc::EINTR) => {}
+                Err(_) => return buffer.len() > before,
+            }
+        }
+    }
+}

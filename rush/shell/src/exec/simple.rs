@@ -1,0 +1,183 @@
+//! Simple commands (POSIX XCU 2.9.1): expansion, assignments, redirections, and the choice between function, builtin
+//! and program.
+
+use crate::builtins::{self, Builtin};
+use crate::state::options::SetOption;
+use crate::state::variables::FrameKind;
+use crate::syntax::ast::SimpleCommand;
+use crate::{Bytes, Outcome, Session, Status, Unwind, sys};
+
+impl Session {
+    pub(crate) fn run_simple(&mut self, command: &SimpleCommand) -> Outcome {
+        self.line = command.line;
+        if self.traps.wants_text() {
+            self.command_text = crate::syntax::printer::simple_command(command);
+            if self.run_debug_trap()? {
+                return Ok(self.status);
+            }
+            self.line = command.line;
+        }
+        let result = self.run_simple_inner(command);
+        match result {
+            Ok(status) => {
+                self.status = status;
+                self.set_pipeline_status(status);
+                if status != 0 {
+                    self.line = command.line;
+                    self.check_errexit()?;
+                }
+                Ok(status)
+            }
+            Err(unwind) => Err(unwind),
+        }
+    }
+
+    fn run_simple_inner(&mut self, command: &SimpleCommand) -> Outcome {
+        if command.words.is_empty() {
+            return self.run_without_words(command);
+        }
+        self.substitution_status = None;
+        if command.words.iter().any(|w| w.assignment.is_some()) {
+            if let Some(outcome) = self.run_declaration(command)? {
+                return Ok(outcome);
+            }
+        }
+        let mut args: Vec<Bytes> = Vec::with_capacity(command.words.len());
+        self.expand_words(&command.words, &mut args)?;
+        if args.is_empty() {
+            return self.run_without_words(command);
+        }
+        if self.is(SetOption::Xtrace) {
+            self.trace_command(command, &args);
+        }
+        self.run_with_redirects(command, args)
+    }
+
+    /// Assignments and redirections alone.
+    fn run_without_words(&mut self, command: &SimpleCommand) -> Outcome {
+        if command.words.is_empty() {
+            self.substitution_status = None;
+        }
+        for assignment in &command.assignments {
+            self.run_assignment(assignment)?;
+        }
+        if !command.redirects.is_empty() {
+            match self.redirect(&command.redirects)? {
+                Ok(saved) => self.undo_redirects(saved),
+                Err(status) => return Ok(status),
+            }
+        }
+        self.last_argument.clear();
+        Ok(self.substitution_status.take().unwrap_or(0))
+    }
+
+    /// Applies the redirections, runs the command and undoes them.
+    fn run_with_redirects(&mut self, command: &SimpleCommand, args: Vec<Bytes>) -> Outcome {
+        if command.redirects.is_empty() {
+            return self.run_with_assignments(command, args);
+        }
+        let saved = match self.redirect(&command.redirects)? {
+            Ok(saved) => saved,
+            Err(status) => {
+                let special = builtins::find(&args[0]).is_some_and(|b| b.special);
+                if special && self.is(SetOption::Posix) && !self.interactive {
+                    return Err(Unwind::Exit(status));
+                }
+                return Ok(status);
+            }
+        };
+        let result = self.run_with_assignments(command, args);
+        if std::mem::take(&mut self.keep_redirects) {
+            drop(saved);
+        } else {
+            self.undo_redirects(saved);
+        }
+        result
+    }
+
+    fn run_with_assignments(&mut self, command: &SimpleCommand, args: Vec<Bytes>) -> Outcome {
+        if command.assignments.is_empty() {
+            return self.run_arguments(args, true);
+        }
+        let special = builtins::find(&args[0]).is_some_and(|b| b.special);
+        if special && self.is(SetOption::Posix) && !self.functions.contains_key(&args[0]) {
+            for assignment in &command.assignments {
+                self.run_assignment(assignment)?;
+            }
+            return self.run_arguments(args, true);
+        }
+        self.variables.push_frame(FrameKind::Temporary);
+        let mut result = Ok(0);
+        for assignment in &command.assignments {
+            result = self.temporary_assignment(assignment).map(|()| 0);
+            if result.is_err() {
+                break;
+            }
+        }
+        if result.is_ok() {
+            result = self.run_arguments(args, true);
+        }
+        self.variables.pop_frame();
+        result
+    }
+
+    /// Runs `args` as a function, builtin or program. Without `functions`, functions are skipped (`command`).
+    pub(crate) fn run_arguments(&mut self, args: Vec<Bytes>, functions: bool) -> Outcome {
+        let name = &args[0];
+        if functions {
+            let posix_special = self.is(SetOption::Posix) && builtins::find(name).is_some_and(|b| b.special);
+            if let Some(function) = self.functions.get(name).filter(|_| !posix_special) {
+                let function = function.clone();
+                return self.call_function(&function, args);
+            }
+        }
+        if let Some(builtin) = builtins::find(name).filter(|_| !self.is_disabled(name)) {
+            return self.run_builtin(builtin, args);
+        }
+        self.run_program(args)
+    }
+
+    /// Runs a builtin and accounts for its output.
+    pub(crate) fn run_builtin(&mut self, builtin: &'static Builtin, mut args: Vec<Bytes>) -> Outcome {
+        let result = (builtin.run)(self, &args);
+        if let Some(last) = args.pop() {
+            self.last_argument = last;
+        }
+        match self.take_output_error() {
+            None => result,
+            Some(error) => {
+                let message = format!("write error: {}", sys::strerror(error));
+                self.builtin_error(builtin.name.as_bytes(), message);
+                result.map(|_| 1)
+            }
+        }
+    }
+
+    /// Whether `enable -n` turned the builtin off.
+    pub(crate) fn is_disabled(&self, name: &[u8]) -> bool {
+        !self.disabled_builtins.is_empty() && self.disabled_builtins.contains(name)
+    }
+
+    /// Runs a program and waits for it.
+    fn run_program(&mut self, args: Vec<Bytes>) -> Outcome {
+        let path = match self.find_program(&args[0]) {
+            Ok(path) => path,
+            Err(status) => return self.program_not_found(args, status),
+        };
+        self.last_argument = args.last().cloned().unwrap_or_default();
+        if self.exec_directly {
+            return Err(self.replace_process(&path, &args));
+        }
+        self.spawn_and_wait(&path, &args)
+    }
+
+    fn program_not_found(&mut self, mut args: Vec<Bytes>, status: Status) -> Outcome {
+        if status == 127 {
+            if let Some(handler) = self.functions.get(&b"command_not_found_handle"[..]).cloned() {
+                args.insert(0, b"command_not_found_handle".to_vec());
+                return self.run_in_subshell(|session| session.call_function(&handler, args));
+            }
+        }
+        Ok(status)
+    }
+}

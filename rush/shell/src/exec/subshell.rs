@@ -1,0 +1,357 @@
+//! Subshells without fork: a snapshot of the session is taken, the commands run in this process with their output
+//! captured in memory, and the snapshot is put back.
+//!
+//! Where semantics need a real process (`$BASHPID`, `ulimit`), `ensure_real_process` forks late: the child goes on
+//! with the rest of the subshell and exits at its boundary, the parent unwinds to the boundary and waits.
+//! Invariant: `levels` lists the in-process subshells being run, outermost first; those that this process is the
+//! real child of are marked `real`, and they come first.
+
+use super::jobs::Jobs;
+use super::traps::Traps;
+use crate::state::descriptors::{Capture, Descriptors, Entry, OpenFile};
+use crate::state::options::{Options, SetOption};
+use crate::state::session::{Call, Function};
+use crate::state::variables::Mark;
+use crate::{Bytes, Outcome, Session, Status, Unwind, limits, sys};
+use rustc_hash::FxHashMap;
+use std::cell::RefCell;
+use std::os::fd::RawFd;
+use std::rc::Rc;
+
+/// An in-process subshell being run.
+#[derive(Debug, Default)]
+pub(crate) struct Level {
+    /// Whether this process is the forked child for this level.
+    real: bool,
+    /// Where the level's output is collected, for a command substitution.
+    capture: Option<Rc<OpenFile>>,
+    /// A pipe into the capture for background children: read and write end.
+    pipe: Option<(RawFd, RawFd)>,
+    /// The working directory to go back to.
+    directory: Option<RawFd>,
+    /// The file mode mask to go back to.
+    mask: Option<u32>,
+    /// The child that runs the rest of this level, and the read end of its output.
+    forked: Option<(i32, Option<RawFd>)>,
+}
+
+/// What is put back when a subshell ends.
+struct Snapshot {
+    mark: Mark,
+    options: Options,
+    descriptors: Descriptors,
+    name: Bytes,
+    positional: Rc<Vec<Bytes>>,
+    functions: Rc<FxHashMap<Bytes, Function>>,
+    aliases: Rc<FxHashMap<Bytes, Bytes>>,
+    traps: Traps,
+    jobs: Jobs,
+    calls: Vec<Call>,
+    directory_stack: Rc<Vec<Bytes>>,
+    last_background: Option<i32>,
+    loop_depth: u32,
+    errexit_ignored: u32,
+    exec_directly: bool,
+    random: u32,
+    line: u32,
+    pipeline_status: Vec<Status>,
+    last_argument: Bytes,
+    trap_depth: u32,
+}
+
+impl Level {
+    /// The level's capture.
+    pub(crate) fn capture_file(&self) -> Option<Rc<OpenFile>> {
+        self.capture.clone()
+    }
+}
+
+impl Session {
+    /// Runs `body` in an in-process subshell.
+    pub(crate) fn run_in_subshell(&mut self, body: impl FnOnce(&mut Session) -> Outcome) -> Outcome {
+        let (status, _) = self.run_level(None, body)?;
+        Ok(status)
+    }
+
+    /// Runs `body` in an in-process subshell and gives what it wrote to descriptor 1.
+    pub(crate) fn capture_output(
+        &mut self,
+        body: impl FnOnce(&mut Session) -> Outcome,
+    ) -> Result<(Status, Bytes), Unwind> {
+        let capture = Rc::new(OpenFile::Capture(RefCell::new(Capture::Buffer(Bytes::new()))));
+        self.run_level(Some(capture), body)
+    }
+
+    fn run_level(
+        &mut self,
+        capture: Option<Rc<OpenFile>>,
+        body: impl FnOnce(&mut Session) -> Outcome,
+    ) -> Result<(Status, Bytes), Unwind> {
+        if self.stack_is_low() {
+            self.error("subshell: maximum nesting level exceeded");
+            return Ok((1, Bytes::new()));
+        }
+        self.flush_output();
+        let snapshot = self.take_snapshot();
+        if let Some(capture) = &capture {
+            self.descriptors.replace(1, Entry::Open(capture.clone()));
+        }
+        self.levels.push(Level { capture: capture.clone(), ..Level::default() });
+        let result = body(self);
+        let result = self.end_subshell(result);
+        if self.levels.last().is_some_and(|level| level.real) {
+            let status = result.unwrap_or_else(|unwind| unwind_status(&unwind));
+            self.flush_output();
+            sys::exit_now(status);
+        }
+        self.put_back(snapshot);
+        let level = self.levels.pop().unwrap_or_default();
+        let status = self.leave_level(level, result)?;
+        let text = capture.map(|file| take_capture(&file)).unwrap_or_default();
+        self.status = status;
+        Ok((status, text))
+    }
+
+    fn take_snapshot(&mut self) -> Snapshot {
+        let snapshot = Snapshot {
+            mark: self.variables.mark(),
+            options: self.options,
+            descriptors: self.descriptors.clone(),
+            name: self.name.clone(),
+            positional: self.positional.clone(),
+            functions: self.functions.clone(),
+            aliases: self.aliases.clone(),
+            traps: self.traps.clone(),
+            jobs: self.jobs.for_subshell(),
+            calls: self.calls.clone(),
+            directory_stack: self.directory_stack.clone(),
+            last_background: self.last_background,
+            loop_depth: std::mem::take(&mut self.loop_depth),
+            errexit_ignored: self.errexit_ignored,
+            exec_directly: std::mem::take(&mut self.exec_directly),
+            random: self.random,
+            line: self.line,
+            pipeline_status: self.pipeline_status.clone(),
+            last_argument: self.last_argument.clone(),
+            trap_depth: self.trap_depth,
+        };
+        self.subshell_depth += 1;
+        self.traps.enter_subshell(self.options.is(SetOption::Errtrace), self.options.is(SetOption::Functrace));
+        snapshot
+    }
+
+    fn put_back(&mut self, snapshot: Snapshot) {
+        self.subshell_depth -= 1;
+        self.variables.restore(snapshot.mark);
+        self.options = snapshot.options;
+        self.descriptors = snapshot.descriptors;
+        self.name = snapshot.name;
+        self.positional = snapshot.positional;
+        self.functions = snapshot.functions;
+        self.aliases = snapshot.aliases;
+        let inner = std::mem::replace(&mut self.traps, snapshot.traps);
+        self.traps.restore_dispositions(&inner);
+        self.jobs.leave_subshell(snapshot.jobs);
+        self.calls = snapshot.calls;
+        self.directory_stack = snapshot.directory_stack;
+        self.last_background = snapshot.last_background;
+        self.loop_depth = snapshot.loop_depth;
+        self.errexit_ignored = snapshot.errexit_ignored;
+        self.exec_directly = snapshot.exec_directly;
+        self.random = snapshot.random;
+        self.line = snapshot.line;
+        self.pipeline_status = snapshot.pipeline_status;
+        self.last_argument = snapshot.last_argument;
+        self.trap_depth = snapshot.trap_depth;
+    }
+
+    /// Turns the end of a subshell's commands into its status and runs its EXIT trap.
+    fn end_subshell(&mut self, result: Outcome) -> Outcome {
+        if let Err(Unwind::Forked(pid)) = result {
+            return Err(Unwind::Forked(pid));
+        }
+        let status = match &result {
+            Ok(status) => *status,
+            Err(unwind) => unwind_status(unwind),
+        };
+        self.status = status;
+        match self.run_exit_trap() {
+            Ok(()) => Ok(self.status),
+            Err(Unwind::Forked(pid)) => Err(Unwind::Forked(pid)),
+            Err(unwind) => Ok(unwind_status(&unwind)),
+        }
+    }
+
+    /// Undoes what a level did to the process and collects what its children still write.
+    fn leave_level(&mut self, level: Level, result: Outcome) -> Outcome {
+        if let Some(fd) = level.directory {
+            let _ = sys::fchdir(fd);
+            sys::close(fd);
+        }
+        if let Some(mask) = level.mask {
+            sys::umask(mask);
+        }
+        let mut status = result;
+        if let Some((pid, reader)) = level.forked {
+            if let (Some(reader), Some(file)) = (reader, &level.capture) {
+                read_into_capture(reader, file);
+                sys::close(reader);
+            }
+            status = Ok(self.wait_for_child(pid));
+        }
+        if let Some((reader, writer)) = level.pipe {
+            sys::close(writer);
+            sys::set_nonblocking(reader, false);
+            if let Some(file) = &level.capture {
+                read_into_capture(reader, file);
+            }
+            sys::close(reader);
+        }
+        status
+    }
+
+    /// Before the working directory changes: remembers where the subshell came from.
+    pub fn before_chdir(&mut self) {
+        if let Some(level) = self.levels.last_mut().filter(|l| !l.real && l.directory.is_none()) {
+            level.directory = sys::open(b".", libc::O_PATH | libc::O_DIRECTORY, 0).ok();
+        }
+    }
+
+    /// Changes the file mode mask; in a subshell the old one comes back at its end.
+    pub fn set_umask(&mut self, mask: u32) {
+        let old = sys::umask(mask);
+        if let Some(level) = self.levels.last_mut().filter(|l| !l.real && l.mask.is_none()) {
+            level.mask = Some(old);
+        }
+    }
+
+    /// Makes sure that every subshell this code runs in is a process of its own. `Err(Forked)` in the parent.
+    pub fn ensure_real_process(&mut self) -> Result<(), Unwind> {
+        while let Some(index) = self.levels.iter().position(|level| !level.real) {
+            self.flush_output();
+            let pipe = match &self.levels[index].capture {
+                Some(_) => Some(sys::pipe().map_err(|_| Unwind::Exit(1))?),
+                None => None,
+            };
+            match sys::fork() {
+                Ok(0) => {
+                    let level = &mut self.levels[index];
+                    level.real = true;
+                    level.directory = None;
+                    level.mask = None;
+                    if let (Some((reader, writer)), Some(file)) = (pipe, &level.capture) {
+                        sys::close(reader);
+                        set_capture_pipe(file, writer);
+                    }
+                    self.became_child();
+                }
+                Ok(pid) => {
+                    let reader = pipe.map(|(reader, writer)| {
+                        sys::close(writer);
+                        reader
+                    });
+                    self.levels[index].forked = Some((pid, reader));
+                    return Err(Unwind::Forked(pid));
+                }
+                Err(error) => {
+                    self.error(format!("fork: {}", sys::strerror(error)));
+                    return Err(Unwind::Exit(254));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// In a real child just forked: the captures of outer levels belong to the parent and become pipes into it.
+    /// `pipes` are the write ends, by level.
+    pub(crate) fn detach_levels(&mut self, pipes: &[(usize, RawFd)]) {
+        for (index, writer) in pipes {
+            if let Some(file) = self.levels.get(*index).and_then(|l| l.capture.clone()) {
+                set_capture_pipe(&file, *writer);
+            }
+        }
+        for level in &mut self.levels {
+            level.real = true;
+            level.pipe = None;
+            level.directory = None;
+            level.mask = None;
+        }
+        // This process ends itself; no level of it is left to return to.
+        self.levels.clear();
+    }
+
+    /// Indexes of the levels whose captures are buffers of this process.
+    pub(crate) fn buffered_levels(&self) -> Vec<usize> {
+        let buffered = |level: &Level| level.capture.as_ref().is_some_and(|c| is_buffer(c));
+        (0..self.levels.len()).filter(|n| buffered(&self.levels[*n])).collect()
+    }
+
+    /// The write end of the pipe through which children of the level `index` write into its capture.
+    pub(crate) fn level_pipe(&mut self, index: usize) -> Option<RawFd> {
+        let level = self.levels.get_mut(index)?;
+        if level.pipe.is_none() {
+            let (reader, writer) = sys::pipe().ok()?;
+            sys::set_nonblocking(reader, true);
+            level.pipe = Some((reader, writer));
+        }
+        level.pipe.map(|(_, writer)| writer)
+    }
+
+    /// Moves what background children have written so far into the captures, to keep the order of output.
+    pub(crate) fn drain_level_pipes(&mut self) {
+        for level in &self.levels {
+            if let (Some((reader, _)), Some(file)) = (level.pipe, &level.capture) {
+                read_into_capture(reader, file);
+            }
+        }
+    }
+
+    /// The read ends of the levels' pipes, to be watched while waiting.
+    pub(crate) fn level_readers(&self) -> Vec<RawFd> {
+        self.levels.iter().filter_map(|level| level.pipe.map(|p| p.0)).collect()
+    }
+}
+
+/// The status a subshell has when it is left by `unwind`.
+pub(crate) fn unwind_status(unwind: &Unwind) -> Status {
+    match unwind {
+        Unwind::Exit(status) | Unwind::Return(status) | Unwind::Discard(status) => *status & 0xff,
+        Unwind::Break(_) | Unwind::Continue(_) | Unwind::Forked(_) => 0,
+    }
+}
+
+fn is_buffer(file: &OpenFile) -> bool {
+    matches!(file, OpenFile::Capture(c) if matches!(&*c.borrow(), Capture::Buffer(_)))
+}
+
+fn set_capture_pipe(file: &OpenFile, writer: RawFd) {
+    if let OpenFile::Capture(capture) = file {
+        *capture.borrow_mut() = Capture::Pipe(writer);
+    }
+}
+
+fn take_capture(file: &OpenFile) -> Bytes {
+    match file {
+        OpenFile::Capture(capture) => match &mut *capture.borrow_mut() {
+            Capture::Buffer(buffer) => std::mem::take(buffer),
+            Capture::Pipe(_) => Bytes::new(),
+        },
+        _ => Bytes::new(),
+    }
+}
+
+/// Reads to the end (or until a non-blocking pipe is empty) into a capture's buffer.
+pub(crate) fn read_into_capture(reader: RawFd, file: &OpenFile) {
+    let mut chunk = vec![0; limits::READ_CHUNK_BYTES];
+    loop {
+        match sys::read(reader, &mut chunk) {
+            Ok(0) => return,
+            Ok(n) => {
+                let _ = file.write_all(&chunk[..n]);
+            }
+            Err(libc::EINTR) => {}
+            Err(libc::EAGAIN) => return,
+            Err(_) => return,
+        }
+    }
+}

@@ -1,0 +1,320 @@
+//! Traps: the table, signal dispositions, and running the actions at the points where bash does.
+
+use crate::{Bytes, Outcome, Session, Status, Unwind, sys};
+use std::rc::Rc;
+
+/// Pseudo-signals and real ones, as trap numbers.
+pub const EXIT: usize = 0;
+/// One above the highest signal.
+pub const DEBUG: usize = 65;
+/// The ERR trap.
+pub const ERR: usize = 66;
+/// The RETURN trap.
+pub const RETURN: usize = 67;
+/// How many trap numbers there are.
+pub const COUNT: usize = 68;
+
+/// What a trap does.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Action {
+    /// `trap '' SIG`
+    Ignore,
+    /// `trap 'text' SIG`
+    Run(Rc<[u8]>),
+}
+
+/// The table of traps.
+#[derive(Debug, Clone)]
+pub struct Traps {
+    actions: Rc<Vec<Option<Action>>>,
+    /// What a parent shell had set, shown by `trap` in a subshell until the subshell changes a trap.
+    inherited: Option<Rc<Vec<Option<Action>>>>,
+    /// DEBUG, ERR and RETURN are not inherited by functions and subshells without options.
+    debug_off: bool,
+    error_off: bool,
+    return_off: bool,
+    running: u32,
+}
+
+impl Default for Traps {
+    fn default() -> Self {
+        Traps {
+            actions: Rc::new(vec![None; COUNT]),
+            inherited: None,
+            debug_off: false,
+            error_off: false,
+            return_off: false,
+            running: 0,
+        }
+    }
+}
+
+/// Which traps a function call hides.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Hidden {
+    debug: bool,
+    error: bool,
+    returns: bool,
+    actions_before: usize,
+}
+
+impl Traps {
+    /// The action of a trap number.
+    pub fn get(&self, number: usize) -> Option<&Action> {
+        self.actions.get(number).and_then(Option::as_ref)
+    }
+
+    /// The actions that `trap` lists.
+    pub fn listed(&self) -> &[Option<Action>] {
+        self.inherited.as_ref().unwrap_or(&self.actions)
+    }
+
+    /// Sets or resets a trap and the signal's disposition.
+    pub fn set(&mut self, number: usize, action: Option<Action>) {
+        self.inherited = None;
+        match number {
+            DEBUG => self.debug_off = false,
+            ERR => self.error_off = false,
+            RETURN => self.return_off = false,
+            _ => {}
+        }
+        if number > EXIT && number < DEBUG {
+            dispose(number, action.as_ref());
+        }
+        if let Some(slot) = Rc::make_mut(&mut self.actions).get_mut(number) {
+            *slot = action;
+        }
+    }
+
+    pub(crate) fn has_exit(&self) -> bool {
+        self.actions[EXIT].is_some()
+    }
+
+    pub(crate) fn has_error(&self) -> bool {
+        self.actions[ERR].is_some() && !self.error_off
+    }
+
+    /// Whether BASH_COMMAND may be asked for, so that its text has to be kept.
+    pub(crate) fn wants_text(&self) -> bool {
+        (self.actions[DEBUG].is_some() && !self.debug_off || self.actions[ERR].is_some())
+            && self.running == 0
+            || self.actions[EXIT].is_some() && self.running == 0
+    }
+
+    /// Subshells keep ignored signals and lose the other traps.
+    pub(crate) fn enter_subshell(&mut self, errtrace: bool, functrace: bool) {
+        if self.actions.iter().all(Option::is_none) {
+            return;
+        }
+        self.inherited.get_or_insert_with(|| self.actions.clone());
+        self.running = 0;
+        let actions = Rc::make_mut(&mut self.actions);
+        for (number, action) in actions.iter_mut().enumerate() {
+            let keeps = matches!(action, Some(Action::Ignore))
+                || number == ERR && errtrace
+                || matches!(number, DEBUG | RETURN) && functrace;
+            if !keeps {
+                *action = None;
+            }
+        }
+    }
+
+    /// Back from an in-process subshell with the traps `inner`: the process's dispositions follow.
+    pub(crate) fn restore_dispositions(&self, inner: &Traps) {
+        if Rc::ptr_eq(&self.actions, &inner.actions) {
+            return;
+        }
+        let entered = |n: usize| match &self.actions[n] {
+            Some(Action::Ignore) => Some(Action::Ignore),
+            _ => None,
+        };
+        for number in 1..DEBUG {
+            if inner.actions[number] != entered(number) {
+                dispose(number, self.actions[number].as_ref());
+            }
+        }
+    }
+
+    /// In a real child: handlers are reset to the default.
+    pub(crate) fn became_child(&mut self) {
+        if let Some(inherited) = &self.inherited {
+            for number in 1..DEBUG {
+                if matches!(inherited[number], Some(Action::Run(_))) && self.actions[number].is_none() {
+                    sys::signal_default(number as i32);
+                }
+            }
+        }
+        sys::clear_pending_signals();
+    }
+
+    /// Signals the shell itself ignores, to be reset in programs; a bit set.
+    pub(crate) fn reset_in_children(&self) -> u64 {
+        0
+    }
+
+    pub(crate) fn enter_function(&mut self, functrace: bool, errtrace: bool) -> Hidden {
+        let hidden = Hidden {
+            debug: self.debug_off,
+            error: self.error_off,
+            returns: self.return_off,
+            actions_before: Rc::as_ptr(&self.actions) as usize,
+        };
+        if !functrace {
+            self.debug_off = true;
+            self.return_off = true;
+        }
+        if !errtrace {
+            self.error_off = true;
+        }
+        hidden
+    }
+
+    pub(crate) fn leave_function(&mut self, hidden: Hidden) {
+        let _ = hidden.actions_before;
+        self.debug_off = hidden.debug;
+        self.error_off = hidden.error;
+        self.return_off = hidden.returns;
+    }
+}
+
+/// Makes the process treat a signal as its trap says.
+fn dispose(number: usize, action: Option<&Action>) {
+    let signal = number as i32;
+    match action {
+        None => sys::signal_default(signal),
+        Some(Action::Ignore) => sys::signal_ignore(signal),
+        Some(Action::Run(_)) => sys::signal_catch(signal),
+    }
+}
+
+impl Session {
+    /// Runs a trap's text; `$?` is what it was before, unless the action exits.
+    fn run_action(&mut self, text: &[u8]) -> Result<(), Unwind> {
+        let status = self.status;
+        let pipeline = self.pipeline_status.clone();
+        let line = self.line;
+        self.traps.running += 1;
+        self.trap_depth += 1;
+        let result = self.run_text(text, line);
+        self.trap_depth = self.trap_depth.saturating_sub(1);
+        self.traps.running = self.traps.running.saturating_sub(1);
+        self.line = line;
+        match result {
+            Ok(_) => {
+                self.status = status;
+                self.pipeline_status = pipeline;
+                Ok(())
+            }
+            Err(unwind) => Err(unwind),
+        }
+    }
+
+    /// Runs the traps of signals that have arrived.
+    pub(crate) fn run_pending_traps(&mut self) -> Result<(), Unwind> {
+        let pending = sys::take_pending_signals();
+        for number in 1..DEBUG {
+            if pending >> (number - 1) & 1 == 0 {
+                continue;
+            }
+            match self.traps.get(number).cloned() {
+                Some(Action::Run(text)) => self.run_action(&text)?,
+                Some(Action::Ignore) => {}
+                None if self.traps.inherited.is_some() => sys::raise_pending(number as i32),
+                None if number as i32 == libc::SIGINT && self.interactive => return Err(Unwind::Discard(130)),
+                None => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// The EXIT trap, once.
+    pub(crate) fn run_exit_trap(&mut self) -> Result<(), Unwind> {
+        let Some(Action::Run(text)) = self.traps.get(EXIT).cloned() else { return Ok(()) };
+        self.traps.set(EXIT, None);
+        self.run_action(&text)
+    }
+
+    /// The DEBUG trap; true if (with `extdebug`) the command is to be skipped.
+    pub(crate) fn run_debug_trap(&mut self) -> Result<bool, Unwind> {
+        if self.traps.running > 0 || self.traps.debug_off {
+            return Ok(false);
+        }
+        let Some(Action::Run(text)) = self.traps.get(DEBUG).cloned() else { return Ok(false) };
+        let status = self.status;
+        let pipeline = self.pipeline_status.clone();
+        let line = self.line;
+        self.traps.running += 1;
+        let result = self.run_text(&text, line);
+        self.traps.running = self.traps.running.saturating_sub(1);
+        self.line = line;
+        let skip = matches!(result, Ok(s) if s != 0) && self.extdebug();
+        self.status = status;
+        self.pipeline_status = pipeline;
+        result.map(|_| skip)
+    }
+
+    /// The ERR trap.
+    pub(crate) fn run_error_trap(&mut self) -> Result<(), Unwind> {
+        if self.traps.running > 0 {
+            return Ok(());
+        }
+        match self.traps.get(ERR).cloned() {
+            Some(Action::Run(text)) => self.run_action(&text),
+            _ => Ok(()),
+        }
+    }
+
+    /// The RETURN trap, after a function or sourced file.
+    pub(crate) fn run_return_trap(&mut self) -> Result<(), Unwind> {
+        if self.traps.return_off || self.traps.running > 0 {
+            return Ok(());
+        }
+        match self.traps.get(RETURN).cloned() {
+            Some(Action::Run(text)) => self.run_action(&text),
+            _ => Ok(()),
+        }
+    }
+
+    /// Ends the shell: runs the EXIT trap and gives the final status.
+    pub fn finish(&mut self, result: Outcome) -> Status {
+        self.status = match result {
+            Ok(status) => status,
+            Err(unwind) => super::subshell::unwind_status(&unwind),
+        };
+        let status = match self.run_exit_trap() {
+            Ok(()) => self.status,
+            Err(unwind) => super::subshell::unwind_status(&unwind),
+        };
+        self.flush_output();
+        status
+    }
+}
+
+/// The name of a trap number, as `trap -p` shows it.
+pub fn trap_name(number: usize) -> Bytes {
+    match number {
+        EXIT => b"EXIT".to_vec(),
+        DEBUG => b"DEBUG".to_vec(),
+        ERR => b"ERR".to_vec(),
+        RETURN => b"RETURN".to_vec(),
+        _ => format!("SIG{}", sys::signal_name(number as i32)).into_bytes(),
+    }
+}
+
+/// The trap number that `text` names.
+pub fn trap_number(text: &[u8]) -> Option<usize> {
+    let upper = text.to_ascii_uppercase();
+    let name = upper.strip_prefix(b"SIG").unwrap_or(&upper);
+    match name {
+        b"EXIT" => return Some(EXIT),
+        b"DEBUG" => return Some(DEBUG),
+        b"ERR" => return Some(ERR),
+        b"RETURN" => return Some(RETURN),
+        _ => {}
+    }
+    if !text.is_empty() && text.iter().all(u8::is_ascii_digit) {
+        let number: usize = std::str::from_utf8(text).ok()?.parse().ok()?;
+        return (number < DEBUG).then_some(number);
+    }
+    sys::signal_number(name).map(|n| n as usize)
+}

@@ -1,0 +1,235 @@
+//! Field building: collects the pieces of a word into fields, splitting unquoted expansions at IFS (POSIX XCU 2.6.5),
+//! and keeps, beside the text, a pattern with quoted characters escaped when pathname expansion may be needed.
+
+use crate::Bytes;
+use crate::pattern;
+use std::rc::Rc;
+
+/// The splitting characters, prepared.
+#[derive(Debug, Clone)]
+pub struct Separators {
+    class: [Class; 256],
+    /// What `"$*"` joins with.
+    pub joiner: Option<u8>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Class {
+    Text,
+    White,
+    Other,
+}
+
+impl Separators {
+    /// The separators of a value of IFS; `None` is unset.
+    pub fn new(ifs: Option<&[u8]>) -> Separators {
+        let text = ifs.unwrap_or(b" \t\n");
+        let mut class = [Class::Text; 256];
+        for byte in text {
+            class[usize::from(*byte)] =
+                if matches!(byte, b' ' | b'\t' | b'\n') { Class::White } else { Class::Other };
+        }
+        Separators { class, joiner: text.first().copied() }
+    }
+
+    /// Whether `byte` is IFS white space.
+    pub fn is_white(&self, byte: u8) -> bool {
+        self.class[usize::from(byte)] == Class::White
+    }
+
+    /// Whether `byte` is in IFS.
+    pub fn is_separator(&self, byte: u8) -> bool {
+        self.class[usize::from(byte)] != Class::Text
+    }
+}
+
+/// What the fields are for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Purpose {
+    /// Arguments: split, and expand pathnames.
+    Arguments,
+    /// One string, not split.
+    Single,
+    /// One pattern, quoted characters escaped with backslashes.
+    Pattern,
+    /// A replacement in `${x/p/r}`: quoted `&` and backslashes escaped.
+    Replacement,
+    /// One extended regular expression, quoted characters escaped.
+    Regex,
+}
+
+/// Fields under construction.
+pub struct Fields<'o> {
+    /// What they are for.
+    pub purpose: Purpose,
+    separators: Rc<Separators>,
+    out: &'o mut Vec<Bytes>,
+    /// Fields of `out` that pathname expansion has to look at, with their patterns.
+    pub globs: Vec<(usize, Bytes)>,
+    current: Bytes,
+    pattern: Option<Bytes>,
+    started: bool,
+    after_white: bool,
+    extglob: bool,
+}
+
+impl<'o> Fields<'o> {
+    /// Fields that go to `out`.
+    pub fn new(purpose: Purpose, separators: Rc<Separators>, extglob: bool, out: &'o mut Vec<Bytes>) -> Fields<'o> {
+        Fields {
+            purpose,
+            separators,
+            out,
+            globs: Vec::new(),
+            current: Bytes::new(),
+            pattern: None,
+            started: false,
+            after_white: false,
+            extglob,
+        }
+    }
+
+    /// Whether fields are split.
+    pub fn splits(&self) -> bool {
+        self.purpose == Purpose::Arguments
+    }
+
+    /// What `"$*"` joins with.
+    pub fn joiner(&self) -> Option<u8> {
+        self.separators.joiner
+    }
+
+    /// Unquoted text of the word itself: not split, pattern characters active.
+    pub fn literal(&mut self, text: &[u8]) {
+        self.started = true;
+        self.after_white = false;
+        self.push_active(text);
+    }
+
+    /// Quoted text; an empty one still makes a field.
+    pub fn quoted(&mut self, text: &[u8]) {
+        self.started = true;
+        self.after_white = false;
+        match self.purpose {
+            Purpose::Pattern => pattern::escape_into(&mut self.current, text),
+            Purpose::Regex => escape_regex(&mut self.current, text),
+            Purpose::Replacement => {
+                for &byte in text {
+                    if matches!(byte, b'&' | b'\\') {
+                        self.current.push(b'\\');
+                    }
+                    self.current.push(byte);
+                }
+            }
+            Purpose::Single => self.current.extend_from_slice(text),
+            Purpose::Arguments => {
+                if let Some(pattern) = &mut self.pattern {
+                    pattern::escape_into(pattern, text);
+                }
+                self.current.extend_from_slice(text);
+            }
+        }
+    }
+
+    /// The result of an unquoted expansion: split where that is the purpose.
+    pub fn expanded(&mut self, text: &[u8]) {
+        if !self.splits() {
+            self.push_active(text);
+            return;
+        }
+        let mut start = 0;
+        let separators = self.separators.clone();
+        for (at, byte) in text.iter().enumerate() {
+            match separators.class[usize::from(*byte)] {
+                Class::Text => continue,
+                class => {
+                    if at > start {
+                        self.add_split(&text[start..at]);
+                    }
+                    start = at + 1;
+                    self.separator(class);
+                }
+            }
+        }
+        if start < text.len() {
+            self.add_split(&text[start..]);
+        }
+    }
+
+    fn add_split(&mut self, text: &[u8]) {
+        self.started = true;
+        self.after_white = false;
+        self.push_active(text);
+    }
+
+    fn separator(&mut self, class: Class) {
+        if self.started {
+            self.end_field();
+            self.after_white = class == Class::White;
+        } else if class == Class::Other {
+            if !self.after_white {
+                self.started = true;
+                self.end_field();
+            }
+            self.after_white = false;
+        }
+    }
+
+    fn push_active(&mut self, text: &[u8]) {
+        if self.splits() && self.pattern.is_none() && starts_pattern(text, self.extglob) {
+            let mut pattern = Bytes::with_capacity(self.current.len() + text.len());
+            pattern::escape_into(&mut pattern, &self.current);
+            self.pattern = Some(pattern);
+        }
+        if let Some(pattern) = &mut self.pattern {
+            pattern.extend_from_slice(text);
+        }
+        self.current.extend_from_slice(text);
+    }
+
+    /// Ends the field between two elements of `"$@"`, empty or not.
+    pub fn break_quoted(&mut self) {
+        self.started = true;
+        self.end_field();
+        self.after_white = false;
+    }
+
+    /// Ends the field between two elements of an unquoted `$@`.
+    pub fn break_unquoted(&mut self) {
+        if self.started {
+            self.end_field();
+        }
+        self.after_white = false;
+    }
+
+    fn end_field(&mut self) {
+        if let Some(pattern) = self.pattern.take() {
+            self.globs.push((self.out.len(), pattern));
+        }
+        self.out.push(std::mem::take(&mut self.current));
+        self.started = false;
+    }
+
+    /// Ends the word: the last field counts if it has content or quotes.
+    pub fn finish(mut self) -> Vec<(usize, Bytes)> {
+        if self.started || !self.splits() {
+            self.end_field();
+        }
+        self.globs
+    }
+}
+
+/// Whether `text` has a character that can begin a pattern.
+fn starts_pattern(text: &[u8], extglob: bool) -> bool {
+    text.iter().any(|b| matches!(b, b'*' | b'?' | b'[' | b'\\')) || extglob && text.contains(&b'(')
+}
+
+/// Escapes what an extended regular expression would read as an operator.
+fn escape_regex(out: &mut Bytes, text: &[u8]) {
+    for &byte in text {
+        if b".[]{}()\\*+?|^$".contains(&byte) {
+            out.push(b'\\');
+        }
+        out.push(byte);
+    }
+}

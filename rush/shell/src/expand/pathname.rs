@@ -1,0 +1,107 @@
+//! Pathname expansion of finished fields: applies the options and says what no match means.
+
+use super::Expanded;
+use crate::pattern::pathname::{GlobOptions, expand};
+use crate::pattern::{Options, Pattern, has_magic};
+use crate::state::names;
+use crate::state::options::{SetOption, Shopt};
+use crate::{Bytes, Session};
+use std::path::Path;
+
+impl Session {
+    /// Whether extended patterns are on.
+    pub(crate) fn extglob(&self) -> bool {
+        self.shopt(Shopt::Extglob)
+    }
+
+    /// The options for matching strings (`case`, `[[`, `${x#...}`).
+    pub(crate) fn pattern_options(&self, ignore_case: bool) -> Options {
+        Options { utf8: self.utf8, ignore_case, extended: true }
+    }
+
+    /// Compiles a pattern for matching strings, honouring `nocasematch`.
+    pub(crate) fn compile_pattern(&self, pattern: &[u8]) -> Pattern {
+        let options = self.pattern_options(self.shopt(Shopt::Nocasematch));
+        Pattern::compile(pattern, Options { extended: self.extglob(), ..options })
+    }
+
+    /// Replaces the fields of `out` named in `globs` by what their patterns match.
+    pub(super) fn expand_pathnames(&mut self, globs: Vec<(usize, Bytes)>, out: &mut Vec<Bytes>) -> Expanded<()> {
+        if self.is(SetOption::Noglob) {
+            return Ok(());
+        }
+        let extended = self.extglob();
+        let mut shift = 0isize;
+        for (index, pattern) in globs {
+            if !has_magic(&pattern, extended) {
+                continue;
+            }
+            let at = index.wrapping_add_signed(shift);
+            let found = self.match_pathnames(&pattern);
+            if !found.is_empty() {
+                shift += found.len() as isize - 1;
+                out.splice(at..=at, found);
+            } else if self.shopt(Shopt::Failglob) {
+                let mut message = b"no match: ".to_vec();
+                message.extend_from_slice(&out[at]);
+                return Err(self.expansion_error(message));
+            } else if self.shopt(Shopt::Nullglob) {
+                shift -= 1;
+                out.remove(at);
+            }
+        }
+        Ok(())
+    }
+
+    /// The paths that `pattern` matches.
+    pub(crate) fn match_pathnames(&mut self, pattern: &[u8]) -> Vec<Bytes> {
+        let ignore = self.glob_ignore();
+        let options = GlobOptions {
+            pattern: Options {
+                utf8: self.utf8,
+                ignore_case: self.shopt(Shopt::Nocaseglob),
+                extended: self.extglob(),
+            },
+            dotglob: self.shopt(Shopt::Dotglob) || !ignore.is_empty(),
+            globstar: self.shopt(Shopt::Globstar),
+            match_dot_dirs: !self.shopt(Shopt::Globskipdots),
+            ignore: &ignore,
+        };
+        expand(pattern, Path::new("."), &options)
+    }
+
+    /// The patterns of GLOBIGNORE.
+    fn glob_ignore(&mut self) -> Vec<Pattern> {
+        let options = Options { utf8: self.utf8, ignore_case: false, extended: self.extglob() };
+        let Some(value) = self.get_id(names::GLOBIGNORE) else { return Vec::new() };
+        split_patterns(&value).iter().map(|p| Pattern::compile(p, options)).collect()
+    }
+}
+
+/// Splits GLOBIGNORE at colons that are not inside brackets or escaped.
+fn split_patterns(value: &[u8]) -> Vec<Bytes> {
+    let mut out = Vec::new();
+    let mut current = Bytes::new();
+    let mut bracket = false;
+    let mut bytes = value.iter().copied();
+    while let Some(byte) = bytes.next() {
+        match byte {
+            b'\\' => {
+                current.push(byte);
+                current.extend(bytes.next());
+                continue;
+            }
+            b'[' => bracket = true,
+            b']' => bracket = false,
+            b':' if !bracket => {
+                out.push(std::mem::take(&mut current));
+                continue;
+            }
+            _ => {}
+        }
+        current.push(byte);
+    }
+    out.push(current);
+    out.retain(|p| !p.is_empty());
+    out
+}

@@ -1,0 +1,129 @@
+//! Files and descriptors.
+
+use super::{c_path, check, errno};
+use std::os::fd::RawFd;
+
+/// A pipe, both ends close-on-exec: read end, write end.
+pub fn pipe() -> Result<(RawFd, RawFd), i32> {
+    let mut fds = [0; 2];
+    // SAFETY: the array has room for the two descriptors.
+    check(unsafe { libc::pipe2(fds.as_mut_ptr(), libc::O_CLOEXEC) })?;
+    Ok((fds[0], fds[1]))
+}
+
+/// Makes reads from `fd` return at once, or not.
+pub fn set_nonblocking(fd: RawFd, on: bool) {
+    // SAFETY: F_GETFL and F_SETFL take no pointers.
+    unsafe {
+        let flags = libc::fcntl(fd, libc::F_GETFL);
+        let flags = if on { flags | libc::O_NONBLOCK } else { flags & !libc::O_NONBLOCK };
+        libc::fcntl(fd, libc::F_SETFL, flags);
+    }
+}
+
+/// Waits until one of `fds` is readable or hung up, `timeout_ms` at most (-1: for ever); the ones that are.
+pub fn poll_readable(fds: &[RawFd], timeout_ms: i32) -> Vec<RawFd> {
+    let mut polled: Vec<libc::pollfd> =
+        fds.iter().map(|fd| libc::pollfd { fd: *fd, events: libc::POLLIN, revents: 0 }).collect();
+    // SAFETY: the pointer and length are of a live vector.
+    unsafe { libc::poll(polled.as_mut_ptr(), polled.len() as libc::nfds_t, timeout_ms) };
+    polled.iter().filter(|p| p.revents != 0).map(|p| p.fd).collect()
+}
+
+/// Changes to the directory `fd`.
+pub fn fchdir(fd: RawFd) -> Result<(), i32> {
+    // SAFETY: no pointers.
+    check(unsafe { libc::fchdir(fd) }).map(|_| ())
+}
+
+/// Changes to the directory `path`.
+pub fn chdir(path: &[u8]) -> Result<(), i32> {
+    let path = c_path(path)?;
+    // SAFETY: a valid C string.
+    check(unsafe { libc::chdir(path.as_ptr()) }).map(|_| ())
+}
+
+/// The working directory as the kernel knows it.
+pub fn current_directory() -> Result<Vec<u8>, i32> {
+    use std::os::unix::ffi::OsStringExt;
+    std::env::current_dir().map(|p| p.into_os_string().into_vec()).map_err(|e| e.raw_os_error().unwrap_or(0))
+}
+
+/// Sets the file mode mask and gives the old one.
+pub fn umask(mask: u32) -> u32 {
+    // SAFETY: umask cannot fail.
+    unsafe { libc::umask(mask) }
+}
+
+/// A file in memory, for here-documents that a child reads.
+pub fn memory_file() -> Result<RawFd, i32> {
+    // SAFETY: the name is a static C string.
+    check(unsafe { libc::memfd_create(c"here".as_ptr(), libc::MFD_CLOEXEC) })
+}
+
+/// Goes back to the start of a file.
+pub fn rewind(fd: RawFd) {
+    // SAFETY: no pointers.
+    unsafe { libc::lseek(fd, 0, libc::SEEK_SET) };
+}
+
+fn mode(path: &[u8]) -> Option<(u32, i64)> {
+    let path = c_path(path).ok()?;
+    let mut stat = std::mem::MaybeUninit::<libc::stat>::uninit();
+    // SAFETY: stat fills the structure if it returns 0, and only then it is read.
+    unsafe {
+        if libc::stat(path.as_ptr(), stat.as_mut_ptr()) != 0 {
+            return None;
+        }
+        let stat = stat.assume_init();
+        Some((stat.st_mode & libc::S_IFMT, stat.st_size))
+    }
+}
+
+/// Whether something is at `path`.
+pub fn exists(path: &[u8]) -> bool {
+    mode(path).is_some()
+}
+
+/// Whether `path` is a regular file.
+pub fn is_regular(path: &[u8]) -> bool {
+    mode(path).is_some_and(|m| m.0 == libc::S_IFREG)
+}
+
+/// Whether `path` is anything but a directory.
+pub fn is_file(path: &[u8]) -> bool {
+    mode(path).is_some_and(|m| m.0 != libc::S_IFDIR)
+}
+
+/// Whether `path` is a directory.
+pub fn is_directory(path: &[u8]) -> bool {
+    mode(path).is_some_and(|m| m.0 == libc::S_IFDIR)
+}
+
+/// Why `path` is not accessible in `mode`; `None` if it is.
+pub fn access_error(path: &[u8], mode: i32) -> Option<i32> {
+    let path = match c_path(path) {
+        Ok(path) => path,
+        Err(error) => return Some(error),
+    };
+    // SAFETY: a valid C string.
+    if unsafe { libc::faccessat(libc::AT_FDCWD, path.as_ptr(), mode, libc::AT_EACCESS) } == 0 {
+        None
+    } else {
+        Some(errno())
+    }
+}
+
+/// Descriptor numbers are below this.
+pub fn descriptor_limit() -> usize {
+    let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
+    // SAFETY: the structure is live and writable.
+    unsafe { libc::getrlimit(libc::RLIMIT_NOFILE, &mut limit) };
+    limit.rlim_cur as usize
+}
+
+/// Whether `fd` is a terminal.
+pub fn is_terminal(fd: RawFd) -> bool {
+    // SAFETY: no pointers.
+    unsafe { libc::isatty(fd) == 1 }
+}

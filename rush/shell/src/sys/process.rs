@@ -1,0 +1,218 @@
+//! Processes: fork, vfork-style spawn, exec, waiting.
+
+use super::{c_path, check, errno};
+use std::ffi::CString;
+use std::os::fd::RawFd;
+
+/// Ends the process at once, without running destructors or flushing Rust's buffers.
+pub fn exit_now(status: i32) -> ! {
+    // SAFETY: _exit does not return and touches no memory.
+    unsafe { libc::_exit(status & 0xff) }
+}
+
+/// Duplicates the process; 0 in the child.
+pub fn fork() -> Result<i32, i32> {
+    // SAFETY: the shell is single-threaded, so the child may go on running any code.
+    check(unsafe { libc::fork() })
+}
+
+/// This process's id.
+pub fn process_id() -> i32 {
+    // SAFETY: cannot fail.
+    unsafe { libc::getpid() }
+}
+
+/// The parent's process id.
+pub fn parent_id() -> i32 {
+    // SAFETY: cannot fail.
+    unsafe { libc::getppid() }
+}
+
+/// Waits for the child `pid`; its id and wait status.
+pub fn wait_child(pid: i32) -> Result<(i32, i32), i32> {
+    let mut status = 0;
+    // SAFETY: the status is live and writable.
+    let got = check(unsafe { libc::waitpid(pid, &mut status, 0) })?;
+    Ok((got, status))
+}
+
+/// Waits for any child's change of state; with `block` off, the pid is 0 if there is none.
+pub fn wait_any(block: bool) -> Result<(i32, i32), i32> {
+    let mut status = 0;
+    let flags = libc::WUNTRACED | libc::WCONTINUED | if block { 0 } else { libc::WNOHANG };
+    // SAFETY: the status is live and writable.
+    let got = check(unsafe { libc::waitpid(-1, &mut status, flags) })?;
+    Ok((got, status))
+}
+
+/// Whether a wait status says stopped.
+pub fn is_stopped(status: i32) -> bool {
+    libc::WIFSTOPPED(status)
+}
+
+/// Whether a wait status says continued.
+pub fn is_continued(status: i32) -> bool {
+    libc::WIFCONTINUED(status)
+}
+
+/// The signal that stopped a child.
+pub fn stop_signal(status: i32) -> i32 {
+    libc::WSTOPSIG(status)
+}
+
+/// The signal that ended a child.
+pub fn term_signal(status: i32) -> Option<i32> {
+    libc::WIFSIGNALED(status).then(|| libc::WTERMSIG(status))
+}
+
+/// Whether the child left a core dump.
+pub fn dumped_core(status: i32) -> bool {
+    libc::WCOREDUMP(status)
+}
+
+/// `$?` of a wait status.
+pub fn shell_status(status: i32) -> i32 {
+    if libc::WIFSIGNALED(status) {
+        128 + libc::WTERMSIG(status)
+    } else if libc::WIFSTOPPED(status) {
+        128 + libc::WSTOPSIG(status)
+    } else {
+        libc::WEXITSTATUS(status)
+    }
+}
+
+/// A descriptor that becomes readable when `pid` ends.
+pub fn process_handle(pid: i32) -> Result<RawFd, i32> {
+    // SAFETY: pidfd_open takes two integers.
+    let fd = unsafe { libc::syscall(libc::SYS_pidfd_open, pid, 0) };
+    check(fd as i32)
+}
+
+/// Pointers to `strings`, ended by a null pointer; with `last` before the end.
+fn pointers(strings: &[CString], last: Option<&CString>) -> Vec<*const libc::c_char> {
+    let mut out: Vec<_> = strings.iter().map(|s| s.as_ptr()).collect();
+    out.extend(last.map(|s| s.as_ptr()));
+    out.push(std::ptr::null());
+    out
+}
+
+/// The descriptor map as steps that do not trample on one another: a source that is another step's target is
+/// duplicated out of the way first. The duplicates are returned for closing.
+fn plan(map: &[(RawFd, RawFd)]) -> (Vec<(RawFd, RawFd)>, Vec<RawFd>) {
+    let mut steps = Vec::with_capacity(map.len());
+    let mut moved = Vec::new();
+    for &(source, target) in map {
+        let clashes = source >= 0 && source != target && map.iter().any(|(_, t)| *t == source);
+        if clashes {
+            // SAFETY: fcntl with integers only.
+            let copy = unsafe { libc::fcntl(source, libc::F_DUPFD_CLOEXEC, 200) };
+            if copy >= 0 {
+                moved.push(copy);
+                steps.push((copy, target));
+                continue;
+            }
+        }
+        steps.push((source, target));
+    }
+    (steps, moved)
+}
+
+/// Starts a program in a child that shares memory until it execs (`posix_spawn`). `map` is (source, number);
+/// source -1 closes the number. `reset` is the set of signals put back to their default.
+pub fn spawn(
+    path: &[u8],
+    argv: &[CString],
+    environment: &[CString],
+    underscore: &[u8],
+    map: &[(RawFd, RawFd)],
+    reset: u64,
+) -> Result<i32, i32> {
+    let path = c_path(path)?;
+    let underscore = CString::new(underscore).map_err(|_| libc::EINVAL)?;
+    let argv = pointers(argv, None);
+    let envp = pointers(environment, Some(&underscore));
+    let (steps, moved) = plan(map);
+    // SAFETY: every pointer handed over is to a live C string or an initialised structure; the arrays end in null;
+    // the structures are destroyed before they go out of scope.
+    let result = unsafe {
+        let mut actions = std::mem::MaybeUninit::uninit();
+        libc::posix_spawn_file_actions_init(actions.as_mut_ptr());
+        for (source, target) in &steps {
+            if *source < 0 {
+                libc::posix_spawn_file_actions_addclose(actions.as_mut_ptr(), *target);
+            } else {
+                libc::posix_spawn_file_actions_adddup2(actions.as_mut_ptr(), *source, *target);
+            }
+        }
+        let mut attributes = std::mem::MaybeUninit::uninit();
+        libc::posix_spawnattr_init(attributes.as_mut_ptr());
+        if reset != 0 {
+            let set = super::signals::signal_set(reset);
+            libc::posix_spawnattr_setsigdefault(attributes.as_mut_ptr(), &set);
+            libc::posix_spawnattr_setflags(attributes.as_mut_ptr(), libc::POSIX_SPAWN_SETSIGDEF as _);
+        }
+        let mut pid = 0;
+        let error = libc::posix_spawn(
+            &mut pid,
+            path.as_ptr(),
+            actions.as_ptr(),
+            attributes.as_ptr(),
+            argv.as_ptr().cast(),
+            envp.as_ptr().cast(),
+        );
+        libc::posix_spawn_file_actions_destroy(actions.as_mut_ptr());
+        libc::posix_spawnattr_destroy(attributes.as_mut_ptr());
+        if error == 0 { Ok(pid) } else { Err(error) }
+    };
+    for fd in moved {
+        super::close(fd);
+    }
+    result
+}
+
+/// Puts the descriptor map into effect for this process.
+pub fn apply_descriptors(map: &[(RawFd, RawFd)]) {
+    let (steps, moved) = plan(map);
+    for (source, target) in steps {
+        // SAFETY: integers only.
+        unsafe {
+            if source < 0 {
+                libc::close(target);
+            } else if source == target {
+                let flags = libc::fcntl(source, libc::F_GETFD);
+                libc::fcntl(source, libc::F_SETFD, flags & !libc::FD_CLOEXEC);
+            } else {
+                libc::dup2(source, target);
+            }
+        }
+    }
+    for fd in moved {
+        super::close(fd);
+    }
+}
+
+/// Replaces this process by a program; returns only the error.
+pub fn exec(
+    path: &[u8],
+    argv: &[CString],
+    environment: &[CString],
+    underscore: &[u8],
+    map: &[(RawFd, RawFd)],
+    reset: u64,
+) -> i32 {
+    let (Ok(path), Ok(underscore)) = (c_path(path), CString::new(underscore)) else { return libc::ENOENT };
+    let argv = pointers(argv, None);
+    let envp = pointers(environment, Some(&underscore));
+    if let Some(error) = super::access_error(path.as_bytes(), libc::X_OK) {
+        return error;
+    }
+    apply_descriptors(map);
+    for signal in 1..64 {
+        if reset >> (signal - 1) & 1 != 0 {
+            super::signal_default(signal);
+        }
+    }
+    // SAFETY: valid C strings and null-terminated arrays of them.
+    unsafe { libc::execve(path.as_ptr(), argv.as_ptr(), envp.as_ptr()) };
+    errno()
+}

@@ -1,0 +1,141 @@
+//! Signals: dispositions, the set of those that have arrived, names. The handler only sets a bit.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// Bit n-1 is set when signal n has arrived and its trap has not run. Written by the handler, taken by the shell.
+static PENDING: AtomicU64 = AtomicU64::new(0);
+
+extern "C" fn note_signal(signal: libc::c_int) {
+    if (1..=64).contains(&signal) {
+        PENDING.fetch_or(1 << (signal - 1), Ordering::Relaxed);
+    }
+}
+
+/// Whether a caught signal has arrived.
+pub fn signal_pending() -> bool {
+    PENDING.load(Ordering::Relaxed) != 0
+}
+
+/// Takes the set of signals that have arrived.
+pub fn take_pending_signals() -> u64 {
+    if signal_pending() { PENDING.swap(0, Ordering::Relaxed) } else { 0 }
+}
+
+/// Forgets signals that have arrived.
+pub fn clear_pending_signals() {
+    PENDING.store(0, Ordering::Relaxed);
+}
+
+/// Marks a signal as arrived again.
+pub fn raise_pending(signal: i32) {
+    note_signal(signal);
+}
+
+fn set_handler(signal: i32, handler: libc::sighandler_t) {
+    // SAFETY: the structure is fully initialised; the handler, if a function, only touches an atomic.
+    unsafe {
+        let mut action: libc::sigaction = std::mem::zeroed();
+        action.sa_sigaction = handler;
+        libc::sigemptyset(&mut action.sa_mask);
+        libc::sigaction(signal, &action, std::ptr::null_mut());
+    }
+}
+
+/// Gives a signal its default action.
+pub fn signal_default(signal: i32) {
+    set_handler(signal, libc::SIG_DFL);
+}
+
+/// Ignores a signal.
+pub fn signal_ignore(signal: i32) {
+    set_handler(signal, libc::SIG_IGN);
+}
+
+/// Notes a signal when it arrives; system calls are interrupted.
+pub fn signal_catch(signal: i32) {
+    set_handler(signal, note_signal as *const () as libc::sighandler_t);
+}
+
+/// Whether a signal is ignored now.
+pub fn signal_is_ignored(signal: i32) -> bool {
+    // SAFETY: a null new action only reads the old one into live memory.
+    unsafe {
+        let mut action: libc::sigaction = std::mem::zeroed();
+        libc::sigaction(signal, std::ptr::null(), &mut action);
+        action.sa_sigaction == libc::SIG_IGN
+    }
+}
+
+/// Background children without job control ignore the keyboard's signals.
+pub fn ignore_interrupts() {
+    signal_ignore(libc::SIGINT);
+    signal_ignore(libc::SIGQUIT);
+}
+
+/// Sends a signal.
+pub fn send_signal(pid: i32, signal: i32) -> Result<(), i32> {
+    // SAFETY: integers only.
+    super::check(unsafe { libc::kill(pid, signal) }).map(|_| ())
+}
+
+/// A signal set from bits.
+pub(super) fn signal_set(bits: u64) -> libc::sigset_t {
+    // SAFETY: sigemptyset initialises the set before it is used.
+    unsafe {
+        let mut set = std::mem::zeroed();
+        libc::sigemptyset(&mut set);
+        for signal in 1..64 {
+            if bits >> (signal - 1) & 1 != 0 {
+                libc::sigaddset(&mut set, signal);
+            }
+        }
+        set
+    }
+}
+
+/// Names of signals 1 to 31 on Linux, without SIG.
+const NAMES: [&str; 31] = [
+    "HUP", "INT", "QUIT", "ILL", "TRAP", "ABRT", "BUS", "FPE", "KILL", "USR1", "SEGV", "USR2", "PIPE", "ALRM", "TERM",
+    "STKFLT", "CHLD", "CONT", "STOP", "TSTP", "TTIN", "TTOU", "URG", "XCPU", "XFSZ", "VTALRM", "PROF", "WINCH", "IO",
+    "PWR", "SYS",
+];
+
+/// The first and last real-time signal.
+const REAL_TIME: (i32, i32) = (34, 64);
+
+/// The name of a signal, without SIG.
+pub fn signal_name(signal: i32) -> String {
+    if let Some(name) = usize::try_from(signal - 1).ok().and_then(|n| NAMES.get(n)) {
+        return (*name).to_string();
+    }
+    let (min, max) = REAL_TIME;
+    match signal {
+        _ if signal == min => "RTMIN".into(),
+        _ if signal == max => "RTMAX".into(),
+        _ if signal > min && signal <= min + 15 => format!("RTMIN+{}", signal - min),
+        _ if signal > min && signal < max => format!("RTMAX-{}", max - signal),
+        _ => signal.to_string(),
+    }
+}
+
+/// The signal called `name` (upper case, without SIG).
+pub fn signal_number(name: &[u8]) -> Option<i32> {
+    (1..=REAL_TIME.1).find(|n| signal_name(*n).as_bytes() == name && !matches!(n, 32 | 33)).or(match name {
+        b"CLD" => Some(libc::SIGCHLD),
+        b"POLL" => Some(libc::SIGIO),
+        b"IOT" => Some(libc::SIGABRT),
+        _ => None,
+    })
+}
+
+/// What the shell prints when a signal ended a command.
+pub fn signal_description(signal: i32) -> String {
+    // SAFETY: strsignal gives a C string that stays valid until the next call; it is copied at once.
+    unsafe {
+        let text = libc::strsignal(signal);
+        if text.is_null() {
+            return format!("Unknown signal {signal}");
+        }
+        std::ffi::CStr::from_ptr(text).to_string_lossy().into_owned()
+    }
+}
