@@ -1,7 +1,12 @@
 //! The `rush` command: reads the process's arguments and environment and hands them to the shell library.
 #![forbid(unsafe_code)]
 
+mod arguments;
+mod start;
+
 fn main() {
-    eprintln!("rush: the interpreter is not landed yet");
-    std::process::exit(2);
+    let arguments: Vec<Vec<u8>> =
+        std::env::args_os().map(std::os::unix::ffi::OsStringExt::into_vec).collect();
+    let status = start::run(&arguments);
+    rush::sys::exit_now(status);
 }

@@ -14,6 +14,7 @@ pub mod pattern;
 pub mod printf;
 pub mod quote;
 pub mod regex;
+pub mod signals;
 pub mod state;
 pub mod syntax;
 pub mod sys;

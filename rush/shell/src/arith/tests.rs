@@ -156,7 +156,7 @@ fn placeholders_stand_for_supplied_integers() {
     table.set_index(&"a".into(), 3, 1000).unwrap();
     assert_eq!(run(&program, &[1, 2, 3, 4], &mut table).unwrap(), 1025);
     let parse_error = |t: &[u8]| parse(t, &mut |n| n.to_vec()).is_err();
-    assert!(parse_error(b"x\0") && parse_error(b"\0" as &[u8]) == false && parse_error(b"1\0"));
+    assert!(parse_error(b"x\0") && !parse_error(b"\0" as &[u8]) && parse_error(b"1\0"));
     let keyed = parse(b"map[k\0]", &mut |n| String::from_utf8_lossy(n).into_owned()).unwrap();
     table.set_key(&"map".into(), b"k7", 70).unwrap();
     assert_eq!(run(&keyed, &[7], &mut table).unwrap(), 70);

@@ -2,7 +2,46 @@
 //! called), writes with `Session::write_out` and reports with `Session::builtin_error`; the dispatcher flushes the
 //! output and turns a write error into a message and status 1. Redirections are in place before it is called.
 
+mod alias;
+mod assign;
+mod bind;
+mod caller;
+pub(crate) mod cd;
 mod colon;
+pub(crate) mod command;
+pub mod completion;
+mod control;
+pub(crate) mod declare;
+pub(crate) mod declare_list;
+mod directories;
+mod echo;
+mod enable;
+mod eval;
+mod exec;
+pub(crate) mod getopts;
+mod hash;
+mod help;
+pub(crate) mod history;
+mod jobs;
+mod kill;
+mod let_;
+pub(crate) mod lookup;
+mod mapfile;
+pub(crate) mod options;
+pub(crate) mod printf;
+mod read;
+mod set;
+mod shopt;
+pub mod state;
+mod support;
+pub(crate) mod test;
+mod times;
+mod trap;
+pub(crate) mod type_;
+mod ulimit;
+mod umask;
+mod unset;
+mod wait;
 
 use crate::{Bytes, Outcome, Session};
 
@@ -21,14 +60,107 @@ pub struct Builtin {
     pub synopsis: &'static str,
 }
 
+const fn special(name: &'static str, run: BuiltinFn, synopsis: &'static str) -> Builtin {
+    Builtin { name, special: true, run, synopsis }
+}
+
+const fn regular(name: &'static str, run: BuiltinFn, synopsis: &'static str) -> Builtin {
+    Builtin { name, special: false, run, synopsis }
+}
+
+const DECLARE: &str = "[-aAfFgiIlnrtux] [name[=value] ...] or declare -p [-aAfFilnrtux] [name ...]";
+const TYPESET: &str = "[-aAfFgiIlnrtux] name[=value] ... or typeset -p [-aAfFilnrtux] [name ...]";
+const READ: &str = "[-ers] [-a array] [-d delim] [-i text] [-n nchars] [-N nchars] [-p prompt] [-t timeout] [-u fd] \
+                    [name ...]";
+const MAPFILE: &str =
+    "[-d delim] [-n count] [-O origin] [-s count] [-t] [-u fd] [-C callback] [-c quantum] [array]";
+const COMPLETE: &str = "[-abcdefgjksuv] [-pr] [-DEI] [-o option] [-A action] [-G globpat] [-W wordlist] \
+                        [-F function] [-C command] [-X filterpat] [-P prefix] [-S suffix] [name ...]";
+const COMPGEN: &str = "[-abcdefgjksuv] [-o option] [-A action] [-G globpat] [-W wordlist] [-F function] \
+                       [-C command] [-X filterpat] [-P prefix] [-S suffix] [word]";
+const BIND: &str = "[-lpsvPSVX] [-m keymap] [-f filename] [-q name] [-u name] [-r keyseq] \
+                    [-x keyseq:shell-command] [keyseq:readline-function or readline-command]";
+
 /// Every builtin, sorted by name.
 pub static BUILTINS: &[Builtin] = &[
-    Builtin { name: ":", special: true, run: colon::run, synopsis: "" },
-    Builtin { name: "false", special: false, run: colon::run_false, synopsis: "" },
-    Builtin { name: "true", special: false, run: colon::run, synopsis: "" },
+    special(".", eval::run_source, "filename [arguments]"),
+    special(":", colon::run, ""),
+    regular("[", test::run_bracket, "arg... ]"),
+    regular("alias", alias::run, "[-p] [name[=value] ... ]"),
+    regular("bg", jobs::run_background, "[job_spec ...]"),
+    regular("bind", bind::run, BIND),
+    special("break", control::run_break, "[n]"),
+    regular("builtin", command::run_builtin, "[shell-builtin [arg ...]]"),
+    regular("caller", caller::run, "[expr]"),
+    regular("cd", cd::run, "[-L|[-P [-e]] [-@]] [dir]"),
+    regular("command", command::run, "[-pVv] command [arg ...]"),
+    regular("compgen", completion::run_compgen, COMPGEN),
+    regular("complete", completion::run_complete, COMPLETE),
+    regular("compopt", completion::run_compopt, "[-o|+o option] [-DEI] [name ...]"),
+    special("continue", control::run_continue, "[n]"),
+    regular("declare", declare::run, DECLARE),
+    regular("dirs", directories::run, "[-clpv] [+N] [-N]"),
+    regular("disown", jobs::run_disown, "[-h] [-ar] [jobspec ... | pid ...]"),
+    regular("echo", echo::run, "[-neE] [arg ...]"),
+    regular("enable", enable::run, "[-a] [-dnps] [-f filename] [name ...]"),
+    special("eval", eval::run, "[arg ...]"),
+    special("exec", exec::run, "[-cl] [-a name] [command [argument ...]] [redirection ...]"),
+    special("exit", control::run_exit, "[n]"),
+    special("export", declare::run, "[-fn] [name[=value] ...] or export -p"),
+    regular("false", colon::run_false, ""),
+    regular("fg", jobs::run_foreground, "[job_spec]"),
+    regular("getopts", getopts::run, "optstring name [arg ...]"),
+    regular("hash", hash::run, "[-lr] [-p pathname] [-dt] [name ...]"),
+    regular("help", help::run, "[-dms] [pattern ...]"),
+    regular(
+        "history",
+        history::run,
+        "[-c] [-d offset] [n] or history -anrw [filename] or history -ps arg [arg...]",
+    ),
+    regular("jobs", jobs::run, "[-lnprs] [jobspec ...] or jobs -x command [args]"),
+    regular("kill", kill::run, "[-s sigspec | -n signum | -sigspec] pid | jobspec ... or kill -l [sigspec]"),
+    regular("let", let_::run, "arg [arg ...]"),
+    regular("local", declare::run, "[option] name[=value] ..."),
+    regular("logout", control::run_exit, "[n]"),
+    regular("mapfile", mapfile::run, MAPFILE),
+    regular("popd", directories::run_popd, "[-n] [+N | -N]"),
+    regular("printf", printf::run, "[-v var] format [arguments]"),
+    regular("pushd", directories::run_pushd, "[-n] [+N | -N | dir]"),
+    regular("pwd", cd::run_pwd, "[-LP]"),
+    regular("read", read::run, READ),
+    regular("readarray", mapfile::run, MAPFILE),
+    special("readonly", declare::run, "[-aAf] [name[=value] ...] or readonly -p"),
+    special("return", control::run_return, "[n]"),
+    special("set", set::run, "[-abefhkmnptuvxBCEHPT] [-o option-name] [--] [-] [arg ...]"),
+    special("shift", control::run_shift, "[n]"),
+    regular("shopt", shopt::run, "[-pqsu] [-o] [optname ...]"),
+    special("source", eval::run_source, "filename [arguments]"),
+    regular("suspend", jobs::run_suspend, "[-f]"),
+    regular("test", test::run, "[expr]"),
+    special("times", times::run, ""),
+    special("trap", trap::run, "[-lp] [[arg] signal_spec ...]"),
+    regular("true", colon::run, ""),
+    regular("type", type_::run, "[-afptP] name [name ...]"),
+    regular("typeset", declare::run, TYPESET),
+    regular("ulimit", ulimit::run, "[-SHabcdefiklmnpqrstuvxPRT] [limit]"),
+    regular("umask", umask::run, "[-p] [-S] [mode]"),
+    regular("unalias", alias::run_unalias, "[-a] name [name ...]"),
+    special("unset", unset::run, "[-f] [-v] [-n] [name ...]"),
+    regular("wait", wait::run, "[-fn] [-p var] [id ...]"),
 ];
 
 /// The builtin called `name`.
 pub fn find(name: &[u8]) -> Option<&'static Builtin> {
-    BUILTINS.binary_search_by(|b| b.name.as_bytes().cmp(name)).ok().map(|i| &BUILTINS[i])
+    let index = BUILTINS.binary_search_by(|b| b.name.as_bytes().cmp(name)).ok()?;
+    BUILTINS.get(index)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::BUILTINS;
+
+    #[test]
+    fn the_table_is_sorted() {
+        assert!(BUILTINS.is_sorted_by_key(|b| b.name));
+    }
 }

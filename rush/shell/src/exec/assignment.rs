@@ -54,7 +54,7 @@ impl Session {
         if self.is(SetOption::Xtrace) {
             self.trace_ready(assignment, &ready);
         }
-        self.apply(ready)
+        self.apply_assignment(ready)
     }
 
     /// Expands the right-hand side.
@@ -76,18 +76,26 @@ impl Session {
         for element in elements {
             if element.subscript.is_some() {
                 let value = self.expand_string(&element.value)?;
-                out.push(ReadyElement { subscript: element.subscript.as_ref(), append: element.append, value });
+                out.push(ReadyElement {
+                    subscript: element.subscript.as_ref(),
+                    append: element.append,
+                    value,
+                });
                 continue;
             }
             let mut values = Vec::new();
             self.expand_word(&element.value, &mut values)?;
-            out.extend(values.into_iter().map(|value| ReadyElement { subscript: None, append: false, value }));
+            out.extend(values.into_iter().map(|value| ReadyElement {
+                subscript: None,
+                append: false,
+                value,
+            }));
         }
         Ok(out)
     }
 
     /// Stores an expanded assignment.
-    pub(crate) fn apply(&mut self, ready: Ready<'_>) -> Expanded<()> {
+    pub(crate) fn apply_assignment(&mut self, ready: Ready<'_>) -> Expanded<()> {
         let id = ready.id;
         let index = match ready.subscript {
             Some(subscript) => {
@@ -146,7 +154,12 @@ impl Session {
         Ok(())
     }
 
-    fn indexed_elements(&mut self, id: NameId, elements: Vec<ReadyElement<'_>>, append: bool) -> Expanded<Value> {
+    fn indexed_elements(
+        &mut self,
+        id: NameId,
+        elements: Vec<ReadyElement<'_>>,
+        append: bool,
+    ) -> Expanded<Value> {
         let old = self.variables.slot(id).value.clone();
         let mut array = match old {
             Value::Indexed(array) if append => Rc::unwrap_or_clone(array),

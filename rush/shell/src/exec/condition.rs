@@ -130,7 +130,9 @@ impl Session {
         let values: Vec<Bytes> = match captures {
             Some(captures) => captures
                 .iter()
-                .map(|range| range.as_ref().map(|(start, end)| subject[*start..*end].to_vec()).unwrap_or_default())
+                .map(|range| {
+                    range.as_ref().map(|(start, end)| subject[*start..*end].to_vec()).unwrap_or_default()
+                })
                 .collect(),
             None => Vec::new(),
         };
@@ -142,7 +144,8 @@ impl Session {
     pub(crate) fn is_variable_set(&mut self, text: &[u8]) -> Result<bool, Unwind> {
         use crate::expand::{Resolved, split_subscript};
         if !text.is_empty() && text.iter().all(u8::is_ascii_digit) {
-            let n = std::str::from_utf8(text).ok().and_then(|t| t.parse::<usize>().ok()).unwrap_or(usize::MAX);
+            let n =
+                std::str::from_utf8(text).ok().and_then(|t| t.parse::<usize>().ok()).unwrap_or(usize::MAX);
             return Ok(n == 0 || n <= self.positional.len());
         }
         if let Some((name, subscript)) = split_subscript(text) {

@@ -11,13 +11,13 @@ use std::rc::Rc;
 impl Session {
     /// Defines a function.
     pub(crate) fn define_function(&mut self, definition: &Rc<FunctionDefinition>) -> Status {
-        if let Some(old) = self.functions.get(&definition.name) {
-            if old.readonly {
-                let mut message = definition.name.clone();
-                message.extend_from_slice(b": readonly function");
-                self.error(message);
-                return 1;
-            }
+        if let Some(old) = self.functions.get(&definition.name)
+            && old.readonly
+        {
+            let mut message = definition.name.clone();
+            message.extend_from_slice(b": readonly function");
+            self.error(message);
+            return 1;
         }
         let exported = self.functions.get(&definition.name).is_some_and(|f| f.exported);
         let function = Function {
@@ -57,10 +57,9 @@ impl Session {
         let line = self.line;
         self.calls.push(call);
         self.variables.push_frame(FrameKind::Function);
-        let traps = self.traps.enter_function(
-            self.is(SetOption::Functrace) || function.traced,
-            self.is(SetOption::Errtrace),
-        );
+        let traps = self
+            .traps
+            .enter_function(self.is(SetOption::Functrace) || function.traced, self.is(SetOption::Errtrace));
         let options = std::mem::take(&mut self.local_options);
         if self.traps.wants_text() {
             self.command_text = function.definition.name.clone();
@@ -132,11 +131,8 @@ impl Session {
             arguments: Rc::new(arguments.clone()),
         };
         let replaces = !arguments.is_empty();
-        let old = if replaces {
-            Some(std::mem::replace(&mut self.positional, Rc::new(arguments)))
-        } else {
-            None
-        };
+        let old =
+            if replaces { Some(std::mem::replace(&mut self.positional, Rc::new(arguments))) } else { None };
         let source = std::mem::replace(&mut self.source, file);
         let line = self.line;
         let loop_depth = self.loop_depth;

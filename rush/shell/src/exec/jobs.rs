@@ -246,3 +246,44 @@ impl Session {
         self.jobs.ended.remove(&pid).map(sys::shell_status)
     }
 }
+
+impl Session {
+    /// Keeps the status of an ended child for a later `wait PID`.
+    pub(crate) fn remember_ended(&mut self, pid: i32, wait_status: i32) {
+        self.jobs.ended.insert(pid, wait_status);
+    }
+
+    /// Whether `pid` is a child that has not been waited for.
+    pub(crate) fn is_own_child(&mut self, pid: i32) -> bool {
+        self.reap();
+        self.jobs.ended.contains_key(&pid)
+            || self.jobs.list.iter().any(|j| j.pid == pid && !j.foreign)
+            || pid > 0 && sys::is_child(pid)
+    }
+
+    /// Takes ended jobs out of the table; their statuses stay known to `wait PID`.
+    pub(crate) fn forget_done_jobs(&mut self) {
+        let done: Vec<(usize, i32, i32)> = self
+            .jobs
+            .list
+            .iter()
+            .filter_map(|j| match j.state {
+                JobState::Done(status) if !j.foreign => Some((j.number, j.pid, status)),
+                _ => None,
+            })
+            .collect();
+        for (number, pid, status) in done {
+            self.jobs.remove(number);
+            self.jobs.ended.insert(pid, status);
+        }
+    }
+
+    /// `fg`: continues a job and waits for it.
+    pub(crate) fn continue_in_foreground(&mut self, job: &Job) -> Status {
+        let _ = sys::send_signal(-job.pid, libc::SIGCONT);
+        let _ = sys::send_signal(job.pid, libc::SIGCONT);
+        let status = self.wait_for_child(job.pid);
+        self.jobs.remove(job.number);
+        status
+    }
+}

@@ -5,9 +5,6 @@ use crate::state::options::SetOption;
 use crate::state::session::Hashed;
 use crate::{Bytes, Session, Status, sys};
 
-/// The PATH of a session without one, as bash is built.
-const DEFAULT_PATH: &[u8] = b"/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
-
 impl Session {
     /// The path to run for the command `name`; otherwise the reported error's status.
     pub(crate) fn find_program(&mut self, name: &[u8]) -> Result<Bytes, Status> {
@@ -85,11 +82,6 @@ impl Session {
         self.search_directories(&path, name, executable)
     }
 
-    /// `command -p`: the standard path.
-    pub(crate) fn search_default_path(&mut self, name: &[u8]) -> Option<Bytes> {
-        self.search_directories(DEFAULT_PATH, name, true).into_iter().next()
-    }
-
     fn search_directories(&self, path: &[u8], name: &[u8], executable: bool) -> Vec<Bytes> {
         let mut found = Vec::new();
         for directory in path.split(|b| *b == b':') {
@@ -98,7 +90,9 @@ impl Session {
                 candidate.push(b'/');
             }
             candidate.extend_from_slice(name);
-            if sys::is_file(&candidate) && (!executable || sys::access_error(&candidate, libc::X_OK).is_none()) {
+            if sys::is_file(&candidate)
+                && (!executable || sys::access_error(&candidate, libc::X_OK).is_none())
+            {
                 found.push(candidate);
                 if executable && found.len() > 64 {
                     break;

@@ -70,7 +70,12 @@ impl Session {
         last
     }
 
-    fn run_stage_child(&mut self, stage: &Command, input: Option<RawFd>, output: Option<(RawFd, RawFd)>) -> ! {
+    fn run_stage_child(
+        &mut self,
+        stage: &Command,
+        input: Option<RawFd>,
+        output: Option<(RawFd, RawFd)>,
+    ) -> ! {
         if let Some(fd) = input {
             self.descriptors.replace(0, Entry::Open(OpenFile::owned(fd)));
         }

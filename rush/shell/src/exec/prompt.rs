@@ -30,7 +30,8 @@ impl Session {
                 b'0'..=b'7' => {
                     let end = (at + 2).min(text.len());
                     let digits = text[at - 1..end].iter().take_while(|b| matches!(b, b'0'..=b'7')).count();
-                    let value = text[at - 1..at - 1 + digits].iter().fold(0u32, |v, b| v * 8 + u32::from(b - b'0'));
+                    let value =
+                        text[at - 1..at - 1 + digits].iter().fold(0u32, |v, b| v * 8 + u32::from(b - b'0'));
                     at += digits - 1;
                     out.push(value as u8);
                 }
@@ -96,14 +97,14 @@ impl Session {
     fn prompt_directory(&mut self) -> Bytes {
         let directory = self.get_id(names::PWD).map(|v| v.into_owned()).unwrap_or_default();
         let home = self.get_id(names::HOME).map(|v| v.into_owned()).unwrap_or_default();
-        if !home.is_empty() && home != b"/" {
-            if let Some(rest) = directory.strip_prefix(&home[..]) {
-                if rest.is_empty() || rest.starts_with(b"/") {
-                    let mut text = b"~".to_vec();
-                    text.extend_from_slice(rest);
-                    return text;
-                }
-            }
+        if !home.is_empty()
+            && home != b"/"
+            && let Some(rest) = directory.strip_prefix(&home[..])
+            && (rest.is_empty() || rest.starts_with(b"/"))
+        {
+            let mut text = b"~".to_vec();
+            text.extend_from_slice(rest);
+            return text;
         }
         directory
     }

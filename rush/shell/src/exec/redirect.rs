@@ -282,7 +282,8 @@ impl Session {
             RedirectNumber::Number(n) => *n as usize,
             RedirectNumber::Variable(name) => {
                 let value = self.get(name).map(|v| v.into_owned()).unwrap_or_default();
-                let Some(number) = std::str::from_utf8(&value).ok().and_then(|v| v.trim().parse().ok()) else {
+                let Some(number) = std::str::from_utf8(&value).ok().and_then(|v| v.trim().parse().ok())
+                else {
                     let mut message = name.clone();
                     message.extend_from_slice(b": Bad file descriptor");
                     self.error(message);

@@ -13,6 +13,15 @@ impl Session {
         self.run_input(&mut input, false)
     }
 
+    /// Runs the text of `eval`; syntax errors say so.
+    pub(crate) fn run_eval(&mut self, text: &[u8], line: u32) -> Outcome {
+        let old = self.eval_depth;
+        self.eval_depth += 1;
+        let result = self.run_text(text, line);
+        self.eval_depth = old;
+        result
+    }
+
     /// Runs a whole script from `source`; expansion errors give up one command, not the script.
     pub fn run_script(&mut self, source: Box<dyn LineSource>) -> Outcome {
         let mut input = Input::from_source(source);
@@ -103,7 +112,8 @@ impl Session {
             prefix.extend_from_slice(context.as_bytes());
             prefix.extend_from_slice(b": ");
         }
-        let command_string = self.runs_command_string && self.calls.is_empty() && self.error_context.is_none();
+        let command_string =
+            self.runs_command_string && self.calls.is_empty() && self.error_context.is_none();
         let old = self.error_context;
         if command_string {
             self.error_context = Some("-c");

@@ -17,7 +17,9 @@ impl Session {
             }
             self.line = command.line;
         }
+        let substitutions = self.process_substitutions.len();
         let result = self.run_simple_inner(command);
+        self.close_process_substitutions(substitutions);
         match result {
             Ok(status) => {
                 self.status = status;
@@ -37,10 +39,10 @@ impl Session {
             return self.run_without_words(command);
         }
         self.substitution_status = None;
-        if command.words.iter().any(|w| w.assignment.is_some()) {
-            if let Some(outcome) = self.run_declaration(command)? {
-                return Ok(outcome);
-            }
+        if command.words.iter().any(|w| w.assignment.is_some())
+            && let Some(outcome) = self.run_declaration(command)?
+        {
+            return Ok(outcome);
         }
         let mut args: Vec<Bytes> = Vec::with_capacity(command.words.len());
         self.expand_words(&command.words, &mut args)?;
@@ -172,11 +174,11 @@ impl Session {
     }
 
     fn program_not_found(&mut self, mut args: Vec<Bytes>, status: Status) -> Outcome {
-        if status == 127 {
-            if let Some(handler) = self.functions.get(&b"command_not_found_handle"[..]).cloned() {
-                args.insert(0, b"command_not_found_handle".to_vec());
-                return self.run_in_subshell(|session| session.call_function(&handler, args));
-            }
+        if status == 127
+            && let Some(handler) = self.functions.get(&b"command_not_found_handle"[..]).cloned()
+        {
+            args.insert(0, b"command_not_found_handle".to_vec());
+            return self.run_in_subshell(|session| session.call_function(&handler, args));
         }
         Ok(status)
     }

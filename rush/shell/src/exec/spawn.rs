@@ -24,10 +24,10 @@ impl Launch {
             return launch;
         }
         for index in session.buffered_levels() {
-            if session.reaches_level(index) {
-                if let Ok((reader, writer)) = sys::pipe() {
-                    launch.pipes.push((index, reader, writer));
-                }
+            if session.reaches_level(index)
+                && let Ok((reader, writer)) = sys::pipe()
+            {
+                launch.pipes.push((index, reader, writer));
             }
         }
         launch
@@ -50,10 +50,11 @@ impl Launch {
             sys::close(*writer);
         }
         for (n, (index, reader, _)) in self.pipes.iter().enumerate() {
-            if n == 0 && self.pipes.len() == 1 {
-                if let Some(file) = session.level_capture(*index) {
-                    read_into_capture(*reader, &file);
-                }
+            if n == 0
+                && self.pipes.len() == 1
+                && let Some(file) = session.level_capture(*index)
+            {
+                read_into_capture(*reader, &file);
             }
         }
         if self.pipes.len() > 1 {
@@ -133,10 +134,10 @@ impl Session {
     /// The environment block for children.
     pub(crate) fn environment_block(&mut self) -> Rc<Vec<CString>> {
         let generation = self.variables.export_generation;
-        if let Some((known, block)) = &self.environment {
-            if *known == generation {
-                return block.clone();
-            }
+        if let Some((known, block)) = &self.environment
+            && *known == generation
+        {
+            return block.clone();
         }
         let mut block = Vec::new();
         for id in self.variables.sorted_ids() {
@@ -302,10 +303,10 @@ impl Session {
     pub(crate) fn fork_background(&mut self) -> Expanded<i32> {
         let mut launch = Launch::default();
         for index in self.buffered_levels() {
-            if self.reaches_level(index) {
-                if let Some(writer) = self.level_pipe(index) {
-                    launch.pipes.push((index, -1, writer));
-                }
+            if self.reaches_level(index)
+                && let Some(writer) = self.level_pipe(index)
+            {
+                launch.pipes.push((index, -1, writer));
             }
         }
         self.fork_child(&launch)
@@ -340,4 +341,19 @@ impl Session {
 
 fn c_strings(args: &[Bytes]) -> Result<Vec<CString>, i32> {
     args.iter().map(|a| CString::new(a.as_slice()).map_err(|_| libc::EINVAL)).collect()
+}
+
+impl Session {
+    /// `exec -c`: an empty environment.
+    pub(crate) fn clear_environment(&mut self) {
+        self.foreign_environment.clear();
+        for id in self.variables.sorted_ids() {
+            let slot = self.variables.slot(id);
+            if slot.attributes.has(Attributes::EXPORT) {
+                let slot = self.variables.slot_mut(id);
+                slot.attributes = slot.attributes.without(Attributes::EXPORT);
+            }
+        }
+        self.variables.export_generation += 1;
+    }
 }

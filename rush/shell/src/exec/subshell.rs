@@ -136,7 +136,8 @@ impl Session {
             trap_depth: self.trap_depth,
         };
         self.subshell_depth += 1;
-        self.traps.enter_subshell(self.options.is(SetOption::Errtrace), self.options.is(SetOption::Functrace));
+        self.traps
+            .enter_subshell(self.options.is(SetOption::Errtrace), self.options.is(SetOption::Functrace));
         snapshot
     }
 

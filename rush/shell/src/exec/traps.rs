@@ -96,8 +96,7 @@ impl Traps {
 
     /// Whether BASH_COMMAND may be asked for, so that its text has to be kept.
     pub(crate) fn wants_text(&self) -> bool {
-        (self.actions[DEBUG].is_some() && !self.debug_off || self.actions[ERR].is_some())
-            && self.running == 0
+        (self.actions[DEBUG].is_some() && !self.debug_off || self.actions[ERR].is_some()) && self.running == 0
             || self.actions[EXIT].is_some() && self.running == 0
     }
 
@@ -220,7 +219,9 @@ impl Session {
                 Some(Action::Run(text)) => self.run_action(&text)?,
                 Some(Action::Ignore) => {}
                 None if self.traps.inherited.is_some() => sys::raise_pending(number as i32),
-                None if number as i32 == libc::SIGINT && self.interactive => return Err(Unwind::Discard(130)),
+                None if number as i32 == libc::SIGINT && self.interactive => {
+                    return Err(Unwind::Discard(130));
+                }
                 None => {}
             }
         }

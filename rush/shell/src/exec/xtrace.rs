@@ -33,7 +33,8 @@ impl Session {
         let mut line = self.trace_prefix();
         line.extend_from_slice(text);
         line.push(b'\n');
-        let number = self.get_id(names::BASH_XTRACEFD).and_then(|v| std::str::from_utf8(&v).ok()?.parse().ok());
+        let number =
+            self.get_id(names::BASH_XTRACEFD).and_then(|v| std::str::from_utf8(&v).ok()?.parse().ok());
         match number.and_then(|n: usize| self.descriptors.get(n)) {
             Some(file) => {
                 let _ = file.write_all(&line);
@@ -43,6 +44,10 @@ impl Session {
     }
 
     pub(crate) fn trace_command(&mut self, _command: &SimpleCommand, args: &[Bytes]) {
+        self.trace_words(args);
+    }
+
+    pub(crate) fn trace_words(&mut self, args: &[Bytes]) {
         let mut text = Bytes::new();
         for (n, arg) in args.iter().enumerate() {
             if n > 0 {
@@ -112,7 +117,11 @@ impl Session {
     pub(crate) fn trace_condition(&mut self, words: &[&[u8]]) {
         let mut text = b"[[ ".to_vec();
         for word in words {
-            if word.is_empty() { text.extend_from_slice(b"''") } else { text.extend_from_slice(word) }
+            if word.is_empty() {
+                text.extend_from_slice(b"''")
+            } else {
+                text.extend_from_slice(word)
+            }
             text.push(b' ');
         }
         text.extend_from_slice(b"]]");

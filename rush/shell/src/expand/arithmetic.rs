@@ -61,10 +61,14 @@ impl Session {
         message.extend_from_slice(b": unbound variable");
         self.error(message);
         self.status = 1;
-        if self.interactive { Unwind::Discard(1) } else { Unwind::Exit(if self.runs_command_string { 127 } else { 1 }) }
+        if self.interactive {
+            Unwind::Discard(1)
+        } else {
+            Unwind::Exit(if self.runs_command_string { 127 } else { 1 })
+        }
     }
 
-    fn to_arithmetic(&mut self, id: NameId, value: Option<Bytes>) -> Result<arith::Value<'_>, Unwind> {
+    fn arithmetic_value(&mut self, id: NameId, value: Option<Bytes>) -> Result<arith::Value<'_>, Unwind> {
         match value {
             Some(text) => {
                 self.scratch = text;
@@ -129,7 +133,7 @@ impl arith::Variables for Session {
             Some(index) => self.element(id, &index)?,
             None => self.value(id).scalar().map(|v| v.into_owned()),
         };
-        self.to_arithmetic(id, value)
+        self.arithmetic_value(id, value)
     }
 
     fn set(&mut self, name: &NameId, value: i64) -> Result<(), Unwind> {
@@ -161,18 +165,19 @@ impl arith::Variables for Session {
     fn get_index(&mut self, name: &NameId, index: i64) -> Result<arith::Value<'_>, Unwind> {
         let (id, _) = self.resolved(*name)?;
         let value = self.element(id, &Index::Number(index))?;
-        self.to_arithmetic(id, value)
+        self.arithmetic_value(id, value)
     }
 
     fn set_index(&mut self, name: &NameId, index: i64, value: i64) -> Result<(), Unwind> {
-        let result = self.assign(*name, Some(Index::Number(index)), crate::state::value::decimal(value), false);
+        let result =
+            self.assign(*name, Some(Index::Number(index)), crate::state::value::decimal(value), false);
         result.map_err(|error| self.assignment_failed(error))
     }
 
     fn get_key(&mut self, name: &NameId, key: &[u8]) -> Result<arith::Value<'_>, Unwind> {
         let (id, _) = self.resolved(*name)?;
         let value = self.element(id, &Index::Key(key.to_vec()))?;
-        self.to_arithmetic(id, value)
+        self.arithmetic_value(id, value)
     }
 
     fn set_key(&mut self, name: &NameId, key: &[u8], value: i64) -> Result<(), Unwind> {

@@ -19,10 +19,7 @@ enum Unit {
 pub fn expand(parts: &[Part]) -> Option<Rc<[Word]>> {
     let units = to_units(parts);
     let words = expand_units(&units);
-    match words {
-        Some(words) => Some(words.into_iter().map(|units| to_word(&units)).collect()),
-        None => None,
-    }
+    words.map(|words| words.into_iter().map(|units| to_word(&units)).collect())
 }
 
 fn to_units(parts: &[Part]) -> Vec<Unit> {

@@ -18,10 +18,10 @@ impl Session {
                 return Ok(Bytes::new());
             }
         };
-        if substitution.read_file {
-            if let Some(redirect) = lone_redirect(&body) {
-                return self.read_file_substitution(redirect);
-            }
+        if substitution.read_file
+            && let Some(redirect) = lone_redirect(&body)
+        {
+            return self.read_file_substitution(redirect);
         }
         let (status, mut text) = self.capture_output(|session| {
             if !session.shopt(Shopt::InheritErrexit) && !session.is(SetOption::Posix) {

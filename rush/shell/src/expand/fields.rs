@@ -75,7 +75,12 @@ pub struct Fields<'o> {
 
 impl<'o> Fields<'o> {
     /// Fields that go to `out`.
-    pub fn new(purpose: Purpose, separators: Rc<Separators>, extglob: bool, out: &'o mut Vec<Bytes>) -> Fields<'o> {
+    pub fn new(
+        purpose: Purpose,
+        separators: Rc<Separators>,
+        extglob: bool,
+        out: &'o mut Vec<Bytes>,
+    ) -> Fields<'o> {
         Fields {
             purpose,
             separators,

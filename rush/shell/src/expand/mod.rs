@@ -109,7 +109,12 @@ impl Session {
     }
 
     /// Expands parts into `fields`; `quoted` says that they stand in double quotes.
-    pub(crate) fn expand_parts(&mut self, parts: &[Part], quoted: bool, fields: &mut Fields<'_>) -> Expanded<()> {
+    pub(crate) fn expand_parts(
+        &mut self,
+        parts: &[Part],
+        quoted: bool,
+        fields: &mut Fields<'_>,
+    ) -> Expanded<()> {
         for part in parts {
             match part {
                 Part::Literal(text) if quoted => fields.quoted(text),

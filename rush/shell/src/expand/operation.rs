@@ -21,7 +21,12 @@ struct Replacement {
 
 impl Session {
     /// Applies a pattern operation to every value.
-    pub(super) fn operate(&mut self, operation: &Operation, values: Values, _quoted: bool) -> Expanded<Values> {
+    pub(super) fn operate(
+        &mut self,
+        operation: &Operation,
+        values: Values,
+        _quoted: bool,
+    ) -> Expanded<Values> {
         let prepared = match operation {
             Operation::Remove { suffix, longest, pattern } => {
                 let extent = if *longest { Extent::Longest } else { Extent::Shortest };
@@ -149,7 +154,9 @@ fn replace(pattern: &Pattern, mode: ReplaceMode, replacement: &Replacement, text
     let matches = match mode {
         ReplaceMode::First => pattern.find(text, 0).into_iter().collect(),
         ReplaceMode::All => pattern.find_all(text),
-        ReplaceMode::Prefix => pattern.prefix(text, Extent::Longest).map(|end| (0, end)).into_iter().collect(),
+        ReplaceMode::Prefix => {
+            pattern.prefix(text, Extent::Longest).map(|end| (0, end)).into_iter().collect()
+        }
         ReplaceMode::Suffix => {
             pattern.suffix(text, Extent::Longest).map(|start| (start, text.len())).into_iter().collect()
         }

@@ -79,7 +79,10 @@ impl Session {
 
     /// OPTIMIZATION: `$name` and `$1` without any operation, equal to the general path below.
     fn expand_plain(&mut self, parameter: &Parameter, quoted: bool, fields: &mut Fields<'_>) -> bool {
-        if !matches!(parameter.operation, Operation::Value) || parameter.indirect || parameter.subscript.is_some() {
+        if !matches!(parameter.operation, Operation::Value)
+            || parameter.indirect
+            || parameter.subscript.is_some()
+        {
             return false;
         }
         match parameter.name {
@@ -129,7 +132,7 @@ impl Session {
             return Ok(());
         }
         let values = self.values(&target)?;
-        if matches!(values, Values::Unset) && self.is(SetOption::Nounset) && !self.exempt_from_nounset(parameter) {
+        if matches!(values, Values::Unset) && self.is(SetOption::Nounset) {
             return Err(self.unbound(parameter));
         }
         let values = match &parameter.operation {
@@ -142,17 +145,17 @@ impl Session {
         Ok(())
     }
 
-    fn exempt_from_nounset(&self, parameter: &Parameter) -> bool {
-        matches!(parameter.operation, Operation::Transform(_)) && false
-    }
-
     /// The error for an unset parameter under `set -u`.
     pub(crate) fn unbound(&mut self, parameter: &Parameter) -> Unwind {
         let mut message = self.parameter_text(parameter);
         message.extend_from_slice(b": unbound variable");
         self.error(message);
         self.status = 1;
-        if self.interactive { Unwind::Discard(1) } else { Unwind::Exit(if self.runs_command_string { 127 } else { 1 }) }
+        if self.interactive {
+            Unwind::Discard(1)
+        } else {
+            Unwind::Exit(if self.runs_command_string { 127 } else { 1 })
+        }
     }
 
     /// The parameter as messages name it.
@@ -178,7 +181,10 @@ impl Session {
     /// `${!ref}` of a nameref is the name it refers to.
     fn nameref_target(&mut self, parameter: &Parameter) -> Option<Bytes> {
         let ParameterName::Variable(id) = parameter.name else { return None };
-        if !parameter.indirect || parameter.subscript.is_some() || !matches!(parameter.operation, Operation::Value) {
+        if !parameter.indirect
+            || parameter.subscript.is_some()
+            || !matches!(parameter.operation, Operation::Value)
+        {
             return None;
         }
         let slot = self.variables.slot(id);
@@ -196,9 +202,6 @@ impl Session {
         }
         let text = match self.values(&direct)? {
             Values::Unset => {
-                if matches!(parameter.operation, Operation::Test { .. }) && false {
-                    return Ok(Target::Nothing);
-                }
                 let mut message = self.parameter_text(parameter);
                 if matches!(direct, Target::Positional(_) | Target::Special(_)) {
                     return Ok(Target::Nothing);
@@ -234,7 +237,9 @@ impl Session {
             Some(Subscript::At) => Ok(Target::Whole(id, false)),
             Some(Subscript::Star) => Ok(Target::Whole(id, true)),
             Some(Subscript::Index(expression)) => {
-                if matches!(&expression.word.kind, WordKind::Parts(p) if p.list.is_empty()) || expression.word.as_constant() == Some(b"") {
+                if matches!(&expression.word.kind, WordKind::Parts(p) if p.list.is_empty())
+                    || expression.word.as_constant() == Some(b"")
+                {
                     let mut message = b"${".to_vec();
                     message.extend(self.parameter_text(parameter));
                     message.extend_from_slice(b"}: bad substitution");
@@ -278,10 +283,11 @@ impl Session {
             [b @ (b'?' | b'#' | b'$' | b'!' | b'-' | b'0')] => return Ok(Target::Special(*b)),
             _ => {}
         }
-        if !text.is_empty() && text.iter().all(u8::is_ascii_digit) {
-            if let Some(n) = std::str::from_utf8(text).ok().and_then(|t| t.parse().ok()) {
-                return Ok(Target::Positional(n));
-            }
+        if !text.is_empty()
+            && text.iter().all(u8::is_ascii_digit)
+            && let Some(n) = std::str::from_utf8(text).ok().and_then(|t| t.parse().ok())
+        {
+            return Ok(Target::Positional(n));
         }
         let mut message = text.to_vec();
         message.extend_from_slice(b": invalid variable name");
@@ -300,7 +306,9 @@ impl Session {
             Target::Whole(id, star) => match self.value(*id) {
                 Value::Unset => Values::List(Vec::new(), *star),
                 Value::Indexed(array) => Values::List(array.iter().map(|(_, v)| v.clone()).collect(), *star),
-                Value::Associative(array) => Values::List(array.iter().map(|(_, v)| v.clone()).collect(), *star),
+                Value::Associative(array) => {
+                    Values::List(array.iter().map(|(_, v)| v.clone()).collect(), *star)
+                }
                 value => Values::List(value.scalar().map(|v| v.into_owned()).into_iter().collect(), *star),
             },
             Target::Positional(n) => one(self.positional.get(n.wrapping_sub(1)).cloned()),
@@ -325,7 +333,10 @@ impl Session {
     fn names_with_prefix(&mut self, prefix: &[u8]) -> Vec<Bytes> {
         let ids = self.variables.sorted_ids();
         ids.into_iter()
-            .filter(|id| self.variables.slot(*id).is_set() || self.variables.slot(*id).attributes.has(Attributes::DYNAMIC))
+            .filter(|id| {
+                self.variables.slot(*id).is_set()
+                    || self.variables.slot(*id).attributes.has(Attributes::DYNAMIC)
+            })
             .map(|id| self.variables.names.text(id).to_vec())
             .filter(|name| name.starts_with(prefix))
             .collect()
@@ -410,7 +421,13 @@ impl Session {
         }
     }
 
-    fn parameter_error(&mut self, parameter: &Parameter, word: &Word, colon: bool, quoted: bool) -> Expanded<Unwind> {
+    fn parameter_error(
+        &mut self,
+        parameter: &Parameter,
+        word: &Word,
+        colon: bool,
+        quoted: bool,
+    ) -> Expanded<Unwind> {
         let mut message = self.parameter_text(parameter);
         message.extend_from_slice(b": ");
         let text = self.expand_operand_string(word, quoted)?;
@@ -484,7 +501,11 @@ fn emit_list(items: &[Bytes], star: bool, quoted: bool, fields: &mut Fields<'_>)
             }
             text.extend_from_slice(item);
         }
-        if quoted { fields.quoted(&text) } else { fields.expanded(&text) }
+        if quoted {
+            fields.quoted(&text)
+        } else {
+            fields.expanded(&text)
+        }
         return;
     }
     for (at, item) in items.iter().enumerate() {

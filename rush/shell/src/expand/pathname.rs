@@ -26,7 +26,11 @@ impl Session {
     }
 
     /// Replaces the fields of `out` named in `globs` by what their patterns match.
-    pub(super) fn expand_pathnames(&mut self, globs: Vec<(usize, Bytes)>, out: &mut Vec<Bytes>) -> Expanded<()> {
+    pub(super) fn expand_pathnames(
+        &mut self,
+        globs: Vec<(usize, Bytes)>,
+        out: &mut Vec<Bytes>,
+    ) -> Expanded<()> {
         if self.is(SetOption::Noglob) {
             return Ok(());
         }

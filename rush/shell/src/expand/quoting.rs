@@ -92,7 +92,9 @@ pub fn quoted_if_needed(text: &[u8]) -> Bytes {
 /// Whether a shell metacharacter occurs.
 pub fn needs_quotes(text: &[u8]) -> bool {
     let special = |b: u8| b" \t\n'\"\\|&;()<>!{}*[]?^$`".contains(&b);
-    text.iter().any(|b| special(*b)) || text.starts_with(b"#") || text.starts_with(b"~") && text.len() > 0
+    text.iter().any(|b| special(*b))
+        || text.starts_with(b"#")
+        || text.starts_with(b"~") && !text.is_empty()
         || text.windows(2).any(|w| matches!(w, [b':' | b'=', b'~']))
 }
 

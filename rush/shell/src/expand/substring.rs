@@ -63,7 +63,7 @@ impl Session {
                 }
                 let count = items.len() as i64;
                 let start = if offset < 0 { offset + count + 1 } else { offset };
-                if start < 0 || offset < 0 && start == 0 && false {
+                if start < 0 {
                     return Ok(Values::List(Vec::new(), *star));
                 }
                 if offset < 0 && start == 0 {
@@ -94,7 +94,13 @@ impl Session {
         }
     }
 
-    fn slice(&mut self, items: Vec<Bytes>, start: i64, length: Option<(i64, Bytes)>, star: bool) -> Expanded<Values> {
+    fn slice(
+        &mut self,
+        items: Vec<Bytes>,
+        start: i64,
+        length: Option<(i64, Bytes)>,
+        star: bool,
+    ) -> Expanded<Values> {
         let count = items.len() as i64;
         let start = start.min(count);
         let end = match length {
@@ -112,7 +118,12 @@ impl Session {
         self.expansion_error(message)
     }
 
-    fn substring_of_text(&mut self, text: &[u8], offset: i64, length: Option<(i64, Bytes)>) -> Expanded<Values> {
+    fn substring_of_text(
+        &mut self,
+        text: &[u8],
+        offset: i64,
+        length: Option<(i64, Bytes)>,
+    ) -> Expanded<Values> {
         let boundaries = if self.utf8 && !text.is_ascii() { Some(boundaries(text)) } else { None };
         let count = boundaries.as_ref().map_or(text.len(), |b| b.len() - 1) as i64;
         let start = if offset < 0 { offset.saturating_add(count) } else { offset };

@@ -142,7 +142,8 @@ impl Session {
         let valid = names::is_name(&value) || crate::expand::split_subscript(&value).is_some();
         let slot = self.variables.slot(id);
         if slot.is_set() && slot.value.scalar().is_some_and(|v| !v.is_empty()) || !valid {
-            let shown = if slot.is_set() { slot.value.scalar().unwrap_or_default().into_owned() } else { value };
+            let shown =
+                if slot.is_set() { slot.value.scalar().unwrap_or_default().into_owned() } else { value };
             let mut message = b"`".to_vec();
             message.extend_from_slice(&shown);
             message.extend_from_slice(b"': not a valid identifier");
@@ -155,7 +156,7 @@ impl Session {
     }
 
     /// Applies the integer and case attributes to a value about to be stored.
-    fn transform_assigned(
+    pub(crate) fn transform_assigned(
         &mut self,
         id: NameId,
         index: Option<&Index>,
@@ -214,7 +215,11 @@ impl Session {
                 if let Some(first) = old.scalar() {
                     array.set(0, first.into_owned());
                 }
-                if append { array.entry(n).extend_from_slice(&value) } else { array.set(n, value) }
+                if append {
+                    array.entry(n).extend_from_slice(&value)
+                } else {
+                    array.set(n, value)
+                }
                 *old = Value::Indexed(Rc::new(array));
             }
             (old, Some(Index::Key(key))) => {
@@ -360,9 +365,7 @@ impl Session {
 
     fn source_names(&self) -> Vec<Bytes> {
         let mut names: Vec<Bytes> = self.calls.iter().rev().map(|c| c.source.to_vec()).collect();
-        if !self.runs_command_string && !self.reads_standard_input {
-            names.push(self.name.clone());
-        } else if !self.runs_command_string && !names.is_empty() {
+        if !self.runs_command_string && (!self.reads_standard_input || !names.is_empty()) {
             names.push(self.name.clone());
         }
         names
@@ -452,7 +455,11 @@ impl Session {
         }
         let letters = self.attribute_letters(id);
         let mut text = b"declare -".to_vec();
-        if letters.is_empty() { text.push(b'-') } else { text.extend(letters) }
+        if letters.is_empty() {
+            text.push(b'-')
+        } else {
+            text.extend(letters)
+        }
         text.push(b' ');
         text.extend_from_slice(self.variables.names.text(id));
         match self.value(id) {

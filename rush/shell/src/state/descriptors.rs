@@ -91,6 +91,18 @@ impl OpenFile {
         Rc::new(OpenFile::Os { fd, owned: true })
     }
 
+    /// The process's descriptor, if there is one.
+    pub fn os_descriptor(&self) -> Option<RawFd> {
+        match self {
+            OpenFile::Os { fd, .. } => Some(*fd),
+            OpenFile::Capture(capture) => match &*capture.borrow() {
+                Capture::Pipe(fd) => Some(*fd),
+                Capture::Buffer(_) => None,
+            },
+            OpenFile::Memory(input) => input.borrow().file,
+        }
+    }
+
     /// Writes all of `bytes`.
     pub fn write_all(&self, bytes: &[u8]) -> Result<(), i32> {
         match self {

@@ -6,5 +6,6 @@ pub mod descriptors;
 pub mod names;
 pub mod options;
 pub mod session;
+pub mod startup;
 pub mod value;
 pub mod variables;

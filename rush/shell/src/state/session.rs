@@ -134,6 +134,9 @@ pub struct Session {
     pub(crate) trap_depth: u32,
     pub(crate) stack_base: usize,
     pub(crate) error_context: Option<&'static str>,
+    pub(crate) builtin_state: crate::builtins::state::BuiltinState,
+    pub(crate) ignored_at_start: u64,
+    pub(crate) eval_depth: u32,
     pub(crate) keep_redirects: bool,
     pub(crate) disabled_builtins: std::collections::BTreeSet<Bytes>,
     pub(crate) foreign_environment: Vec<CString>,
@@ -193,6 +196,9 @@ impl Session {
             trap_depth: 0,
             stack_base: &raw const marker as usize,
             error_context: None,
+            builtin_state: Default::default(),
+            ignored_at_start: 0,
+            eval_depth: 0,
             keep_redirects: false,
             disabled_builtins: Default::default(),
             foreign_environment: Vec::new(),
@@ -222,10 +228,10 @@ impl Session {
     /// The prepared separators of IFS, and with them what else watched variables decide.
     pub(crate) fn separators(&mut self) -> Rc<Separators> {
         let generation = self.variables.watch_generation;
-        if let Some((known, separators)) = &self.separators_cache {
-            if *known == generation {
-                return separators.clone();
-            }
+        if let Some((known, separators)) = &self.separators_cache
+            && *known == generation
+        {
+            return separators.clone();
         }
         let ifs = self.get_id(names::IFS).map(|v| v.into_owned());
         self.utf8 = self.locale_is_utf8();

@@ -15,7 +15,12 @@ impl Parser<'_> {
     pub(super) fn dollar(&mut self, mode: Mode, builder: &mut Builder) -> Parsed<()> {
         let quoting = matches!(
             mode,
-            Mode::Word | Mode::AssignmentValue | Mode::Pattern { .. } | Mode::Subscript | Mode::Regex | Mode::Whole
+            Mode::Word
+                | Mode::AssignmentValue
+                | Mode::Pattern { .. }
+                | Mode::Subscript
+                | Mode::Regex
+                | Mode::Whole
         ) || mode == (Mode::Operand { quoted: false });
         let next = self.input.after_current();
         match next {

@@ -133,7 +133,7 @@ impl<'a> Parser<'a> {
             }
             Some(b'a'..=b'z' | b'}') => {
                 let keyword = self.peek_keyword();
-                CLOSING.iter().any(|k| keyword == *k)
+                CLOSING.contains(&keyword)
             }
             Some(_) => false,
         }

@@ -5,7 +5,7 @@ use super::ast::{ArrayElement, Assignment, AssignmentValue, Command, SimpleComma
 use super::parser::Parser;
 use super::word::Mode;
 use crate::Bytes;
-use crate::state::names::{is_name, is_name_start};
+use crate::state::names::is_name_start;
 use std::rc::Rc;
 
 /// Builtins whose arguments may be assignments, arrays included.
@@ -37,11 +37,9 @@ impl Parser<'_> {
                 self.expand_alias_here(false)?;
                 self.skip_blanks();
             }
-            if declaration {
-                if let Some(word) = self.assignment_word()? {
-                    command.words.push(word);
-                    continue;
-                }
+            if declaration && let Some(word) = self.assignment_word()? {
+                command.words.push(word);
+                continue;
             }
             let Some(word) = self.word()? else { break };
             if prefix {
@@ -136,11 +134,7 @@ impl Parser<'_> {
         let Some(end) = rest.iter().position(|b| !crate::state::names::is_name_byte(*b)) else {
             return false;
         };
-        match rest[end] {
-            b'=' | b'[' | b'\\' => true,
-            b'+' => true,
-            _ => false,
-        }
+        matches!(rest[end], b'=' | b'[' | b'\\' | b'+')
     }
 
     /// Consumes `=` or `+=`; says whether it appends.
@@ -161,10 +155,8 @@ impl Parser<'_> {
     /// An argument of a declaration builtin that is an assignment.
     fn assignment_word(&mut self) -> Parsed<Option<Word>> {
         let Some((assignment, source)) = self.assignment()? else { return Ok(None) };
-        let mut word = Word::default();
-        word.source = Some(source.into());
-        word.assignment = Some(Box::new(assignment));
-        Ok(Some(word))
+        let source = Some(source.into());
+        Ok(Some(Word { source, assignment: Some(Box::new(assignment)), ..Word::default() }))
     }
 
     /// `( elements )` at the position.
@@ -197,18 +189,13 @@ impl Parser<'_> {
         let start = self.input.position();
         let line = self.input.line();
         self.input.advance(1);
-        if let Ok(subscript) = self.subscript_expression(line) {
-            if let Some(append) = self.assignment_operator() {
-                let value = self.word_in(Mode::AssignmentValue)?.unwrap_or_default();
-                return Ok(Some(ArrayElement { subscript: Some(subscript), append, value }));
-            }
+        if let Ok(subscript) = self.subscript_expression(line)
+            && let Some(append) = self.assignment_operator()
+        {
+            let value = self.word_in(Mode::AssignmentValue)?.unwrap_or_default();
+            return Ok(Some(ArrayElement { subscript: Some(subscript), append, value }));
         }
         self.input.seek(start);
         Ok(None)
     }
-}
-
-/// Whether `text` may name a function in POSIX mode.
-pub(crate) fn is_function_name(text: &[u8]) -> bool {
-    is_name(text)
 }

@@ -127,3 +127,23 @@ pub fn is_terminal(fd: RawFd) -> bool {
     // SAFETY: no pointers.
     unsafe { libc::isatty(fd) == 1 }
 }
+
+/// Whether two paths name the same file.
+pub fn same_file(left: &[u8], right: &[u8]) -> bool {
+    let identity = |path: &[u8]| {
+        let path = c_path(path).ok()?;
+        let mut stat = std::mem::MaybeUninit::<libc::stat>::uninit();
+        // SAFETY: stat fills the structure if it returns 0, and only then it is read.
+        unsafe {
+            if libc::stat(path.as_ptr(), stat.as_mut_ptr()) != 0 {
+                return None;
+            }
+            let stat = stat.assume_init();
+            Some((stat.st_dev, stat.st_ino))
+        }
+    };
+    match (identity(left), identity(right)) {
+        (Some(left), Some(right)) => left == right,
+        _ => false,
+    }
+}

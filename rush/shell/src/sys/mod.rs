@@ -5,6 +5,7 @@
 pub mod files;
 pub mod network;
 pub mod process;
+pub mod resource;
 pub mod signals;
 pub mod time;
 pub mod users;

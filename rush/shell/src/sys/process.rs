@@ -216,3 +216,11 @@ pub fn exec(
     unsafe { libc::execve(path.as_ptr(), argv.as_ptr(), envp.as_ptr()) };
     errno()
 }
+
+/// Whether `pid` is a child of this process.
+pub fn is_child(pid: i32) -> bool {
+    let mut info = std::mem::MaybeUninit::<libc::siginfo_t>::zeroed();
+    let flags = libc::WEXITED | libc::WNOHANG | libc::WNOWAIT;
+    // SAFETY: the structure is live and writable; WNOWAIT leaves the child waitable.
+    unsafe { libc::waitid(libc::P_PID, pid as libc::id_t, info.as_mut_ptr(), flags) == 0 }
+}

@@ -1,0 +1,156 @@
+//! `compgen`: generates candidates.
+
+use super::{ACTIONS, OPTIONS, Specification, actions};
+use crate::builtins::options::{Found, OptionReader};
+use crate::pattern::Pattern;
+use crate::state::value::Value;
+use crate::{Bytes, Outcome, Session, Status, Unwind};
+
+/// The options that describe a specification, as `complete` and `compgen` share them.
+pub(super) const LETTERS: &str = "abcdefgjksuvo:A:G:W:P:S:X:F:C:prDEI";
+
+/// Puts one option into `specification`; `Err` is the status of a refusal.
+pub(super) fn apply_option(
+    session: &mut Session,
+    builtin: &[u8],
+    specification: &mut Specification,
+    found: Found<'_>,
+) -> Result<(), Status> {
+    let text = Some(found.value.to_vec());
+    match found.letter {
+        b'A' => match ACTIONS.iter().find(|(name, _)| name.as_bytes() == found.value) {
+            Some((name, _)) => specification.actions.push(name),
+            None => {
+                session.builtin_error(builtin, [found.value, b": invalid action name"].concat());
+                return Err(2);
+            }
+        },
+        b'o' => match OPTIONS.iter().find(|name| name.as_bytes() == found.value) {
+            Some(name) => specification.options.push(name),
+            None => {
+                session.builtin_error(builtin, [found.value, b": invalid option name"].concat());
+                return Err(2);
+            }
+        },
+        b'G' => specification.glob = text,
+        b'W' => specification.words = text,
+        b'P' => specification.prefix = text,
+        b'S' => specification.suffix = text,
+        b'X' => specification.filter = text,
+        b'F' => specification.function = text,
+        b'C' => specification.command = text,
+        letter => {
+            let action = ACTIONS.iter().find(|(_, l)| *l == letter);
+            specification.actions.extend(action.map(|(name, _)| *name));
+        }
+    }
+    Ok(())
+}
+
+/// `compgen [-abcdefgjksuv] [-o option] [-A action] [-G globpat] [-W wordlist] [-F function] [-C command] [-X filterpat] [-P prefix] [-S suffix] [word]`
+pub(in crate::builtins) fn run(session: &mut Session, args: &[Bytes]) -> Outcome {
+    let mut specification = Specification::default();
+    let mut options = OptionReader::new(args, LETTERS);
+    loop {
+        match options.next(session) {
+            Ok(None) => break,
+            Ok(Some(found)) => {
+                if let Err(status) = apply_option(session, b"compgen", &mut specification, found) {
+                    return Ok(status);
+                }
+            }
+            Err(status) => return Ok(status),
+        }
+    }
+    let word = options.operands().first().cloned().unwrap_or_default();
+    let mut candidates = generate(session, &specification, b"compgen", &word, b"")?;
+    if candidates.is_empty() && specification.options.iter().any(|o| matches!(*o, "default" | "bashdefault"))
+    {
+        candidates = actions::candidates(session, "file", &word);
+    } else if candidates.is_empty() && specification.options.contains(&"dirnames") {
+        candidates = actions::candidates(session, "directory", &word);
+    }
+    let status = i32::from(candidates.is_empty());
+    for candidate in candidates {
+        session.write_out(&[candidate.as_slice(), b"\n"].concat());
+    }
+    Ok(status)
+}
+
+/// The candidates of `specification` for `word`, which follows `previous` in the arguments of `command`.
+pub fn generate(
+    session: &mut Session,
+    specification: &Specification,
+    command: &[u8],
+    word: &[u8],
+    previous: &[u8],
+) -> Result<Vec<Bytes>, Unwind> {
+    let mut candidates = Vec::new();
+    for action in &specification.actions {
+        candidates.extend(actions::candidates(session, action, word));
+    }
+    if let Some(glob) = &specification.glob {
+        candidates.extend(session.match_pathnames(glob));
+    }
+    if let Some(words) = &specification.words {
+        let parsed = session.parse_word(words, crate::syntax::Mode::Whole)?;
+        let mut fields = Vec::new();
+        session.expand_word(&parsed, &mut fields)?;
+        let separators = session.separators();
+        let split = fields.iter().flat_map(|f| f.split(|&b| separators.is_separator(b)));
+        candidates.extend(split.filter(|w| !w.is_empty() && w.starts_with(word)).map(<[u8]>::to_vec));
+    }
+    if let Some(function) = &specification.function {
+        candidates.extend(from_function(session, function, command, word, previous)?);
+    }
+    if let Some(filter) = &specification.filter {
+        filter_out(session, filter, word, &mut candidates);
+    }
+    let (prefix, suffix) = (specification.prefix.as_deref(), specification.suffix.as_deref());
+    if prefix.is_some() || suffix.is_some() {
+        for candidate in &mut candidates {
+            *candidate = [prefix.unwrap_or_default(), candidate, suffix.unwrap_or_default()].concat();
+        }
+    }
+    Ok(candidates)
+}
+
+fn from_function(
+    session: &mut Session,
+    function: &[u8],
+    command: &[u8],
+    word: &[u8],
+    previous: &[u8],
+) -> Result<Vec<Bytes>, Unwind> {
+    if !session.functions.contains_key(function) {
+        return Ok(Vec::new());
+    }
+    let args = vec![function.to_vec(), command.to_vec(), word.to_vec(), previous.to_vec()];
+    session.run_arguments(args, true)?;
+    let id = session.variables.intern(b"COMPREPLY");
+    let found = match session.value(id) {
+        Value::Indexed(array) => array.iter().map(|(_, value)| value.clone()).collect(),
+        other => other.scalar().map(|v| v.into_owned()).into_iter().collect(),
+    };
+    session.variables.unset(id, None);
+    Ok(found)
+}
+
+/// `-X`: removes what the pattern matches, or with `!` what it does not; `&` stands for the word.
+fn filter_out(session: &mut Session, filter: &[u8], word: &[u8], candidates: &mut Vec<Bytes>) {
+    let (negated, filter) = match filter.strip_prefix(b"!") {
+        Some(rest) => (true, rest),
+        None => (false, filter),
+    };
+    let mut text = Bytes::new();
+    let mut bytes = filter.iter().copied().peekable();
+    while let Some(byte) = bytes.next() {
+        match byte {
+            b'\\' if bytes.peek() == Some(&b'&') => text.extend(bytes.next()),
+            b'&' => crate::pattern::escape_into(&mut text, word),
+            _ => text.push(byte),
+        }
+    }
+    let pattern: Pattern = session.compile_pattern(&text);
+    candidates.retain(|candidate| pattern.matches(candidate) == negated);
+}

@@ -1,0 +1,90 @@
+//! `eval`, `source` and `.`.
+
+use crate::state::descriptors::OpenFile;
+use crate::state::options::{SetOption, Shopt};
+use crate::{Bytes, Outcome, Session, Unwind, sys};
+
+/// `eval [arg ...]`
+pub(super) fn run(session: &mut Session, args: &[Bytes]) -> Outcome {
+    let mut rest = &args[1..];
+    match rest.first() {
+        Some(first) if first == b"--" => rest = &rest[1..],
+        Some(first) if first.starts_with(b"-") && first.len() > 1 => {
+            return Ok(session.builtin_usage(b"eval", Some(&first[..2])));
+        }
+        _ => {}
+    }
+    let text = rest.join(&b' ');
+    if text.iter().all(u8::is_ascii_whitespace) {
+        return Ok(0);
+    }
+    session.flush_output();
+    let line = session.line;
+    let context = session.error_context.replace("eval");
+    let direct = std::mem::take(&mut session.exec_directly);
+    session.error_context = context;
+    let result = session.run_eval(&text, line);
+    session.exec_directly = direct;
+    result
+}
+
+/// `source filename [arguments]`
+pub(super) fn run_source(session: &mut Session, args: &[Bytes]) -> Outcome {
+    let mut rest = &args[1..];
+    match rest.first() {
+        Some(first) if first == b"--" => rest = &rest[1..],
+        Some(first) if first.starts_with(b"-") && first.len() > 1 => {
+            return Ok(session.builtin_usage(&args[0], Some(&first[..2])));
+        }
+        _ => {}
+    }
+    let Some(name) = rest.first() else {
+        session.builtin_error(&args[0], "filename argument required");
+        session.builtin_usage(&args[0], None);
+        return Ok(2);
+    };
+    let path = find_source(session, name);
+    let file = match session.open_shell_path(&path, libc::O_RDONLY) {
+        Ok(file) => file,
+        Err(error) => return cannot_source(session, name, error),
+    };
+    if sys::is_directory(&path) {
+        let mut message = name.clone();
+        message.extend_from_slice(b": is a directory");
+        session.builtin_error(&args[0], message);
+        return Ok(1);
+    }
+    let text = read_file(session, &file);
+    if text.iter().take(80).any(|b| *b == 0)
+        && text.split(|b| *b == b'\n').next().is_some_and(|l| l.contains(&0))
+    {
+        let mut message = name.clone();
+        message.extend_from_slice(b": cannot execute binary file");
+        session.builtin_error(&args[0], message);
+        return Ok(126);
+    }
+    session.run_sourced(&path, &text, rest[1..].to_vec())
+}
+
+fn read_file(session: &mut Session, file: &OpenFile) -> Bytes {
+    session.read_all(file)
+}
+
+/// A name without a slash is looked for in PATH, then in the working directory.
+fn find_source(session: &mut Session, name: &[u8]) -> Bytes {
+    if name.contains(&b'/') || !session.shopt(Shopt::Sourcepath) {
+        return name.to_vec();
+    }
+    match session.search_path(name, false).into_iter().next() {
+        Some(path) => path,
+        None => name.to_vec(),
+    }
+}
+
+fn cannot_source(session: &mut Session, name: &[u8], error: i32) -> Outcome {
+    let mut message = name.to_vec();
+    message.extend_from_slice(b": ");
+    message.extend_from_slice(sys::strerror(error).as_bytes());
+    session.error(message);
+    if session.is(SetOption::Posix) && !session.interactive { Err(Unwind::Exit(1)) } else { Ok(1) }
+}

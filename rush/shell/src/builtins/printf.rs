@@ -1,0 +1,80 @@
+//! `printf`: the builtin around [`crate::printf`].
+
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use rush_utilities::calendar::zone::TimeZone;
+use rush_utilities::calendar::{Civil, strftime};
+
+use super::assign::{assign_reference, is_reference};
+use super::options::{OptionReader, usage};
+use crate::printf::{Host, printf};
+use crate::{Bytes, Outcome, Session};
+
+/// `printf [-v var] format [arguments]`
+pub(super) fn run(session: &mut Session, args: &[Bytes]) -> Outcome {
+    let mut target = None;
+    let mut options = OptionReader::new(args, "v:");
+    loop {
+        match options.next(session) {
+            Ok(None) => break,
+            Ok(Some(found)) if is_reference(found.value) => target = Some(found.value),
+            Ok(Some(found)) => {
+                session.builtin_error(b"printf", super::assign::not_an_identifier(found.value));
+                return Ok(2);
+            }
+            Err(status) => return Ok(status),
+        }
+    }
+    let Some((format, arguments)) = options.operands().split_first() else {
+        return Ok(usage(session, b"printf"));
+    };
+    let mut out = Bytes::with_capacity(64);
+    let status = printf(format, arguments, &mut out, &mut Door { session });
+    match target {
+        None => session.write_out(&out),
+        Some(name) => {
+            out.truncate(out.iter().position(|&b| b == 0).unwrap_or(out.len()));
+            if !assign_reference(session, b"printf", name, out)? {
+                return Ok(1);
+            }
+        }
+    }
+    Ok(status)
+}
+
+struct Door<'s> {
+    session: &'s mut Session,
+}
+
+impl Host for Door<'_> {
+    fn error(&mut self, message: &[u8]) {
+        self.session.builtin_error(b"printf", message);
+    }
+
+    fn now(&mut self) -> i64 {
+        seconds_now()
+    }
+
+    fn started(&mut self) -> i64 {
+        self.session.builtin_state.started
+    }
+
+    fn format_time(&mut self, format: &[u8], seconds: i64) -> Bytes {
+        strftime(format, &Civil::new(seconds, &time_zone(self.session)), 0)
+    }
+
+    fn assign(&mut self, name: &[u8], count: i64) {
+        let _ = assign_reference(self.session, b"printf", name, crate::state::value::decimal(count));
+    }
+}
+
+/// Seconds since the epoch.
+pub(crate) fn seconds_now() -> i64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |d| d.as_secs() as i64)
+}
+
+/// The time zone that the shell's variable `TZ` means.
+pub(crate) fn time_zone(session: &mut Session) -> TimeZone {
+    let value = session.get(b"TZ").map(|v| String::from_utf8_lossy(&v).into_owned());
+    TimeZone::from_variable(value.as_deref())
+}

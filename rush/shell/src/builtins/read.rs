@@ -1,0 +1,369 @@
+//! `read`: reads a line, or a number of characters, and splits it into variables.
+//!
+//! Reads ahead only where the bytes can be put back, so that a command run next finds the rest.
+
+use std::os::fd::RawFd;
+use std::rc::Rc;
+use std::time::{Duration, Instant};
+
+use super::assign::{assign_reference, is_reference, not_an_identifier, settle};
+use super::options::{OptionReader, parse_integer};
+use crate::expand::fields::Separators;
+use crate::state::descriptors::OpenFile;
+use crate::state::names::is_name;
+use crate::sys::{self, resource};
+use crate::{Bytes, Outcome, Session, Status};
+
+/// Read-ahead where bytes can be put back.
+const CHUNK_BYTES: usize = 512;
+/// The status of a time-out: 128 + SIGALRM.
+const TIMED_OUT: Status = 142;
+
+struct Request {
+    array: Option<Bytes>,
+    delimiter: u8,
+    /// At most this many characters (`-n`), or exactly (`-N`).
+    count: Option<usize>,
+    exact: bool,
+    raw: bool,
+    silent: bool,
+    prompt: Option<Bytes>,
+    timeout: Option<Duration>,
+    descriptor: usize,
+    initial: Bytes,
+}
+
+/// `read [-ers] [-a array] [-d delim] [-i text] [-n nchars] [-N nchars] [-p prompt] [-t timeout] [-u fd] [name ...]`
+pub(super) fn run(session: &mut Session, args: &[Bytes]) -> Outcome {
+    let (request, names) = match parse(session, args) {
+        Ok(parsed) => parsed,
+        Err(status) => return Ok(status),
+    };
+    if let Some(bad) = names.iter().find(|n| !is_reference(n)) {
+        session.builtin_error(b"read", not_an_identifier(bad));
+        return Ok(1);
+    }
+    let Some(file) = session.descriptors.get(request.descriptor) else {
+        let text = format!("{}: invalid file descriptor: {}", request.descriptor, sys::strerror(libc::EBADF));
+        session.builtin_error(b"read", text);
+        return Ok(1);
+    };
+    let descriptor = file.os_descriptor();
+    if request.timeout == Some(Duration::ZERO) {
+        let ready = descriptor.is_none_or(|fd| resource::wait_readable(fd, request.timeout).unwrap_or(false));
+        return Ok(i32::from(!ready));
+    }
+    let _modes = terminal_modes(session, &request, descriptor);
+    let mut reader = LineReader {
+        request: &request,
+        file,
+        descriptor,
+        line: Vec::new(),
+        escapes: 0,
+        started: Instant::now(),
+    };
+    let end = reader.read(session);
+    let LineReader { line, .. } = reader;
+    let status = match end {
+        End::Delimiter => 0,
+        End::Input => 1,
+        End::TimedOut => TIMED_OUT,
+        End::Interrupted(unwind) => return Err(unwind),
+        End::Error(error) => {
+            session.builtin_error(
+                b"read",
+                format!("read error: {}: {}", request.descriptor, sys::strerror(error)),
+            );
+            1
+        }
+    };
+    let assigned = if let Some(array) = &request.array {
+        let separators = session.separators();
+        let fields = split_all(&line, &separators);
+        let result = session.set_array(array, fields);
+        settle(session, result)?
+    } else {
+        assign_fields(session, &request, names, &line)?
+    };
+    Ok(if assigned { status } else { 1 })
+}
+
+fn parse<'a>(session: &mut Session, args: &'a [Bytes]) -> Result<(Request, &'a [Bytes]), Status> {
+    let mut request = Request {
+        array: None,
+        delimiter: b'\n',
+        count: None,
+        exact: false,
+        raw: false,
+        silent: false,
+        prompt: None,
+        timeout: None,
+        descriptor: 0,
+        initial: Bytes::new(),
+    };
+    let mut options = OptionReader::new(args, "ersa:d:i:n:N:p:t:u:");
+    while let Some(found) = options.next(session)? {
+        let invalid = |session: &mut Session, what: &str| {
+            session.builtin_error(b"read", [found.value, b": ".as_slice(), what.as_bytes()].concat());
+            Err(1)
+        };
+        match found.letter {
+            b'r' => request.raw = true,
+            b's' => request.silent = true,
+            b'a' if !is_name(found.value) => {
+                session.builtin_error(b"read", not_an_identifier(found.value));
+                return Err(1);
+            }
+            b'a' => request.array = Some(found.value.to_vec()),
+            b'd' => request.delimiter = found.value.first().copied().unwrap_or(0),
+            b'i' => request.initial = found.value.to_vec(),
+            b'p' => request.prompt = Some(found.value.to_vec()),
+            b'n' | b'N' => match parse_integer(found.value).and_then(|n| usize::try_from(n).ok()) {
+                Some(count) => {
+                    request.count = Some(count);
+                    request.exact = found.letter == b'N';
+                }
+                None => return invalid(session, "invalid number"),
+            },
+            b't' => match parse_timeout(found.value) {
+                Some(timeout) => request.timeout = Some(timeout),
+                None => return invalid(session, "invalid timeout specification"),
+            },
+            b'u' => match parse_integer(found.value).and_then(|n| usize::try_from(n).ok()) {
+                Some(number) => request.descriptor = number,
+                None => return invalid(session, "invalid file descriptor specification"),
+            },
+            _ => {}
+        }
+    }
+    Ok((request, options.operands()))
+}
+
+fn parse_timeout(text: &[u8]) -> Option<Duration> {
+    let text = std::str::from_utf8(text).ok()?;
+    let plain = !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit() || b == b'.');
+    let seconds: f64 = plain.then(|| text.parse().ok())??;
+    Duration::try_from_secs_f64(seconds).ok()
+}
+
+fn terminal_modes(
+    session: &mut Session,
+    request: &Request,
+    descriptor: Option<RawFd>,
+) -> Option<resource::TerminalModes> {
+    let fd = descriptor.filter(|&fd| resource::is_terminal(fd))?;
+    if let Some(prompt) = &request.prompt {
+        session.write_err(prompt);
+    }
+    let characters = request.count.is_some() || request.delimiter != b'\n';
+    if !request.silent && !characters {
+        return None;
+    }
+    resource::TerminalModes::change(fd, request.silent, characters)
+}
+
+/// Why reading stopped.
+enum End {
+    Delimiter,
+    Input,
+    TimedOut,
+    Interrupted(crate::Unwind),
+    Error(i32),
+}
+
+/// A byte of the line, and whether a backslash protected it.
+type Marked = (u8, bool);
+
+struct LineReader<'r> {
+    request: &'r Request,
+    file: Rc<OpenFile>,
+    descriptor: Option<RawFd>,
+    line: Vec<Marked>,
+    /// Whether the last byte was an active backslash.
+    escapes: usize,
+    started: Instant,
+}
+
+impl LineReader<'_> {
+    fn read(&mut self, session: &mut Session) -> End {
+        if self.request.count == Some(0) {
+            return End::Delimiter;
+        }
+        let seekable = self.request.timeout.is_none() && self.file.can_unread();
+        let mut buffer = [0u8; CHUNK_BYTES];
+        loop {
+            let window = if seekable { CHUNK_BYTES } else { 1 };
+            if let Some(timeout) = self.request.timeout
+                && let Some(fd) = self.descriptor
+            {
+                let left = timeout.saturating_sub(self.started.elapsed());
+                match resource::wait_readable(fd, Some(left)) {
+                    Ok(true) => {}
+                    Ok(false) => return End::TimedOut,
+                    Err(libc::EINTR) => continue,
+                    Err(error) => return End::Error(error),
+                }
+            }
+            let count = match self.file.read(buffer.get_mut(..window).unwrap_or_default()) {
+                Ok(0) => return End::Input,
+                Ok(count) => count,
+                Err(libc::EINTR) => match session.interrupted() {
+                    Ok(()) => continue,
+                    Err(unwind) => return End::Interrupted(unwind),
+                },
+                Err(error) => return End::Error(error),
+            };
+            let bytes = buffer.get(..count).unwrap_or_default();
+            if let Some(used) = self.take(bytes) {
+                if used < count {
+                    self.file.unread(count - used);
+                }
+                return End::Delimiter;
+            }
+        }
+    }
+
+    /// Takes bytes until the line is complete; the number used, or `None` if more are needed.
+    fn take(&mut self, bytes: &[u8]) -> Option<usize> {
+        for (index, &byte) in bytes.iter().enumerate() {
+            if self.escapes == 1 {
+                self.escapes = 0;
+                if byte == b'\n' {
+                    continue;
+                }
+                self.line.push((byte, true));
+            } else if byte == b'\\' && !self.request.raw {
+                self.escapes = 1;
+                continue;
+            } else if byte == self.request.delimiter && !self.request.exact {
+                return Some(index + 1);
+            } else if byte != 0 {
+                self.line.push((byte, false));
+            }
+            if self.request.count.is_some_and(|count| self.characters() >= count) {
+                return Some(index + 1);
+            }
+        }
+        None
+    }
+
+    /// Complete characters read so far.
+    fn characters(&self) -> usize {
+        let text: Bytes = self.line.iter().map(|(b, _)| *b).collect();
+        let mut at = 0;
+        let mut count = 0;
+        while at < text.len() {
+            let expected = match text.get(at) {
+                Some(0xC2..=0xDF) => 2,
+                Some(0xE0..=0xEF) => 3,
+                Some(0xF0..=0xF4) => 4,
+                _ => 1,
+            };
+            let (_, length) = crate::pattern::character_at(&text, at);
+            let rest = text.get(at..).unwrap_or_default();
+            if length == 1 && expected > rest.len() && rest.iter().skip(1).all(|b| b & 0xC0 == 0x80) {
+                break;
+            }
+            at += length.max(1);
+            count += 1;
+        }
+        count
+    }
+}
+
+fn plain(line: &[Marked]) -> Bytes {
+    line.iter().map(|(b, _)| *b).collect()
+}
+
+fn assign_fields(
+    session: &mut Session,
+    request: &Request,
+    names: &[Bytes],
+    line: &[Marked],
+) -> Result<bool, crate::Unwind> {
+    if names.is_empty() {
+        return assign_reference(session, b"read", b"REPLY", plain(line));
+    }
+    let separators = session.separators();
+    let mut cursor = Cursor { line, at: 0, separators: &separators };
+    let mut assigned = true;
+    let Some((last, first)) = names.split_last() else { return Ok(true) };
+    if request.exact {
+        let mut text = plain(line);
+        for name in names {
+            assigned &= assign_reference(session, b"read", name, std::mem::take(&mut text))?;
+        }
+        return Ok(assigned);
+    }
+    cursor.skip_white();
+    for name in first {
+        let field = cursor.field().unwrap_or_default();
+        assigned &= assign_reference(session, b"read", name, field)?;
+    }
+    let rest = cursor.rest();
+    Ok(assign_reference(session, b"read", last, rest)? && assigned)
+}
+
+struct Cursor<'l> {
+    line: &'l [Marked],
+    at: usize,
+    separators: &'l Separators,
+}
+
+impl Cursor<'_> {
+    fn is_white(&self, at: usize) -> bool {
+        self.line.get(at).is_some_and(|&(b, escaped)| !escaped && self.separators.is_white(b))
+    }
+
+    fn is_separator(&self, at: usize) -> bool {
+        self.line.get(at).is_some_and(|&(b, escaped)| !escaped && self.separators.is_separator(b))
+    }
+
+    fn skip_white(&mut self) {
+        while self.is_white(self.at) {
+            self.at += 1;
+        }
+    }
+
+    /// The next field; the separators behind it are passed over.
+    fn field(&mut self) -> Option<Bytes> {
+        if self.at >= self.line.len() {
+            return None;
+        }
+        let start = self.at;
+        while self.at < self.line.len() && !self.is_separator(self.at) {
+            self.at += 1;
+        }
+        let field = plain(self.line.get(start..self.at).unwrap_or_default());
+        self.skip_white();
+        if self.is_separator(self.at) {
+            self.at += 1;
+            self.skip_white();
+        }
+        Some(field)
+    }
+
+    /// What is left for the last variable: one field if that is all, otherwise the text itself.
+    fn rest(&mut self) -> Bytes {
+        let start = self.at;
+        let field = self.field().unwrap_or_default();
+        if self.at >= self.line.len() {
+            return field;
+        }
+        let mut end = self.line.len();
+        while end > start && self.is_white(end - 1) {
+            end -= 1;
+        }
+        plain(self.line.get(start..end).unwrap_or_default())
+    }
+}
+
+fn split_all(line: &[Marked], separators: &Separators) -> Vec<Bytes> {
+    let mut cursor = Cursor { line, at: 0, separators };
+    cursor.skip_white();
+    let mut fields = Vec::new();
+    while let Some(field) = cursor.field() {
+        fields.push(field);
+    }
+    fields
+}

@@ -1,0 +1,137 @@
+//! `set`.
+
+use super::options::invalid_option;
+use crate::expand::quoting;
+use crate::state::options::SetOption;
+use crate::state::value::{Attributes, Value};
+use crate::{Bytes, Outcome, Session};
+use std::rc::Rc;
+
+/// `set [-abefhkmnptuvxBCEHPT] [-o option-name] [--] [-] [arg ...]`
+pub(super) fn run(session: &mut Session, args: &[Bytes]) -> Outcome {
+    if args.len() == 1 {
+        list_variables(session);
+        return Ok(0);
+    }
+    let mut at = 1;
+    let mut positional = false;
+    while let Some(word) = args.get(at) {
+        let on = match word.first() {
+            Some(b'-') => true,
+            Some(b'+') => false,
+            _ => break,
+        };
+        if word == b"--" {
+            at += 1;
+            positional = true;
+            break;
+        }
+        if word == b"-" {
+            at += 1;
+            positional = args.len() > at;
+            session.options.put(SetOption::Xtrace, false);
+            session.options.put(SetOption::Verbose, false);
+            break;
+        }
+        if word == b"+" {
+            at += 1;
+            continue;
+        }
+        for (n, letter) in word.iter().enumerate().skip(1) {
+            if *letter == b'o' {
+                let _ = n;
+                match args.get(at + 1) {
+                    Some(name) if !name.starts_with(b"-") && !name.starts_with(b"+") => {
+                        at += 1;
+                        if !set_by_name(session, name, on) {
+                            return Ok(2);
+                        }
+                    }
+                    _ => list_options(session, on),
+                }
+                continue;
+            }
+            match SetOption::from_letter(*letter) {
+                Some(option) => session.change_option(option, on),
+                None => {
+                    let sign = if on { b'-' } else { b'+' };
+                    invalid_option(session, b"set", &[sign, *letter]);
+                    return Ok(2);
+                }
+            }
+        }
+        at += 1;
+    }
+    if positional || at < args.len() {
+        session.positional = Rc::new(args[at..].to_vec());
+    }
+    Ok(0)
+}
+
+fn set_by_name(session: &mut Session, name: &[u8], on: bool) -> bool {
+    match SetOption::from_name(name) {
+        Some(option) => {
+            session.change_option(option, on);
+            true
+        }
+        None => {
+            let mut message = name.to_vec();
+            message.extend_from_slice(b": invalid option name");
+            session.builtin_error(b"set", message);
+            false
+        }
+    }
+}
+
+/// `set -o` and `set +o`.
+fn list_options(session: &mut Session, table: bool) {
+    let mut text = Bytes::new();
+    for option in SetOption::ALL {
+        let on = session.is(*option);
+        let line = if table {
+            format!("{:<15}\t{}\n", option.name(), if on { "on" } else { "off" })
+        } else {
+            format!("set {}o {}\n", if on { '-' } else { '+' }, option.name())
+        };
+        text.extend_from_slice(line.as_bytes());
+    }
+    session.write_out(&text);
+}
+
+/// `set` alone: variables, then functions unless in POSIX mode.
+fn list_variables(session: &mut Session) {
+    let mut text = Bytes::new();
+    for id in session.variables.sorted_ids() {
+        let slot = session.variables.slot(id);
+        if slot.attributes.has(Attributes::NAMEREF) && !slot.is_set() {
+            continue;
+        }
+        let name = session.variables.names.text(id).to_vec();
+        let value = session.value(id);
+        match &value {
+            Value::Unset => continue,
+            Value::Indexed(_) | Value::Associative(_) => {
+                text.extend_from_slice(&name);
+                text.push(b'=');
+                text.extend(crate::state::access::declared_value(&value));
+            }
+            value => {
+                text.extend_from_slice(&name);
+                text.push(b'=');
+                let value = value.scalar().unwrap_or_default();
+                if !value.is_empty() {
+                    text.extend(quoting::quoted_if_needed(&value));
+                }
+            }
+        }
+        text.push(b'\n');
+    }
+    if !session.is(SetOption::Posix) {
+        let mut functions: Vec<_> = session.functions.values().map(|f| f.definition.clone()).collect();
+        functions.sort_by(|a, b| a.name.cmp(&b.name));
+        for definition in functions {
+            text.extend(crate::syntax::printer::function(&definition));
+        }
+    }
+    session.write_out(&text);
+}

@@ -1,0 +1,20 @@
+//! State that only builtins use and that no language feature reads. Part of the session's snapshots: cheap to
+//! clone.
+
+use std::rc::Rc;
+
+use super::getopts::Progress;
+use super::history::History;
+
+/// What builtins remember between calls.
+#[derive(Debug, Clone, Default)]
+pub struct BuiltinState {
+    /// Where `getopts` is inside a word.
+    pub getopts: Progress,
+    /// The history list.
+    pub history: Rc<History>,
+    /// Completion specifications.
+    pub completions: Rc<super::completion::Completions>,
+    /// When the shell started, in seconds since the epoch.
+    pub started: i64,
+}

@@ -1,0 +1,119 @@
+//! `trap`.
+
+use crate::exec::traps::{Action, COUNT, trap_name, trap_number};
+use crate::expand::quoting::single_quoted;
+use crate::{Bytes, Outcome, Session, sys};
+use std::rc::Rc;
+
+/// `trap [-lp] [[arg] signal_spec ...]`
+pub(super) fn run(session: &mut Session, args: &[Bytes]) -> Outcome {
+    let mut at = 1;
+    let (mut print, mut list) = (false, false);
+    while let Some(word) = args.get(at) {
+        if word == b"--" {
+            at += 1;
+            break;
+        }
+        if !word.starts_with(b"-") || word.len() < 2 {
+            break;
+        }
+        for letter in &word[1..] {
+            match letter {
+                b'p' => print = true,
+                b'l' => list = true,
+                _ => return Ok(session.builtin_usage(b"trap", Some(&[b'-', *letter]))),
+            }
+        }
+        at += 1;
+    }
+    let rest = &args[at..];
+    if list {
+        return Ok(list_signals(session));
+    }
+    if print || rest.is_empty() {
+        return Ok(print_traps(session, rest));
+    }
+    let (action, names) = split_action(rest);
+    if names.is_empty() {
+        return Ok(session.builtin_usage(b"trap", None));
+    }
+    let mut status = 0;
+    for name in names {
+        match trap_number(name) {
+            Some(number) => set_trap(session, number, action.clone()),
+            None => {
+                let mut message = name.clone();
+                message.extend_from_slice(b": invalid signal specification");
+                session.builtin_error(b"trap", message);
+                status = 1;
+            }
+        }
+    }
+    Ok(status)
+}
+
+/// The action, and the signals: one operand alone, or a first operand that is a number, resets.
+fn split_action(rest: &[Bytes]) -> (Option<Action>, &[Bytes]) {
+    let first = &rest[0];
+    let number = !first.is_empty() && first.iter().all(u8::is_ascii_digit) && trap_number(first).is_some();
+    if number || rest.len() == 1 && trap_number(first).is_some() {
+        return (None, rest);
+    }
+    let action = match &first[..] {
+        b"-" => None,
+        b"" => Some(Action::Ignore),
+        text => Some(Action::Run(Rc::from(text))),
+    };
+    (action, &rest[1..])
+}
+
+fn set_trap(session: &mut Session, number: usize, action: Option<Action>) {
+    let blocked = number > 0 && session.ignored_at_start >> number & 1 != 0;
+    if !blocked {
+        session.traps.set(number, action);
+    }
+}
+
+fn print_traps(session: &mut Session, names: &[Bytes]) -> i32 {
+    let mut status = 0;
+    let mut numbers: Vec<usize> = Vec::new();
+    for name in names {
+        match trap_number(name) {
+            Some(number) => numbers.push(number),
+            None => {
+                let mut message = name.clone();
+                message.extend_from_slice(b": invalid signal specification");
+                session.builtin_error(b"trap", message);
+                status = 1;
+            }
+        }
+    }
+    if names.is_empty() {
+        numbers = (0..COUNT).collect();
+    }
+    let mut text = Bytes::new();
+    for number in numbers {
+        let Some(action) = session.traps.listed().get(number).and_then(Option::as_ref) else { continue };
+        text.extend_from_slice(b"trap -- ");
+        match action {
+            Action::Ignore => text.extend_from_slice(b"''"),
+            Action::Run(action) => text.extend(single_quoted(action)),
+        }
+        text.push(b' ');
+        text.extend(trap_name(number));
+        text.push(b'\n');
+    }
+    session.write_out(&text);
+    status
+}
+
+fn list_signals(session: &mut Session) -> i32 {
+    let numbers: Vec<i32> = (1..=64).filter(|n| !matches!(n, 32 | 33)).collect();
+    let mut text = Bytes::new();
+    for (n, number) in numbers.iter().enumerate() {
+        let end = if (n + 1) % 5 == 0 || n + 1 == numbers.len() { "\n" } else { "\t" };
+        text.extend_from_slice(format!("{number:>2}) SIG{}{end}", sys::signal_name(*number)).as_bytes());
+    }
+    session.write_out(&text);
+    0
+}

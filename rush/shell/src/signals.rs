@@ -1,0 +1,87 @@
+//! Signal names and numbers, as `kill -l` and `trap -l` know them on Linux. Only names: sending and catching
+//! are elsewhere.
+
+/// The number of the last signal.
+pub const SIGNAL_MAX: i32 = 64;
+/// The first real-time signal the C library leaves to programs.
+const RTMIN: i32 = 34;
+const RTMAX: i32 = 64;
+
+/// Names without `SIG`, by number from 1.
+const NAMES: [&str; 31] = [
+    "HUP", "INT", "QUIT", "ILL", "TRAP", "ABRT", "BUS", "FPE", "KILL", "USR1", "SEGV", "USR2", "PIPE",
+    "ALRM", "TERM", "STKFLT", "CHLD", "CONT", "STOP", "TSTP", "TTIN", "TTOU", "URG", "XCPU", "XFSZ",
+    "VTALRM", "PROF", "WINCH", "IO", "PWR", "SYS",
+];
+
+/// The name of a signal, without `SIG`.
+pub fn name(number: i32) -> Option<String> {
+    if let Some(name) = usize::try_from(number - 1).ok().and_then(|i| NAMES.get(i)) {
+        return Some((*name).to_owned());
+    }
+    Some(match number {
+        RTMIN => "RTMIN".to_owned(),
+        RTMAX => "RTMAX".to_owned(),
+        35..=49 => format!("RTMIN+{}", number - RTMIN),
+        50..=63 => format!("RTMAX-{}", RTMAX - number),
+        _ => return None,
+    })
+}
+
+/// The number of a signal by its name, with or without `SIG`, in any case.
+pub fn number_of(name_text: &[u8]) -> Option<i32> {
+    let upper = name_text.to_ascii_uppercase();
+    let bare = upper.strip_prefix(b"SIG").unwrap_or(&upper);
+    if let Some(at) = NAMES.iter().position(|n| n.as_bytes() == bare) {
+        return i32::try_from(at + 1).ok();
+    }
+    match bare {
+        b"IOT" => return Some(6),
+        b"CLD" => return Some(17),
+        b"POLL" => return Some(29),
+        _ => {}
+    }
+    (RTMIN..=RTMAX).find(|&n| name(n).is_some_and(|text| text.as_bytes() == bare))
+}
+
+/// A signal by name or number; 0 is allowed.
+pub fn from_specification(text: &[u8]) -> Option<i32> {
+    if text.first().is_some_and(u8::is_ascii_digit) {
+        let number: i32 = std::str::from_utf8(text).ok()?.parse().ok()?;
+        return (0..=SIGNAL_MAX).contains(&number).then_some(number).filter(|&n| n == 0 || name(n).is_some());
+    }
+    number_of(text)
+}
+
+/// The table that `kill -l` and `trap -l` print.
+pub fn table() -> String {
+    let mut out = String::new();
+    let mut column = 0;
+    for number in 1..=SIGNAL_MAX {
+        let Some(name) = name(number) else { continue };
+        out += &format!("{number:2}) SIG{name}");
+        column += 1;
+        out.push(if column % 5 == 0 { '\n' } else { '\t' });
+    }
+    if column % 5 != 0 {
+        out.push('\n');
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{from_specification, name, table};
+
+    #[test]
+    fn names_and_numbers() {
+        assert_eq!(from_specification(b"sigint"), Some(2));
+        assert_eq!(from_specification(b"TERM"), Some(15));
+        assert_eq!(from_specification(b"9"), Some(9));
+        assert_eq!(from_specification(b"RTMAX-14"), Some(50));
+        assert_eq!(from_specification(b"33"), None);
+        assert_eq!(from_specification(b"nope"), None);
+        assert_eq!(name(49).as_deref(), Some("RTMIN+15"));
+        assert!(table().starts_with(" 1) SIGHUP\t 2) SIGINT\t") && table().ends_with("64) SIGRTMAX\t\n"));
+    }
+}
