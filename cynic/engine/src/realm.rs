@@ -239,6 +239,9 @@ impl Vm {
             Body::Object(kind, internal) => self.materialize_object(spec, *kind, *internal),
             Body::Function(native) => self.materialize_function(spec, native),
         };
+        if which == Intrinsic::ObjectPrototype {
+            o.set_flag(flags::IMMUTABLE_PROTOTYPE);
+        }
         self.realm().intrinsics[which as usize].set(Value::object(o));
         o
     }

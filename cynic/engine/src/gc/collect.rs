@@ -39,7 +39,7 @@ impl MarkState {
 pub struct Tracer<'a> {
     heap: &'a mut Heap,
     full: bool,
-    finalization: bool,
+    finalization: std::cell::Cell<bool>,
 }
 
 impl Tracer<'_> {
@@ -81,14 +81,20 @@ impl Tracer<'_> {
         is_marked_addr(v.to_bits() as usize)
     }
 
+    /// The same for the bits of a value kept weakly; only during `trace_ephemerons` and `sweep_weak`.
+    pub fn is_marked_bits(&self, bits: u64) -> bool {
+        // SAFETY: what is dead is still readable here; the caller drops it before its memory is reused.
+        self.is_marked(unsafe { Value::from_bits(bits) })
+    }
+
     /// Whether this collection visits the whole heap, so that weak edges may be cut.
     pub fn is_full(&self) -> bool {
         self.full
     }
 
     /// Says that finalization callbacks have become due.
-    pub fn note_finalization(&mut self) {
-        self.finalization = true;
+    pub fn note_finalization(&self) {
+        self.finalization.set(true);
     }
 
     pub(crate) fn note_shape_with_transitions(&mut self, shape: Gc<Shape>) {
@@ -231,7 +237,7 @@ pub(crate) fn collect(
         heap.mark.weak.clear();
     }
     heap.mark.shapes.clear();
-    let mut tracer = Tracer { heap, full, finalization: false };
+    let mut tracer = Tracer { heap, full, finalization: Default::default() };
     for &header in &remembered {
         // SAFETY: remembered cells were live at the last collection; in a young one they still are, and in a
         // full one they have not been swept yet.
@@ -253,7 +259,7 @@ pub(crate) fn collect(
     tracer.settle_ephemerons();
     tracer.sweep_weak();
     weak(&tracer);
-    let finalization = tracer.finalization;
+    let finalization = tracer.finalization.get();
     if full {
         for shape in std::mem::take(&mut heap.mark.shapes) {
             shape.prune_transitions();

@@ -43,7 +43,6 @@ impl RootRegistry {
     pub(crate) fn set_finalization_due(&self, due: bool) {
         self.finalization_due.set(due);
     }
-    #[allow(dead_code)]
     pub(crate) fn finalization_due(&self) -> bool {
         self.finalization_due.get()
     }

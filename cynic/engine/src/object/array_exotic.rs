@@ -31,7 +31,7 @@ impl Vm {
     }
 
     #[inline]
-    fn default_array_shape(&mut self) -> Gc<Shape> {
+    pub(crate) fn default_array_shape(&mut self) -> Gc<Shape> {
         if let Some(shape) = self.realm_data().array_shape.get() {
             return shape;
         }

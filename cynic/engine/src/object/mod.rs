@@ -133,6 +133,8 @@ pub mod flags {
     pub const NOT_EXTENSIBLE: u32 = 1 << 12;
     /// A strict-mode constructor made by the language's own syntax as a method: no construct, for messages.
     pub const METHOD: u32 = 1 << 13;
+    /// An immutable prototype exotic object (10.4.7).
+    pub const IMMUTABLE_PROTOTYPE: u32 = 1 << 14;
     /// Free for the virtual machine's own use.
     pub const VM_0: u32 = 1 << 24;
     /// Free for the virtual machine's own use.

@@ -356,7 +356,7 @@ impl Vm {
         if o.prototype() == prototype {
             return true;
         }
-        if !o.shape().is_extensible() || o.has_flag(flags::EXOTIC) && o.is(ObjectKind::Global) {
+        if !o.shape().is_extensible() || o.has_flag(flags::IMMUTABLE_PROTOTYPE) {
             return false;
         }
         let mut p = prototype.as_object();
@@ -399,9 +399,6 @@ impl Vm {
 
     /// OrdinaryPreventExtensions (10.1.4.1), and the locking half of SetIntegrityLevel for ordinary objects.
     pub fn ordinary_lock(&mut self, o: Object, lock: Lock) {
-        if lock == Lock::Freeze && o.has_flag(flags::HAS_LAZY) {
-            // Rows of const tables need no materialising to be frozen: attributes are in the shape.
-        }
         let shape = self.shape_locked(o.shape(), lock);
         o.set_shape(shape);
         o.set_flag(flags::NOT_EXTENSIBLE);

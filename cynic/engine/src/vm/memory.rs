@@ -95,7 +95,17 @@ impl Vm {
     fn collect(&mut self, full: bool) {
         let start = Instant::now();
         self.heap.inhibit += 1;
-        let Vm { heap, stack, interned, root_shapes, symbol_registry, kept_alive, native_stack, .. } = self;
+        let Vm {
+            heap,
+            stack,
+            interned,
+            root_shapes,
+            symbol_registry,
+            kept_alive,
+            finalization_registries,
+            native_stack,
+            ..
+        } = self;
         let (exception, realm) = (self.exception, self.realm);
         let high = native_stack.high;
         let registry = heap.roots.clone();
@@ -118,6 +128,7 @@ impl Vm {
             },
             |t: &Tracer<'_>| {
                 interned.purge(t);
+                finalization_registries.retain(|&r| t.is_marked(Value::cell(r)));
                 root_shapes.retain(|&(prototype, _), shape| {
                     // SAFETY: the prototype was alive when the shape was made; `is_marked` only looks at its bits.
                     t.is_marked(unsafe { Value::from_bits(prototype) }) && t.is_marked(Value::cell(*shape))

@@ -82,6 +82,10 @@ pub struct Vm {
     pub(crate) regexp: crate::builtins::regexp::RegExpState,
     /// Targets of WeakRefs that must survive the current job.
     pub(crate) kept_alive: Vec<Value>,
+    /// The arrays that are being joined, to end cycles.
+    pub(crate) joining: Vec<Object>,
+    /// Every live FinalizationRegistry (weakly).
+    pub(crate) finalization_registries: Vec<Gc<Data<crate::builtins::finalization_registry::Registry>>>,
     realm: Option<Gc<Data<Realm>>>,
     exception: Value,
     termination: Option<Termination>,
@@ -108,6 +112,8 @@ impl Vm {
             symbol_registry: HashMap::new(),
             regexp: Default::default(),
             kept_alive: Vec::new(),
+            joining: Vec::new(),
+            finalization_registries: Vec::new(),
             realm: None,
             exception: Value::UNDEFINED,
             termination: None,

@@ -1,0 +1,58 @@
+//! GroupBy (7.3.34), shared by `Object.groupBy` and `Map.groupBy`.
+//! <https://tc39.es/ecma262/#sec-groupby>
+
+use std::collections::HashMap;
+
+use crate::builtins::ordered_table::HashedKey;
+use crate::gc::RootedVec;
+use crate::value::Value;
+use crate::vm::{JsResult, Vm};
+
+/// The groups in the order of their first members.
+pub(crate) struct Groups {
+    keys: RootedVec,
+    members: Vec<RootedVec>,
+}
+
+impl Groups {
+    pub(crate) fn len(&self) -> usize {
+        self.members.len()
+    }
+    pub(crate) fn key(&self, i: usize) -> Value {
+        self.keys[i]
+    }
+    pub(crate) fn values(&self, i: usize) -> &[Value] {
+        &self.members[i]
+    }
+}
+
+/// Groups the items of an iterable by what `callback` answers, passed through `coerce`.
+pub(crate) fn group_by(
+    vm: &mut Vm,
+    items: Value,
+    callback: Value,
+    coerce: impl Fn(&mut Vm, Value) -> JsResult<Value>,
+) -> JsResult<Groups> {
+    vm.require_object_coercible(items)?;
+    if !callback.is_callable() {
+        let message = format!("{} is not a function", vm.describe(callback));
+        return Err(vm.throw_type_error(&message));
+    }
+    let mut groups = Groups { keys: vm.scratch(), members: Vec::new() };
+    let mut index: HashMap<HashedKey, usize> = HashMap::new();
+    let mut record = vm.get_iterator(items)?;
+    let mut k = 0.0;
+    while let Some(v) = vm.iterator_step_value(&mut record)? {
+        let key = vm.call(callback, Value::UNDEFINED, &[v, Value::number(k)]).and_then(|key| coerce(vm, key));
+        let key = vm.close_if_abrupt(&record, key)?;
+        let hashed = HashedKey::new(vm, key);
+        let at = *index.entry(hashed).or_insert_with(|| {
+            groups.keys.push(key);
+            groups.members.push(vm.scratch());
+            groups.members.len() - 1
+        });
+        groups.members[at].push(v);
+        k += 1.0;
+    }
+    Ok(groups)
+}
