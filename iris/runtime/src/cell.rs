@@ -54,6 +54,7 @@ pub(crate) trait AnyCell: Runnable + Any + Send + Sync {
     fn relations(&self) -> &Mutex<Relations>;
     fn snapshot(&self) -> CellSnapshot;
     fn version(&self) -> u32;
+    fn is_pull(&self) -> bool;
     fn rollback(self: Arc<Self>, steps: usize) -> Option<u32>;
     fn set_overflow(&self, capacity: Option<usize>, policy: crate::mailbox::Overflow) -> bool;
 }
@@ -332,6 +333,10 @@ impl<M: Send + 'static> AnyCell for Cell<M> {
             pool: self.pool,
             version: self.version(),
         }
+    }
+
+    fn is_pull(&self) -> bool {
+        self.mailbox.is_pull()
     }
 
     fn version(&self) -> u32 {

@@ -23,6 +23,13 @@ pub(crate) fn current_actor(shared: &Arc<Shared>) -> Option<Pid> {
     (key == Arc::as_ptr(shared) as usize).then(|| Pid::from_bits(pid))
 }
 
+/// The pid of the actor whose turn runs on this thread, of whatever runtime.
+#[must_use]
+pub fn current_pid() -> Option<Pid> {
+    let (key, pid) = CURRENT.get();
+    (key != 0).then(|| Pid::from_bits(pid))
+}
+
 /// A handler's view of its actor.
 pub struct Context<'a, M: Send + 'static> {
     cell: &'a Arc<Cell<M>>,

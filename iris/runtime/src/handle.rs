@@ -503,6 +503,26 @@ impl Handle {
         self.shared.dead_letters.recent()
     }
 
+    /// Blocks for a call's end. On a worker, a stand-in takes over for the time.
+    pub fn wait_for<R>(&self, call: crate::call::Call<R>, timeout: Option<Duration>) -> Result<R, crate::call::CallError> {
+        match self.shared.pools.iter().find(|pool| pool.on_worker()) {
+            Some(pool) => pool.block_in_place(&self.shared, || call.wait(timeout)),
+            None => call.wait(timeout),
+        }
+    }
+
+    /// The actor of this runtime whose turn runs on this thread.
+    #[must_use]
+    pub fn current_actor(&self) -> Option<Pid> {
+        crate::context::current_actor(&self.shared)
+    }
+
+    /// Whether the actor is a pull actor.
+    #[must_use]
+    pub fn is_pull(&self, pid: Pid) -> bool {
+        self.cell(pid).is_some_and(|cell| cell.is_pull())
+    }
+
     /// Calls `subscriber` for every dead letter from now on (`None` ends that).
     pub fn on_dead_letter(&self, subscriber: Option<Arc<dyn Fn(&DeadLetter, &dyn Any) + Send + Sync>>) {
         self.shared.dead_letters.subscribe(subscriber);

@@ -34,7 +34,7 @@ mod virtual_actor;
 pub use behaviour::{Behaviour, Direction, Flow, Handler, MonitorRef, Signal};
 pub use call::{Call, CallError, ReplyTo, call_pair};
 pub use cell::CellSnapshot;
-pub use context::Context;
+pub use context::{Context, current_pid};
 pub use dead_letters::DeadLetter;
 pub use exit::{Exception, ExitReason};
 pub use handle::{Handle, SpawnError, SpawnOptions, WeakHandle};

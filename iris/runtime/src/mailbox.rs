@@ -321,6 +321,10 @@ impl<M, B> Mailbox<M, B> {
         }
     }
 
+    pub(crate) fn is_pull(&self) -> bool {
+        matches!(self.inner.lock().role, Role::Pull(_))
+    }
+
     /// Sets the capacity, or only the policy if `capacity` is `None` and there is one already.
     /// Returns false if there is neither an old nor a new capacity.
     pub(crate) fn set_bound(&self, capacity: Option<usize>, policy: Overflow) -> bool {

@@ -156,6 +156,16 @@ impl<M: Send + 'static> ActorRef<M> {
         }
     }
 
+    /// Like `send`, but where that would wait (policy `Block`) it goes above the capacity.
+    pub fn send_waiting_over(&self, message: M) -> Result<(), SendError<M>> {
+        match self.attempt(message, Fit::Bounded, None) {
+            Attempt::Done => Ok(()),
+            Attempt::Refused(error) => Err(error),
+            Attempt::Elsewhere(message, target, keep) => self.send_elsewhere(message, target, keep),
+            Attempt::Blocked(message) => self.send_over(message),
+        }
+    }
+
     /// Sends for nobody in particular (timers): what cannot be delivered becomes a dead letter.
     pub(crate) fn send_or_bury(&self, message: M) -> bool {
         match self.try_send(message) {
@@ -283,11 +293,7 @@ impl<M: Send + 'static> ActorRef<M> {
         if let Err(error) = self.send(request(reply)) {
             call.refuse_with(error);
         }
-        let shared = &self.0.shared;
-        match shared.pools.iter().find(|pool| pool.on_worker()) {
-            Some(pool) => pool.block_in_place(shared, || call.wait(timeout)),
-            None => call.wait(timeout),
-        }
+        Handle::new(self.0.shared.clone()).wait_for(call, timeout)
     }
 
     /// Replaces the behaviour, in mailbox order. Returns the new version, or `None` if the actor has ended.

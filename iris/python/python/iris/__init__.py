@@ -1,0 +1,53 @@
+"""iris: actors for Python. 100,000s in one process, supervised, hot-swappable, counted when they are processed.
+
+Two surfaces over one core: the modern one (`System`, `actor`, `Supervisor`, `await ref.ask(...)`) and the compatible one
+(`Runtime`, pids as ints, messages as bytes).
+"""
+
+from iris._iris import (
+    Down,
+    Exit,
+    ExitReason,
+    NoReply,
+    PyRuntime,
+    PySystemMessage,
+    Ref,
+    allocate_buffer,
+    current_pid,
+    version,
+)
+from iris.actors import System, actor, me
+from iris.aio import AsyncMailbox
+from iris.hub import PyMailbox, Stopped
+from iris.processes import run_in_process
+from iris.runtime import Runtime
+from iris.supervision import Child, Supervisor
+
+ActorRef = Ref
+Mailbox = PyMailbox
+__version__ = version()
+
+__all__ = [
+    "ActorRef",
+    "AsyncMailbox",
+    "Child",
+    "Down",
+    "Exit",
+    "ExitReason",
+    "Mailbox",
+    "NoReply",
+    "PyMailbox",
+    "PyRuntime",
+    "PySystemMessage",
+    "Ref",
+    "Runtime",
+    "Stopped",
+    "Supervisor",
+    "System",
+    "actor",
+    "allocate_buffer",
+    "current_pid",
+    "me",
+    "run_in_process",
+    "version",
+]

@@ -1,0 +1,216 @@
+"""The modern surface: actors as functions and classes, any object as a message. Owns what `actor` marks and how `System.spawn` makes each
+kind run: push handlers on the executor, pull actors as green threads (or threads), async ones on an event loop.
+"""
+
+from __future__ import annotations
+
+import contextvars
+import dataclasses
+import inspect
+from typing import Any, Callable, Optional, Union
+
+from iris._iris import PyRuntime, Ref
+from iris.aio import serving
+from iris.hub import current_mailbox, run_in_thread
+from iris.runtime import Runtime, _alive
+
+Target = Union[type, Callable[..., Any]]
+
+
+@dataclasses.dataclass(frozen=True)
+class Options:
+    """What `actor` was given: how actors of this kind run."""
+
+    pull: bool = False
+    thread: bool = False
+    budget: int = 100
+    release_gil: bool = False
+    capacity: Optional[int] = None
+    overflow: str = "dropnew"
+    trap_exit: bool = False
+    context: bool = False
+
+
+def actor(target: Optional[Target] = None, **options: Any) -> Any:
+    """Marks a function or a class as an actor.
+
+    A function gets one message per call and its result is the reply to `ask`; with `pull=True` it gets the mailbox once. A class has
+    `receive(self, message)`, or `run(self, mailbox)` to pull; either may be async. Optional methods of a class: `started(self)`,
+    `stopped(self, reason)`, `code_change(self, old)`.
+
+    Options: pull, thread (pull on an OS thread), budget, release_gil, capacity, overflow, trap_exit, context (run in a copy of the
+    spawner's context variables).
+    """
+    chosen = Options(**options)
+
+    def mark(marked: Target) -> Target:
+        marked.__iris__ = chosen  # type: ignore[union-attr]
+        return marked
+
+    return mark if target is None else mark(target)
+
+
+@dataclasses.dataclass
+class _Parts:
+    """A target taken apart: what is called, and the hooks around it."""
+
+    call: Callable[..., Any]
+    pull: bool
+    instance: Any = None
+    started: Optional[Callable[[], Any]] = None
+    stopped: Optional[Callable[[Any], Any]] = None
+    code_change: Optional[Callable[[Any], Any]] = None
+
+    @property
+    def is_async(self) -> bool:
+        return inspect.iscoroutinefunction(self.call)
+
+
+def _take_apart(target: Target, args: tuple, kwargs: dict, options: Options) -> _Parts:
+    if not inspect.isclass(target):
+        if args or kwargs:
+            raise TypeError("a function actor takes no arguments: use a class, or functools.partial")
+        if not callable(target):
+            raise TypeError(f"an actor must be a class or a callable, not {type(target).__name__}")
+        return _Parts(target, options.pull)
+    instance = target(*args, **kwargs)
+    receive, run = getattr(instance, "receive", None), getattr(instance, "run", None)
+    if receive is None and run is None:
+        raise TypeError(f"{target.__name__} has neither receive(self, message) nor run(self, mailbox)")
+    hooks = {name: getattr(instance, name, None) for name in ("started", "stopped", "code_change")}
+    return _Parts(receive if receive is not None else run, receive is None, instance, **hooks)
+
+
+class System(Runtime):
+    """An actor system. `with System() as system:` stops it at the end, after all messages were handled."""
+
+    def spawn(self, target: Target, *args: Any, **kwargs: Any) -> Ref:  # type: ignore[override]
+        """Starts an actor and returns its reference.
+
+        `name`, `path`, `parent`, `link` and `monitor` are the spawn's own; everything else goes to the class.
+        """
+        own = {key: kwargs.pop(key, None) for key in ("name", "path", "parent", "link", "monitor")}
+        options = getattr(target, "__iris__", None) or Options()
+        parts = _take_apart(target, args, kwargs, options)
+        ref = self._start(parts, options, own["parent"], own["link"])
+        if parts.instance is not None:
+            _introduce(parts.instance, ref, self)
+        if options.capacity is not None and options.overflow != "dropnew":
+            ref.bound(options.capacity, options.overflow)
+        if own["name"] is not None:
+            self._inner.register(own["name"], ref.pid)
+        if own["path"] is not None:
+            self._inner.register_path(own["path"], ref.pid)
+        if own["monitor"] is not None:
+            self._inner._monitor(_pid(own["monitor"]), ref.pid)
+        return ref
+
+    def _bind(self, inner: PyRuntime) -> None:
+        super()._bind(inner)
+        # `spawn` and `send` here are the modern ones, not PyRuntime's.
+        for name in ("spawn", "send", "hot_swap"):
+            self.__dict__.pop(name, None)
+
+    def _start(self, parts: _Parts, options: Options, parent: Any, link: Any) -> Ref:
+        parent = None if parent is None else _pid(parent)
+        if parts.pull or parts.is_async:
+            return self._start_pull(parts, options, parent, link)
+        call = parts.call
+        if options.context:
+            call = _in_context(contextvars.copy_context(), call)
+        started = None if parts.started is None else _starting(self, parts)
+        return self._inner._spawn_actor(
+            call, options.budget, options.release_gil, options.capacity, parent,
+            None if link is None else _pid(link), options.trap_exit,
+            started, parts.stopped, parts.code_change, parts.instance,
+        )  # fmt: skip
+
+    def _start_pull(self, parts: _Parts, options: Options, parent: Optional[int], link: Any) -> Ref:
+        if parts.is_async:
+            host, main = self._loop(), parts.call
+            if not parts.pull:
+                main = serving(parts.call, parts.started, parts.stopped)
+        elif options.thread:
+            host, main = None, parts.call
+        else:
+            host, main = self._green(), parts.call
+        queue = None if host is None else host.queue
+        ref, inbox = self._inner._spawn_inbox(queue, parent, options.capacity, False, options.trap_exit)
+        if link is not None:
+            ref.link(link)
+        if parts.instance is not None:
+            _introduce(parts.instance, ref, self)
+        if host is None:
+            run_in_thread(inbox, main, self)
+        else:
+            host.spawn(inbox, main, self)
+        return ref
+
+    def hot_swap(self, ref: "Ref | int", target: Target, *args: Any, **kwargs: Any) -> int:  # type: ignore[override]
+        """Replaces an actor's behaviour, after the messages that were sent before. Returns the new version.
+
+        A class may have `code_change(self, old)`, which gets the instance (or function) that it replaces.
+        """
+        parts = _take_apart(target, args, kwargs, getattr(target, "__iris__", None) or Options())
+        if parts.pull or parts.is_async:
+            raise TypeError("only synchronous push actors can be swapped")
+        if parts.instance is not None:
+            _introduce(parts.instance, self._inner._ref(_pid(ref)), self)
+        return self._inner._swap_actor(_pid(ref), parts.call, parts.stopped, parts.code_change, parts.instance)
+
+    def send(self, to: "Ref | int | str", message: Any) -> bool:  # type: ignore[override]
+        """Sends to a reference, a pid, a name or a path."""
+        ref = self.find(to)
+        return ref is not None and ref.send(message)
+
+    def find(self, who: "Ref | int | str") -> Optional[Ref]:
+        """The reference for a pid, a name, or a path (which begins with a slash)."""
+        if isinstance(who, Ref):
+            return who
+        if isinstance(who, str):
+            pid = self._inner.whereis_path(who) if who.startswith("/") else self._inner.whereis(who)
+            return None if pid is None else self._inner._ref(pid)
+        return self._inner._ref(who)
+
+    def supervise(self, supervisor: Any, parent: Any = None) -> Any:
+        """Starts a `Supervisor` and its children."""
+        return supervisor.start(self, parent)
+
+
+def _pid(who: "Ref | int") -> int:
+    return who if isinstance(who, int) else who.pid
+
+
+def _introduce(instance: Any, ref: Optional[Ref], system: System) -> None:
+    """Tells an actor object who it is, if it has room for that."""
+    try:
+        instance.ref, instance.system = ref, system
+    except AttributeError:
+        pass
+
+
+def _starting(system: System, parts: _Parts) -> Callable[[], Any]:
+    """`started` may run before `spawn` has returned, so it introduces the instance itself."""
+
+    def started() -> Any:
+        pid = system._inner._current()
+        _introduce(parts.instance, None if pid is None else system._inner._ref(pid), system)
+        return parts.started()  # type: ignore[misc]
+
+    return started
+
+
+def _in_context(context: contextvars.Context, call: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    return lambda message: context.run(call, message)
+
+
+def me() -> Optional[Ref]:
+    """The reference of the actor that runs here; None outside actors."""
+    mailbox = current_mailbox.get()
+    if mailbox is not None:
+        return mailbox.ref
+    for system in list(_alive):
+        pid = system._inner._current()
+        if pid is not None:
+            return system._inner._ref(pid)
+    return None

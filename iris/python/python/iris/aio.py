@@ -1,0 +1,237 @@
+"""iris and asyncio. Owns the way of replies into a loop and the actors that run on one. Works with any loop that has
+`call_soon_threadsafe` (asyncio's own, uvloop). Invariant: one wake-up of the loop per batch, however many replies it carries.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextvars
+import threading
+import weakref
+from typing import Any, Awaitable, Callable, Optional
+
+from iris._iris import EMPTY, NoReply, ReadyQueue, never_block_here
+from iris.hub import current_mailbox
+
+# Messages that an async actor handles before it lets the loop run others.
+BURST = 64
+
+_replies: "weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, ReadyQueue]" = weakref.WeakKeyDictionary()
+
+
+def _queue_into(loop: asyncio.AbstractEventLoop, deliver: Callable[[Any], None]) -> ReadyQueue:
+    """A queue whose items are given to `deliver` on the loop. Keeps the loop only weakly."""
+    to_loop = weakref.ref(loop)
+
+    def drain() -> None:
+        for item in queue.drain():
+            deliver(item)
+
+    def notify() -> None:
+        alive = to_loop()
+        if alive is None:
+            raise RuntimeError("the event loop is gone")
+        alive.call_soon_threadsafe(drain)
+
+    queue = ReadyQueue(notify)
+    return queue
+
+
+def _resolve(item) -> None:
+    future, ok, value = item
+    if future.done():
+        return
+    if ok:
+        future.set_result(value)
+    else:
+        future.set_exception(value)
+
+
+def ask(ref, message: Any, timeout: Optional[float]) -> Awaitable[Any]:
+    """The future for a reply. Cancelling it makes the reply unwanted; the request may still be handled."""
+    loop = asyncio.get_running_loop()
+    queue = _replies.get(loop)
+    if queue is None:
+        queue = _replies[loop] = _queue_into(loop, _resolve)
+    future = loop.create_future()
+    if not ref._ask_into(message, queue, future):
+        if not future.done():
+            future.set_exception(NoReply("the request was not accepted: no such actor, or its mailbox is full"))
+    elif timeout is not None:
+        handle = loop.call_later(timeout, _expire, future)
+        future.add_done_callback(lambda _: handle.cancel())
+    return future
+
+
+def _expire(future: asyncio.Future) -> None:
+    if not future.done():
+        future.set_exception(TimeoutError("no reply before the deadline"))
+
+
+class AsyncMailbox:
+    """The mailbox of an async actor."""
+
+    __slots__ = ("__weakref__", "_inbox", "_loop", "_passed", "_system", "_waiter")
+
+    def __init__(self, inbox, loop, system):
+        self._inbox = inbox
+        self._loop = loop
+        self._waiter = None
+        self._passed: list = []
+        self._system = system
+
+    @property
+    def pid(self) -> int:
+        """The actor's pid."""
+        return self._inbox.pid
+
+    @property
+    def ref(self):
+        """A reference to the actor."""
+        return self._system._inner._ref(self._inbox.pid)
+
+    def reply(self, value: Any) -> bool:
+        """Answers the request received last. False if it was not a request."""
+        return self._inbox.reply(value)
+
+    def _wake(self) -> None:
+        waiter, self._waiter = self._waiter, None
+        if waiter is not None and not waiter.done():
+            waiter.set_result(None)
+
+    async def _fresh(self, timeout: Optional[float]) -> Any:
+        deadline = None if timeout is None else self._loop.time() + timeout
+        while True:
+            message = self._inbox.try_recv()
+            if message is not EMPTY:
+                return message
+            waiter = self._waiter = self._loop.create_future()
+            if deadline is None:
+                await waiter
+                continue
+            left = deadline - self._loop.time()
+            if left <= 0:
+                return None
+            handle = self._loop.call_later(left, self._wake)
+            try:
+                await waiter
+            finally:
+                handle.cancel()
+
+    async def recv(self, timeout: Optional[float] = None) -> Any:
+        """The next message. None after `timeout` seconds, and None when the actor has been asked to end."""
+        if self._passed:
+            return self._passed.pop(0)
+        return await self._fresh(timeout)
+
+    async def selective_recv(self, matcher: Callable[[Any], Any], timeout: Optional[float] = None) -> Any:
+        """The first message that `matcher` accepts; the others keep their order."""
+        for at, message in enumerate(self._passed):
+            if matcher(message):
+                return self._passed.pop(at)
+        deadline = None if timeout is None else self._loop.time() + timeout
+        while True:
+            left = None if deadline is None else max(0.0, deadline - self._loop.time())
+            message = await self._fresh(left)
+            if message is None or matcher(message):
+                return message
+            self._passed.append(message)
+
+    def __aiter__(self) -> "AsyncMailbox":
+        return self
+
+    async def __anext__(self) -> Any:
+        message = await self.recv()
+        if message is None:
+            raise StopAsyncIteration
+        return message
+
+
+class LoopHost:
+    """Runs async actors on one event loop: a given one, or its own on a thread of its own."""
+
+    def __init__(self, loop: Optional[asyncio.AbstractEventLoop] = None):
+        self._thread = None
+        if loop is None:
+            loop = asyncio.new_event_loop()
+            self._thread = threading.Thread(target=self._run, args=(loop,), name="iris-loop", daemon=True)
+        self.loop = loop
+        self.queue = _queue_into(loop, _wake)
+        self._tasks: set = set()
+        if self._thread is not None:
+            self._thread.start()
+
+    @staticmethod
+    def _run(loop: asyncio.AbstractEventLoop) -> None:
+        never_block_here()
+        asyncio.set_event_loop(loop)
+        try:
+            loop.run_forever()
+        finally:
+            loop.close()
+
+    def spawn(self, inbox, main: Callable[[AsyncMailbox], Awaitable[Any]], system) -> AsyncMailbox:
+        """Makes the actor behind an inbox of this host's queue and lets it run."""
+        mailbox = AsyncMailbox(inbox, self.loop, system)
+        inbox.set_token(mailbox)
+        context = contextvars.copy_context()
+        self.loop.call_soon_threadsafe(self._begin, mailbox, main, context)
+        return mailbox
+
+    def _begin(self, mailbox: AsyncMailbox, main, context) -> None:
+        task = self.loop.create_task(_life(mailbox, main), context=context)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    def close(self) -> None:
+        """Ends the loop if it is this host's own."""
+        if self._thread is not None and not self.loop.is_closed():
+            try:
+                self.loop.call_soon_threadsafe(self.loop.stop)
+            except RuntimeError:
+                return
+            if threading.current_thread() is not self._thread:
+                self._thread.join(1.0)
+
+
+def _wake(mailbox: AsyncMailbox) -> None:
+    mailbox._wake()
+
+
+async def _life(mailbox: AsyncMailbox, main: Callable[[AsyncMailbox], Awaitable[Any]]) -> None:
+    current_mailbox.set(mailbox)
+    error = None
+    try:
+        await main(mailbox)
+    except (asyncio.CancelledError, SystemExit):
+        pass
+    except BaseException as raised:
+        error = raised
+    mailbox._inbox.close(error)
+
+
+def serving(receive: Callable[[Any], Awaitable[Any]], started, stopped) -> Callable[[AsyncMailbox], Awaitable[Any]]:
+    """The life of an async push actor: one message after the other, the result as the reply."""
+
+    async def main(mailbox: AsyncMailbox) -> None:
+        if started is not None:
+            await _maybe(started())
+        inbox, handled = mailbox._inbox, 0
+        while True:
+            message = inbox.try_recv()
+            if message is EMPTY:
+                message = await mailbox._fresh(None)
+            if message is None:
+                break
+            inbox.reply(await receive(message))
+            handled += 1
+            if handled % BURST == 0:
+                await asyncio.sleep(0)
+        if stopped is not None:
+            await _maybe(stopped(None))
+
+    return main
+
+
+async def _maybe(result: Any) -> Any:
+    return await result if asyncio.iscoroutine(result) else result

@@ -1,0 +1,206 @@
+"""Pull actors as green threads. Owns the hub (one thread that runs them) and the mailbox they receive from.
+
+Invariant: a greenlet is only ever switched between pure Python frames: `recv` and the hub's loop are here, `try_recv` in Rust returns
+before anything is switched. So no Rust frame is on a stack that is moved. All green threads of a runtime run on one thread;
+code that blocks outside `recv` belongs into an actor with a thread of its own.
+"""
+
+from __future__ import annotations
+
+import contextvars
+import sys
+import threading
+import time
+import traceback
+from collections import deque
+from typing import Any, Callable, Optional
+
+import greenlet
+
+from iris._iris import EMPTY, ReadyQueue, never_block_here
+
+# An actor that goes on receiving after it was told that there is nothing more is ended after so many attempts.
+RECEIVES_AFTER_END_MAX = 100
+
+current_mailbox: contextvars.ContextVar[Any] = contextvars.ContextVar("iris_mailbox", default=None)
+
+
+class Stopped(BaseException):
+    """Raised in a pull actor that goes on receiving long after it was asked to end. Not to be caught."""
+
+
+class PyMailbox:
+    """The mailbox of a pull actor: `recv` waits for messages in the order of their arrival."""
+
+    __slots__ = ("__weakref__", "_end", "_greenlet", "_inbox", "_main", "_passed", "_switch", "_system")
+
+    def __init__(self, inbox, main: Callable[["PyMailbox"], None], switch: Optional[Callable[[], Any]]):
+        self._inbox = inbox
+        self._main = main
+        self._switch = switch
+        self._greenlet = None
+        self._passed = None
+        self._end = 0
+        self._system = None
+
+    @property
+    def pid(self) -> int:
+        """The actor's pid."""
+        return self._inbox.pid
+
+    @property
+    def ref(self):
+        """A reference to the actor."""
+        return self._system._inner._ref(self._inbox.pid) if self._system is not None else None
+
+    def recv(self, timeout: Optional[float] = None) -> Any:
+        """The next message. None after `timeout` seconds, and None when the actor has been asked to end."""
+        if self._passed:
+            return self._passed.popleft()
+        message = self._inbox.try_recv()
+        if message is EMPTY:
+            message = self._wait(timeout)
+        if message is None:
+            self._ended()
+        return message
+
+    def selective_recv(self, matcher: Callable[[Any], Any], timeout: Optional[float] = None) -> Any:
+        """The first message that `matcher` accepts; the others keep their order and come first next time."""
+        if self._passed:
+            for at, message in enumerate(self._passed):
+                if matcher(message):
+                    del self._passed[at]
+                    return message
+        deadline = None if timeout is None else time.monotonic() + timeout
+        while True:
+            message = self._inbox.try_recv()
+            if message is EMPTY:
+                message = self._wait(None if deadline is None else max(0.0, deadline - time.monotonic()))
+            if message is None:
+                self._ended()
+                return None
+            if matcher(message):
+                return message
+            if self._passed is None:
+                self._passed = deque()
+            self._passed.append(message)
+
+    def reply(self, value: Any) -> bool:
+        """Answers the request received last. False if it was not a request."""
+        return self._inbox.reply(value)
+
+    def _wait(self, timeout: Optional[float]) -> Any:
+        inbox, switch = self._inbox, self._switch
+        if switch is None:
+            message = inbox.recv_blocking(timeout)
+            return None if message is EMPTY else message
+        if timeout is None:
+            while True:
+                switch()
+                message = inbox.try_recv()
+                if message is not EMPTY:
+                    return message
+        deadline = time.monotonic() + timeout
+        timer = inbox.ring_after(timeout)
+        while True:
+            switch()
+            message = inbox.try_recv()
+            if message is not EMPTY:
+                inbox.cancel_ring(timer)
+                return message
+            if time.monotonic() >= deadline:
+                return None
+
+    def _ended(self) -> None:
+        if self._inbox.ending():
+            self._end += 1
+            if self._end > RECEIVES_AFTER_END_MAX:
+                raise Stopped("the actor has been asked to end and goes on receiving")
+
+    def _run(self) -> None:
+        """The whole life of the actor."""
+        current_mailbox.set(self)
+        error = None
+        try:
+            self._main(self)
+        except (greenlet.GreenletExit, Stopped, SystemExit):
+            pass
+        except BaseException as raised:
+            error = raised
+        self._inbox.close(error)
+        self._main = self._greenlet = self._switch = None
+
+
+class Hub:
+    """Runs the green threads of one runtime. Its thread starts with the first of them."""
+
+    def __init__(self):
+        self.queue = ReadyQueue()
+        self._greenlet = None
+        self._started = threading.Lock()
+        self._thread = None
+
+    def spawn(self, inbox, main: Callable[[PyMailbox], None], system) -> PyMailbox:
+        """Makes the actor behind an inbox of this hub's queue and lets it run."""
+        if self._thread is None:
+            self._start()
+        mailbox = PyMailbox(inbox, main, self._switch_to_hub)
+        mailbox._system = system
+        inbox.set_token(mailbox)
+        self.queue.put(mailbox)
+        return mailbox
+
+    def _start(self) -> None:
+        with self._started:
+            if self._thread is None:
+                ready = threading.Event()
+                thread = threading.Thread(target=self._loop, args=(ready,), name="iris-hub", daemon=True)
+                thread.start()
+                ready.wait()
+                self._thread = thread
+
+    def _loop(self, ready: threading.Event) -> None:
+        never_block_here()
+        hub = greenlet.getcurrent()
+        self._switch_to_hub = hub.switch
+        ready.set()
+        take, make = self.queue.take, greenlet.greenlet
+        while True:
+            mailboxes = take()
+            if mailboxes is None:
+                return
+            for mailbox in mailboxes:
+                green = mailbox._greenlet
+                if green is None:
+                    if mailbox._main is None:
+                        continue
+                    green = mailbox._greenlet = make(mailbox._run, hub)
+                    green.gr_context = contextvars.Context()
+                green.switch()
+            mailboxes = mailbox = green = None
+
+    def close(self) -> None:
+        """Lets the thread end when it has nothing left to do."""
+        self.queue.close()
+
+
+def run_in_thread(inbox, main: Callable[[PyMailbox], None], system) -> PyMailbox:
+    """A pull actor with an OS thread of its own, for code that blocks outside `recv`."""
+    mailbox = PyMailbox(inbox, main, None)
+    mailbox._system = system
+    thread = threading.Thread(target=mailbox._run, name=f"iris-actor-{inbox.pid}", daemon=True)
+    thread.start()
+    return mailbox
+
+
+def printing(handler: Callable[[PyMailbox], Any]) -> Callable[[PyMailbox], None]:
+    """The compatible surface prints what a pull handler raises before the actor ends."""
+
+    def main(mailbox: PyMailbox) -> None:
+        try:
+            handler(mailbox)
+        except Exception:
+            traceback.print_exc(file=sys.stderr)
+            raise
+
+    return main

@@ -1,0 +1,122 @@
+"""Supervisors in OTP's vocabulary. Owns the specifications that people write; the state machine is the core's."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any, Callable, Optional, Sequence
+
+from iris._iris import SupervisorCore
+
+
+@dataclasses.dataclass
+class Child:
+    """One child: what is started, and when and how it is restarted and stopped.
+
+    `restart` is permanent, transient (after failures) or temporary (never). `shutdown` is the seconds that it has to end in order; 0
+    kills at once, None waits without limit.
+    """
+
+    id: str
+    target: Any
+    args: tuple = ()
+    kwargs: dict = dataclasses.field(default_factory=dict)
+    restart: str = "permanent"
+    shutdown: Optional[float] = 5.0
+
+
+class Supervisor:
+    """A supervisor: `one_for_one`, `one_for_all`, `rest_for_one` or `simple` (dynamic children).
+
+    More than `intensity` restarts within `period` seconds end it, which is its own supervisor's affair. `backoff` is the first and the
+    longest pause before restarts, in seconds.
+    """
+
+    def __init__(
+        self,
+        strategy: str = "one_for_one",
+        children: Sequence[Child] = (),
+        *,
+        intensity: int = 3,
+        period: float = 5.0,
+        backoff: Optional[tuple] = None,
+    ):
+        self.strategy = strategy
+        self.children = list(children)
+        self.intensity = intensity
+        self.period = period
+        self.backoff = backoff
+
+    def start(self, system: Any, parent: Any = None) -> "RunningSupervisor":
+        """Starts the supervisor, then its children in order. If one cannot be started, everything is stopped and the error raised."""
+        parent_pid = parent if parent is None or isinstance(parent, int) else parent.pid
+        core = SupervisorCore(
+            system._inner, self.strategy, self.intensity, self.period, self.backoff, parent_pid
+        )  # fmt: skip
+        running = RunningSupervisor(core, system)
+        try:
+            for child in self.children:
+                running.start_child(child)
+        except BaseException:
+            core.shutdown()
+            raise
+        return running
+
+
+class RunningSupervisor:
+    """A supervisor that runs."""
+
+    def __init__(self, core: SupervisorCore, system: Any):
+        self._core = core
+        self._system = system
+
+    @property
+    def pid(self) -> int:
+        """The supervisor's pid."""
+        return self._core.pid
+
+    @property
+    def alive(self) -> bool:
+        """Whether it has not ended."""
+        return self._core.alive
+
+    def start_child(self, child: Child) -> Any:
+        """Starts a child and returns its reference (for a supervisor as the child: its pid)."""
+        pid = self._core.start_child(child.id, self._factory(child), child.restart, child.shutdown)
+        return self._system._inner._ref(pid) or pid
+
+    def _factory(self, child: Child) -> Callable[[], Any]:
+        system, parent = self._system, self._core.pid
+        if isinstance(child.target, Supervisor):
+            return lambda: child.target.start(system, parent)
+        return lambda: system.spawn(child.target, *child.args, parent=parent, **child.kwargs)
+
+    def child(self, id: str) -> Any:
+        """The reference of a running child by its id, or None."""
+        for name, pid, _ in self._core.which_children():
+            if name == id and pid is not None:
+                return self._system._inner._ref(pid) or pid
+        return None
+
+    def which_children(self) -> list:
+        """(id, pid or None, restarts) in the order of starting."""
+        return self._core.which_children()
+
+    def terminate_child(self, id: str) -> bool:
+        """Stops a child in order; its specification stays."""
+        return self._core.terminate_child(id)
+
+    def restart_child(self, id: str) -> int:
+        """Starts a stopped child again."""
+        return self._core.restart_child(id)
+
+    def delete_child(self, id: str) -> bool:
+        """Forgets a stopped child."""
+        return self._core.delete_child(id)
+
+    def release(self, child: Any) -> bool:
+        """Stops supervising a child that runs on."""
+        return self._core.release(child)
+
+    def shutdown(self) -> bool:
+        """Stops the children in reverse order, then the supervisor."""
+        return self._core.shutdown()

@@ -1,0 +1,170 @@
+"""Looking into a running system from outside. Owns the Unix socket that a process opens with `serve`, and the `top` and
+`metrics` commands that read it. Invariant: the socket belongs to its user alone (mode 0600) and gives numbers, never messages.
+"""
+
+from __future__ import annotations
+
+import argparse
+import glob
+import json
+import os
+import socket
+import tempfile
+import threading
+import time
+from typing import Any, Optional
+
+# Seconds that a client waits for a process that does not answer.
+TIMEOUT_S = 5.0
+# Largest answer that a client reads, in bytes.
+ANSWER_MAX = 256 * 1024 * 1024
+
+
+def folder() -> str:
+    """Where sockets are looked for: the user's runtime directory."""
+    base = os.environ.get("XDG_RUNTIME_DIR") or os.path.join(tempfile.gettempdir(), f"iris-{os.getuid()}")
+    os.makedirs(base, mode=0o700, exist_ok=True)
+    return base
+
+
+def serve(runtime: Any, path: Optional[str] = None) -> str:
+    """Opens a socket that `python -m iris top` can read. Returns its path."""
+    path = path or os.path.join(folder(), f"iris-{os.getpid()}-{id(runtime):x}.sock")
+    if os.path.exists(path):
+        os.unlink(path)
+    server = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    mask = os.umask(0o177)
+    try:
+        server.bind(path)
+    finally:
+        os.umask(mask)
+    server.listen(4)
+    threading.Thread(target=_answer, args=(server, runtime), name="iris-tools", daemon=True).start()
+    return path
+
+
+def _answer(server: socket.socket, runtime: Any) -> None:
+    while True:
+        try:
+            client, _ = server.accept()
+        except OSError:
+            return
+        with client:
+            try:
+                client.settimeout(TIMEOUT_S)
+                command = client.makefile("r", encoding="utf-8").readline().strip()
+                client.sendall(_report(runtime, command).encode())
+            except OSError:
+                continue
+
+
+def _report(runtime: Any, command: str) -> str:
+    if command == "metrics":
+        return runtime.prometheus()
+    if command == "top":
+        letters = runtime.dead_letters()
+        return json.dumps({"metrics": runtime.metrics(), "actors": runtime.actors(), "dead_letters": letters,
+                           "slow": runtime.slow_handlers()})  # fmt: skip
+    return json.dumps({"error": f"unknown command {command!r}: use top or metrics"})
+
+
+def ask(path: str, command: str) -> str:
+    """One question to a process."""
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as client:
+        client.settimeout(TIMEOUT_S)
+        client.connect(path)
+        client.sendall(command.encode() + b"\n")
+        parts, size = [], 0
+        while chunk := client.recv(1 << 16):
+            parts.append(chunk)
+            size += len(chunk)
+            if size > ANSWER_MAX:
+                raise OSError("the answer is too long")
+        return b"".join(parts).decode()
+
+
+def render(now: dict, before: dict, seconds: float, rows: int, columns: int) -> list:
+    """The screen of `top`: totals, then the busiest actors as a tree under their parents."""
+    metrics = now["metrics"]
+    rates = {actor["pid"]: actor["processed"] for actor in before.get("actors", ())}
+    for actor in now["actors"]:
+        actor["rate"] = max(0.0, (actor["processed"] - rates.get(actor["pid"], actor["processed"])) / seconds)
+    lines = [
+        f"iris  actors {metrics['live']}  spawned {metrics['spawned']}  restarts {metrics['restarts']}  "
+        f"failures {metrics['exits_abnormal']}  dead letters {metrics['dead_letters']}  timers {metrics['timers']}",
+        f"{'PID':<28}{'STATE':<10}{'MAILBOX':>9}{'MSG/S':>11}{'MESSAGES':>12}{'VER':>5}  NAMES",
+    ]
+    lines += _tree(now["actors"], rows - len(lines) - 1)
+    return [line[:columns] for line in lines]
+
+
+def _tree(actors: list, rows: int) -> list:
+    busiest = sorted(actors, key=lambda actor: (-actor["mailbox"], -actor["rate"], actor["pid"]))[: max(rows, 0)]
+    shown = {actor["pid"]: actor for actor in busiest}
+    children: dict = {}
+    for actor in busiest:
+        parent = actor["parent"] if actor["parent"] in shown else None
+        children.setdefault(parent, []).append(actor)
+    lines: list = []
+
+    def add(parent: Optional[int], depth: int) -> None:
+        for actor in children.get(parent, ()):
+            lines.append(_row(actor, depth))
+            add(actor["pid"], depth + 1)
+
+    add(None, 0)
+    return lines
+
+
+def _row(actor: dict, depth: int) -> str:
+    pid = "  " * min(depth, 6) + f"<{actor['pid'] >> 32}.{actor['pid'] & 0xFFFFFFFF}>"
+    names = " ".join(actor["names"])
+    return (
+        f"{pid:<28}{actor['state']:<10}{actor['mailbox']:>9}{actor['rate']:>11.0f}"
+        f"{actor['processed']:>12}{actor['version']:>5}  {names}"
+    )
+
+
+def _find_socket(given: Optional[str]) -> str:
+    if given:
+        return given
+    found = sorted(glob.glob(os.path.join(folder(), "iris-*.sock")), key=os.path.getmtime)
+    if not found:
+        raise SystemExit("no iris socket found: call iris.tools.serve(runtime) in the process, or give --socket PATH")
+    return found[-1]
+
+
+def _top(path: str, interval: float, once: bool) -> int:
+    before: dict = {}
+    then = time.monotonic()
+    while True:
+        now = json.loads(ask(path, "top"))
+        elapsed = max(time.monotonic() - then, 1e-6)
+        then = time.monotonic()
+        size = os.get_terminal_size() if os.isatty(1) else os.terminal_size((120, 40))
+        screen = render(now, before, elapsed, size.lines, size.columns)
+        print(("" if once else "\x1b[H\x1b[2J") + "\n".join(screen), flush=True)
+        if once:
+            return 0
+        before = now
+        time.sleep(interval)
+
+
+def main(arguments: list) -> int:
+    """The command line."""
+    parser = argparse.ArgumentParser(prog="python -m iris", description="Look into a running iris system.")
+    parser.add_argument("command", choices=["top", "metrics"], help="live actor tree, or Prometheus text")
+    parser.add_argument("--socket", help="the socket that iris.tools.serve returned (default: the newest)")
+    parser.add_argument("--interval", type=float, default=1.0, help="seconds between two screens")
+    parser.add_argument("--once", action="store_true", help="print one screen and end")
+    options = parser.parse_args(arguments)
+    path = _find_socket(options.socket)
+    try:
+        if options.command == "metrics":
+            print(ask(path, "metrics"), end="")
+            return 0
+        return _top(path, max(options.interval, 0.1), options.once)
+    except KeyboardInterrupt:
+        return 0
+    except OSError as error:
+        raise SystemExit(f"cannot read {path}: {error}") from None

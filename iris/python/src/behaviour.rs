@@ -1,0 +1,170 @@
+//! Python handlers as behaviours. Owns the call, what an exception means (a typed exit, or "print and live on" for the
+//! compatibility surface) and the hooks of actor classes. Invariant: a handler only ever runs on one thread at a time, with the GIL.
+
+use std::any::Any;
+use std::sync::Arc;
+
+use iris_runtime::{Behaviour, Context, Direction, ExitReason, Flow, Signal};
+use pyo3::exceptions::PySystemExit;
+use pyo3::prelude::*;
+
+use crate::compat::Compat;
+use crate::exit;
+use crate::ffi::call_one;
+use crate::message::{Message, Reply};
+
+/// What happens beside the handler's call.
+pub(crate) enum Style {
+    /// Exceptions are printed, unless a supervisor should see them; signals are not shown.
+    Compat(Arc<Compat>),
+    /// Exceptions end the actor; signals arrive as messages.
+    Actor(Arc<Compat>),
+}
+
+/// The optional methods of an actor class.
+#[derive(Default)]
+pub(crate) struct Hooks {
+    pub(crate) started: Option<Py<PyAny>>,
+    pub(crate) stopped: Option<Py<PyAny>>,
+    pub(crate) code_change: Option<Py<PyAny>>,
+    /// The object that `code_change` of the next version gets.
+    pub(crate) instance: Option<Py<PyAny>>,
+}
+
+pub(crate) struct PyBehaviour {
+    handler: Py<PyAny>,
+    style: Style,
+    hooks: Option<Box<Hooks>>,
+}
+
+impl PyBehaviour {
+    pub(crate) fn compat(handler: Py<PyAny>, compat: &Arc<Compat>) -> Self {
+        Self { handler, style: Style::Compat(compat.clone()), hooks: None }
+    }
+
+    pub(crate) fn actor(handler: Py<PyAny>, compat: &Arc<Compat>, hooks: Option<Box<Hooks>>) -> Self {
+        Self { handler, style: Style::Actor(compat.clone()), hooks }
+    }
+
+    fn call(&self, py: Python<'_>, cx: &Context<'_, Message>, argument: Py<PyAny>, reply: Option<Reply>) -> Flow {
+        match call_one(self.handler.bind(py), argument.bind(py)) {
+            Ok(value) => {
+                if let Some(reply) = reply {
+                    reply.answer(py, Ok(value.unbind()));
+                }
+                Flow::Continue
+            }
+            Err(error) => self.failed(py, cx, error, reply),
+        }
+    }
+
+    fn failed(&self, py: Python<'_>, cx: &Context<'_, Message>, error: PyErr, reply: Option<Reply>) -> Flow {
+        if error.is_instance_of::<PySystemExit>(py) {
+            return Flow::stop();
+        }
+        if let Some(reply) = reply {
+            reply.answer(py, Err(error.clone_ref(py).into_value(py).into_any()));
+        }
+        match &self.style {
+            Style::Compat(compat) if !compat.exits_on_exception(cx.pid()) => {
+                error.display(py);
+                Flow::Continue
+            }
+            _ => Flow::Exit(exit::raised(py, error)),
+        }
+    }
+
+    fn hook(&self, which: impl Fn(&Hooks) -> Option<&Py<PyAny>>) -> Option<&Py<PyAny>> {
+        self.hooks.as_deref().and_then(which)
+    }
+
+    fn compat_state(&self) -> &Arc<Compat> {
+        match &self.style {
+            Style::Compat(compat) | Style::Actor(compat) => compat,
+        }
+    }
+}
+
+impl Behaviour<Message> for PyBehaviour {
+    fn needs_start(&self) -> bool {
+        self.hook(|hooks| hooks.started.as_ref()).is_some()
+    }
+
+    fn started(&mut self, cx: &mut Context<'_, Message>) -> Flow {
+        Python::attach(|py| match self.hook(|hooks| hooks.started.as_ref()).map(|hook| hook.call0(py)) {
+            Some(Err(error)) => self.failed(py, cx, error, None),
+            _ => Flow::Continue,
+        })
+    }
+
+    fn handle(&mut self, cx: &mut Context<'_, Message>, message: Message) -> Flow {
+        Python::attach(|py| {
+            let (argument, reply) = message.open(py);
+            self.call(py, cx, argument, reply)
+        })
+    }
+
+    fn signal(&mut self, cx: &mut Context<'_, Message>, signal: Signal) -> Flow {
+        if matches!(self.style, Style::Compat(_)) {
+            return Flow::Continue;
+        }
+        Python::attach(|py| match exit::signal_object(py, signal) {
+            Ok(Some(object)) => self.call(py, cx, object, None),
+            Ok(None) => Flow::Continue,
+            Err(error) => Flow::Exit(exit::raised(py, error)),
+        })
+    }
+
+    fn terminate(&mut self, cx: &mut Context<'_, Message>, reason: &ExitReason) {
+        self.compat_state().remember(cx.pid(), reason);
+        let Some(hook) = self.hook(|hooks| hooks.stopped.as_ref()) else { return };
+        Python::attach(|py| {
+            let called = Py::new(py, exit::ExitReason(reason.clone())).and_then(|reason| hook.call1(py, (reason,)));
+            if let Err(error) = called {
+                error.display(py);
+            }
+        });
+    }
+
+    fn code_change(&mut self, previous: &mut dyn Any, _: Direction) -> Result<(), ExitReason> {
+        let Some(hook) = self.hook(|hooks| hooks.code_change.as_ref()) else { return Ok(()) };
+        let previous = previous.downcast_ref::<Self>();
+        Python::attach(|py| {
+            let old = previous.map(|old| {
+                old.hook(|hooks| hooks.instance.as_ref()).unwrap_or(&old.handler).clone_ref(py)
+            });
+            hook.call1(py, (old,)).map(drop).map_err(|error| exit::raised(py, error))
+        })
+    }
+}
+
+/// An actor that keeps what it gets.
+pub(crate) struct Observer {
+    pub(crate) store: Arc<crate::compat::Store>,
+    pub(crate) compat: Arc<Compat>,
+}
+
+impl Behaviour<Message> for Observer {
+    fn handle(&mut self, _: &mut Context<'_, Message>, message: Message) -> Flow {
+        Python::attach(|py| {
+            let (object, reply) = message.open(py);
+            drop(reply);
+            self.store.add(object);
+        });
+        Flow::Continue
+    }
+
+    fn signal(&mut self, cx: &mut Context<'_, Message>, signal: Signal) -> Flow {
+        Python::attach(|py| {
+            if let Some(object) = crate::system_message::from_signal(py, cx.pid(), signal) {
+                self.store.add(object);
+            }
+        });
+        Flow::Continue
+    }
+
+    fn terminate(&mut self, cx: &mut Context<'_, Message>, reason: &ExitReason) {
+        self.compat.remember(cx.pid(), reason);
+        self.store.close();
+    }
+}

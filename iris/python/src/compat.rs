@@ -1,0 +1,299 @@
+//! The state behind the compatibility surface: observers' stores, which actors die of exceptions, supervision without specifications.
+//! Owns nothing of the core's semantics: supervisors are the core's. Invariant: an entry leaves when its actor does.
+
+use std::collections::{HashMap, HashSet, VecDeque};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+use iris_runtime::supervisor::{ChildSpec, Restart, StartContext, Strategy, Supervisor, SupervisorRef};
+use iris_runtime::{ExitReason, Handle, Pid, SpawnOptions};
+use parking_lot::{Condvar, Mutex};
+use pyo3::exceptions::{PyRuntimeError, PyValueError};
+use pyo3::prelude::*;
+
+use crate::exit;
+use crate::host::PYTHON_POOL;
+use crate::limits::{COMPAT_INTENSITY, COMPAT_PERIOD_S, REASONS_KEPT, RELEASE_GIL_THREADS};
+
+#[derive(Default)]
+pub(crate) struct Compat {
+    /// All handlers die of exceptions, not only supervised ones.
+    pub(crate) strict_exceptions: AtomicBool,
+    supervised: Mutex<HashSet<Pid>>,
+    pub(crate) stores: Mutex<HashMap<Pid, Arc<Store>>>,
+    reasons: Mutex<Reasons>,
+    pub(crate) groups: Mutex<HashMap<String, Group>>,
+    pub(crate) release_gil: ReleaseGil,
+}
+
+#[derive(Default)]
+struct Reasons {
+    by_pid: HashMap<Pid, ExitReason>,
+    order: VecDeque<Pid>,
+}
+
+/// The limits of the `release_gil` pool.
+pub(crate) struct ReleaseGil {
+    pub(crate) max_threads: AtomicUsize,
+    pub(crate) strict: AtomicBool,
+    pub(crate) spawned: Mutex<Vec<Pid>>,
+}
+
+impl Default for ReleaseGil {
+    fn default() -> Self {
+        Self {
+            max_threads: AtomicUsize::new(RELEASE_GIL_THREADS),
+            strict: AtomicBool::new(false),
+            spawned: Mutex::new(Vec::new()),
+        }
+    }
+}
+
+impl Compat {
+    pub(crate) fn exits_on_exception(&self, pid: Pid) -> bool {
+        self.strict_exceptions.load(Ordering::Relaxed) || self.supervised.lock().contains(&pid)
+    }
+
+    pub(crate) fn supervise(&self, pid: Pid) {
+        self.supervised.lock().insert(pid);
+    }
+
+    /// Keeps the reason of an end for those who ask later; normal ends are not worth it.
+    pub(crate) fn remember(&self, pid: Pid, reason: &ExitReason) {
+        self.supervised.lock().remove(&pid);
+        self.stores.lock().remove(&pid);
+        if !reason.is_abnormal() {
+            return;
+        }
+        let mut reasons = self.reasons.lock();
+        if reasons.order.len() >= REASONS_KEPT
+            && let Some(oldest) = reasons.order.pop_front()
+        {
+            reasons.by_pid.remove(&oldest);
+        }
+        if reasons.by_pid.insert(pid, reason.clone()).is_none() {
+            reasons.order.push_back(pid);
+        }
+    }
+
+    pub(crate) fn reason(&self, pid: Pid) -> Option<ExitReason> {
+        self.reasons.lock().by_pid.get(&pid).cloned()
+    }
+
+    /// Counts a `release_gil` actor against the limit.
+    pub(crate) fn admit_release_gil(&self, handle: &Handle) -> PyResult<()> {
+        let mut spawned = self.release_gil.spawned.lock();
+        let max = self.release_gil.max_threads.load(Ordering::Relaxed);
+        if spawned.len() >= max {
+            spawned.retain(|pid| handle.is_alive(*pid));
+        }
+        if spawned.len() >= max && self.release_gil.strict.load(Ordering::Relaxed) {
+            let text = format!("the limit of {max} release_gil actors is reached (set_release_gil_strict is on)");
+            return Err(PyRuntimeError::new_err(text));
+        }
+        Ok(())
+    }
+}
+
+/// What an observer keeps.
+#[derive(Default)]
+pub(crate) struct Store {
+    state: Mutex<Kept>,
+    changed: Condvar,
+}
+
+#[derive(Default)]
+struct Kept {
+    messages: VecDeque<(u64, Py<PyAny>)>,
+    next: u64,
+    closed: bool,
+}
+
+impl Store {
+    pub(crate) fn add(&self, message: Py<PyAny>) {
+        let mut kept = self.state.lock();
+        let number = kept.next;
+        kept.next += 1;
+        kept.messages.push_back((number, message));
+        drop(kept);
+        self.changed.notify_all();
+    }
+
+    pub(crate) fn close(&self) {
+        self.state.lock().closed = true;
+        self.changed.notify_all();
+    }
+
+    pub(crate) fn all(&self, py: Python<'_>) -> Vec<Py<PyAny>> {
+        self.state.lock().messages.iter().map(|(_, message)| message.clone_ref(py)).collect()
+    }
+
+    /// The first message at or after `from`, if there is one.
+    fn peek(&self, py: Python<'_>, from: u64) -> Option<(u64, Py<PyAny>)> {
+        let kept = self.state.lock();
+        let found = kept.messages.iter().find(|(number, _)| *number >= from);
+        found.map(|(number, message)| (*number, message.clone_ref(py)))
+    }
+
+    fn remove(&self, number: u64) -> bool {
+        let mut kept = self.state.lock();
+        match kept.messages.iter().position(|(held, _)| *held == number) {
+            Some(at) => kept.messages.remove(at).is_some(),
+            None => false,
+        }
+    }
+
+    /// Waits for the first message that the matcher accepts. The matcher runs without any lock.
+    pub(crate) fn select(
+        &self,
+        py: Python<'_>,
+        matcher: &Bound<'_, PyAny>,
+        timeout: Option<f64>,
+    ) -> PyResult<Option<Py<PyAny>>> {
+        let until = timeout.map(|seconds| Instant::now() + Duration::from_secs_f64(seconds.clamp(0.0, 1e9)));
+        let mut from = 0;
+        loop {
+            while let Some((number, message)) = self.peek(py, from) {
+                if matcher.call1((&message,))?.is_truthy()? && self.remove(number) {
+                    return Ok(Some(message));
+                }
+                from = number + 1;
+            }
+            let more = py.detach(|| {
+                let mut kept = self.state.lock();
+                while kept.next <= from && !kept.closed {
+                    match until {
+                        Some(until) if self.changed.wait_until(&mut kept, until).timed_out() => return false,
+                        Some(_) => {}
+                        None => self.changed.wait(&mut kept),
+                    }
+                }
+                kept.next > from
+            });
+            if !more {
+                return Ok(None);
+            }
+        }
+    }
+}
+
+/// Supervision of actors that exist already, with a factory for restarts: one supervisor per child that stands alone, one for those
+/// that are restarted together.
+#[derive(Default)]
+pub(crate) struct Group {
+    alone: Vec<SupervisorRef>,
+    together: Option<SupervisorRef>,
+}
+
+pub(crate) fn strategy(name: &str) -> PyResult<Strategy> {
+    match name.to_ascii_lowercase().as_str() {
+        "restartone" | "restart_one" | "one" => Ok(Strategy::OneForOne),
+        "restartall" | "restart_all" | "all" => Ok(Strategy::OneForAll),
+        _ => Err(PyValueError::new_err(format!(
+            "unknown strategy {name:?}: use restartone (restart_one, one) or restartall (restart_all, all)"
+        ))),
+    }
+}
+
+/// The start function of a Python factory that returns a pid (or a reference).
+pub(crate) fn start_with(
+    factory: Py<PyAny>,
+    compat: Arc<Compat>,
+) -> impl Fn(&StartContext) -> Result<Pid, ExitReason> + Send + Sync {
+    move |_| {
+        Python::attach(|py| {
+            let made = factory.call0(py).and_then(|made| pid_of(made.bind(py)));
+            made.inspect(|pid| compat.supervise(*pid)).map_err(|error| exit::raised(py, error))
+        })
+    }
+}
+
+/// A pid from an int, or from anything with a `pid`.
+pub(crate) fn pid_of(object: &Bound<'_, PyAny>) -> PyResult<Pid> {
+    if let Ok(bits) = object.extract::<u64>() {
+        return Ok(Pid::from_bits(bits));
+    }
+    object.getattr("pid")?.extract::<u64>().map(Pid::from_bits)
+}
+
+impl Group {
+    fn supervisor(handle: &Handle, strategy: Strategy) -> PyResult<SupervisorRef> {
+        let period = Duration::from_secs(COMPAT_PERIOD_S);
+        let options = SpawnOptions { pool: PYTHON_POOL, ..SpawnOptions::default() };
+        let supervisor = Supervisor::new(strategy).intensity(COMPAT_INTENSITY, period);
+        supervisor.start(handle, options).map_err(|error| PyRuntimeError::new_err(error.to_string()))
+    }
+
+    fn place(&mut self, handle: &Handle, strategy: Strategy) -> PyResult<SupervisorRef> {
+        self.alone.retain(|supervisor| handle.is_alive(supervisor.pid()));
+        if strategy == Strategy::OneForOne {
+            let supervisor = Self::supervisor(handle, strategy)?;
+            self.alone.push(supervisor.clone());
+            return Ok(supervisor);
+        }
+        match self.together.clone().filter(|supervisor| handle.is_alive(supervisor.pid())) {
+            Some(supervisor) => Ok(supervisor),
+            None => Ok(self.together.insert(Self::supervisor(handle, strategy)?).clone()),
+        }
+    }
+
+    fn all(&self) -> Vec<SupervisorRef> {
+        self.alone.iter().chain(&self.together).cloned().collect()
+    }
+}
+
+/// Supervises an actor in a group (the empty name is the global one), with a factory or only to be counted.
+pub(crate) fn adopt(
+    py: Python<'_>,
+    compat: &Arc<Compat>,
+    handle: &Handle,
+    group: &str,
+    pid: Pid,
+    strategy_name: &str,
+    factory: Option<Py<PyAny>>,
+) -> PyResult<()> {
+    let strategy = strategy(strategy_name)?;
+    let (restart, start) = match factory {
+        Some(factory) => (Restart::Permanent, start_with(factory, compat.clone())),
+        None => (Restart::Temporary, start_with(py.None(), compat.clone())),
+    };
+    if restart == Restart::Permanent {
+        compat.supervise(pid);
+    }
+    let supervisor = compat.groups.lock().entry(group.to_owned()).or_default().place(handle, strategy)?;
+    let spec = ChildSpec::new("", start).restart(restart);
+    let adopted = py.detach(|| supervisor.adopt(pid, spec).wait(None));
+    match adopted {
+        Ok(Ok(_)) => Ok(()),
+        Ok(Err(reason)) => Err(PyRuntimeError::new_err(reason.to_string())),
+        Err(error) => Err(PyRuntimeError::new_err(error.to_string())),
+    }
+}
+
+/// The living children of a group.
+pub(crate) fn children(py: Python<'_>, compat: &Compat, group: &str) -> Vec<u64> {
+    let supervisors = compat.groups.lock().get(group).map(Group::all).unwrap_or_default();
+    py.detach(|| {
+        let lists = supervisors.iter().filter_map(|supervisor| supervisor.which_children().wait(None).ok());
+        let mut pids: Vec<u64> = lists.flatten().filter_map(|child| child.pid).map(Pid::to_bits).collect();
+        pids.sort_unstable();
+        pids
+    })
+}
+
+/// Ends the supervision of a group; its actors live on.
+pub(crate) fn dissolve(py: Python<'_>, compat: &Compat, handle: &Handle, group: &str) -> bool {
+    let Some(group) = compat.groups.lock().remove(group) else { return false };
+    py.detach(|| {
+        for supervisor in group.all() {
+            for child in supervisor.which_children().wait(None).unwrap_or_default() {
+                if let Some(pid) = child.pid {
+                    let _ = supervisor.release(pid).wait(None);
+                }
+            }
+            supervisor.shutdown(handle);
+        }
+    });
+    true
+}

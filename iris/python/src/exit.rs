@@ -1,0 +1,189 @@
+//! Exit reasons in Python. Owns the exception that ended an actor (with its traceback) and the classes that handlers see.
+//! Invariant: the traceback is only formatted when somebody asks for it.
+
+use std::any::Any;
+use std::fmt;
+use std::sync::Arc;
+
+use iris_runtime::{Exception, ExitReason as Reason, Pid};
+use pyo3::prelude::*;
+
+/// A Python exception as the reason of an end.
+pub(crate) struct Raised(Py<PyAny>);
+
+impl fmt::Debug for Raised {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Raised")
+    }
+}
+
+impl Exception for Raised {
+    fn kind(&self) -> String {
+        Python::try_attach(|py| self.0.bind(py).get_type().name().map_or_else(|_| String::new(), |name| name.to_string()))
+            .unwrap_or_default()
+    }
+
+    fn message(&self) -> String {
+        Python::try_attach(|py| self.0.bind(py).str().map_or_else(|_| String::new(), |text| text.to_string()))
+            .unwrap_or_default()
+    }
+
+    fn traceback(&self) -> Option<String> {
+        Python::try_attach(|py| format_exception(self.0.bind(py)).ok()).flatten()
+    }
+
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+}
+
+fn format_exception(exception: &Bound<'_, PyAny>) -> PyResult<String> {
+    let lines = exception.py().import("traceback")?.call_method1("format_exception", (exception,))?;
+    let lines: Vec<String> = lines.extract()?;
+    Ok(lines.concat())
+}
+
+pub(crate) fn raised(py: Python<'_>, error: PyErr) -> Reason {
+    Reason::Exception(Arc::new(Raised(error.into_value(py).into_any())))
+}
+
+/// The reason for a name such as "normal" or "kill", or an error text.
+pub(crate) fn reason_from(py: Python<'_>, reason: Option<&Bound<'_, PyAny>>) -> PyResult<Reason> {
+    let Some(reason) = reason.filter(|reason| !reason.is_none()) else { return Ok(Reason::Shutdown) };
+    if let Ok(reason) = reason.cast::<ExitReason>() {
+        return Ok(reason.get().0.clone());
+    }
+    if let Ok(text) = reason.extract::<String>() {
+        return Ok(match text.as_str() {
+            "normal" => Reason::Normal,
+            "shutdown" => Reason::Shutdown,
+            "kill" | "killed" => Reason::Killed,
+            _ => Reason::error(text),
+        });
+    }
+    Ok(raised(py, PyErr::from_value(reason.clone())))
+}
+
+/// Why an actor ended.
+#[pyclass(frozen, module = "iris")]
+pub(crate) struct ExitReason(pub(crate) Reason);
+
+#[pymethods]
+impl ExitReason {
+    /// One word: normal, shutdown, killed, noproc, timeout, restart_intensity, error, panic or exception.
+    #[getter]
+    fn kind(&self) -> &'static str {
+        self.0.label()
+    }
+
+    /// The whole reason in one line.
+    #[getter]
+    fn message(&self) -> String {
+        self.0.to_string()
+    }
+
+    /// Whether supervisors and links treat it as a failure.
+    #[getter]
+    fn abnormal(&self) -> bool {
+        self.0.is_abnormal()
+    }
+
+    /// The exception, if that is what it was.
+    #[getter]
+    fn exception(&self, py: Python<'_>) -> Option<Py<PyAny>> {
+        match &self.0 {
+            Reason::Exception(exception) => {
+                exception.as_any().downcast_ref::<Raised>().map(|raised| raised.0.clone_ref(py))
+            }
+            _ => None,
+        }
+    }
+
+    /// The traceback as text, if there is one.
+    #[getter]
+    fn traceback(&self) -> Option<String> {
+        match &self.0 {
+            Reason::Exception(exception) => exception.traceback(),
+            _ => None,
+        }
+    }
+
+    fn __repr__(&self) -> String {
+        format!("<ExitReason {}>", self.0)
+    }
+
+    fn __str__(&self) -> String {
+        self.0.to_string()
+    }
+}
+
+/// What a monitor delivers: the actor ended, or was not there.
+#[pyclass(frozen, module = "iris")]
+pub(crate) struct Down {
+    pub(crate) monitor: u64,
+    pub(crate) pid: Pid,
+    pub(crate) reason: Reason,
+}
+
+#[pymethods]
+impl Down {
+    /// The monitor that fired.
+    #[getter]
+    fn monitor(&self) -> u64 {
+        self.monitor
+    }
+
+    /// Who ended.
+    #[getter]
+    fn pid(&self) -> u64 {
+        self.pid.to_bits()
+    }
+
+    /// Why.
+    #[getter]
+    fn reason(&self) -> ExitReason {
+        ExitReason(self.reason.clone())
+    }
+
+    fn __repr__(&self) -> String {
+        format!("<Down {} {}>", self.pid, self.reason)
+    }
+}
+
+/// What a link delivers to an actor that traps exits.
+#[pyclass(frozen, module = "iris")]
+pub(crate) struct Exit {
+    pub(crate) pid: Pid,
+    pub(crate) reason: Reason,
+}
+
+#[pymethods]
+impl Exit {
+    /// Who ended.
+    #[getter]
+    fn pid(&self) -> u64 {
+        self.pid.to_bits()
+    }
+
+    /// Why.
+    #[getter]
+    fn reason(&self) -> ExitReason {
+        ExitReason(self.reason.clone())
+    }
+
+    fn __repr__(&self) -> String {
+        format!("<Exit {} {}>", self.pid, self.reason)
+    }
+}
+
+/// The object that Python sees for a signal.
+pub(crate) fn signal_object(py: Python<'_>, signal: iris_runtime::Signal) -> PyResult<Option<Py<PyAny>>> {
+    use iris_runtime::Signal;
+    Ok(match signal {
+        Signal::Down { monitor, pid, reason } => {
+            Some(Py::new(py, Down { monitor: monitor.0, pid, reason })?.into_any())
+        }
+        Signal::Exit { from, reason } => Some(Py::new(py, Exit { pid: from, reason })?.into_any()),
+        Signal::Tick(_) => None,
+    })
+}

@@ -1,0 +1,20 @@
+//! The one unsafe call of this crate. Calls a Python object with one argument through the stable ABI's variadic entry, which
+//! builds no tuple (measured 50 to 63 ns for an empty function, against 90 with a tuple).
+#![allow(unsafe_code)]
+
+use pyo3::prelude::*;
+
+/// `callable(argument)`.
+pub(crate) fn call_one<'py>(callable: &Bound<'py, PyAny>, argument: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+    let py = callable.py();
+    // SAFETY: both pointers are borrowed from live `Bound`s, the list ends with a null pointer as the function demands, and
+    // the result is a new reference or null with an exception set, which is what `from_owned_ptr_or_err` takes.
+    unsafe {
+        let result = pyo3::ffi::PyObject_CallFunctionObjArgs(
+            callable.as_ptr(),
+            argument.as_ptr(),
+            std::ptr::null_mut::<pyo3::ffi::PyObject>(),
+        );
+        Bound::from_owned_ptr_or_err(py, result)
+    }
+}

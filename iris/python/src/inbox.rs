@@ -1,0 +1,216 @@
+//! The receiving end of pull actors in Python. Owns the waker that puts the actor's token on its hub's queue. Invariant: no function
+//! here switches greenlets or runs Python code while the inbox is locked, so no Rust frame is ever on a stack that is moved.
+//! Leaves waiting to the Python code (`hub.py`, `loop.py`), except for actors with a thread of their own.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::task::{Wake, Waker};
+use std::time::Duration;
+
+use iris_runtime::{Inbox as CoreInbox, Nothing, Received};
+use parking_lot::Mutex;
+use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
+
+use crate::core::Core;
+use crate::exit;
+use crate::message::{Message, Reply};
+use crate::queue::ReadyQueue;
+
+static EMPTY: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+
+/// The sentinel for "nothing yet" (an object of its own: `None` means "ended").
+pub(crate) fn empty(py: Python<'_>) -> PyResult<Py<PyAny>> {
+    EMPTY.get_or_try_init(py, || Ok(py.get_type::<pyo3::types::PyAny>().call0()?.unbind())).map(|empty| empty.clone_ref(py))
+}
+
+/// Puts a token on a queue, once until it is taken up.
+struct TokenWaker {
+    queue: Py<ReadyQueue>,
+    token: Mutex<Option<Py<PyAny>>>,
+    queued: AtomicBool,
+}
+
+impl TokenWaker {
+    fn ring(&self) {
+        if self.queued.swap(true, Ordering::SeqCst) {
+            return;
+        }
+        Python::try_attach(|py| {
+            let token = self.token.lock().as_ref().map(|token| token.clone_ref(py));
+            if let Some(token) = token {
+                self.queue.get().push(token);
+            }
+        });
+    }
+}
+
+impl Wake for TokenWaker {
+    fn wake(self: Arc<Self>) {
+        self.ring();
+    }
+}
+
+struct State {
+    inbox: CoreInbox<Message>,
+    /// The right to answer the message that was received last.
+    reply: Option<Reply>,
+}
+
+/// The receiving end of one pull actor.
+#[pyclass(frozen, weakref, module = "iris._iris")]
+pub(crate) struct Inbox {
+    state: Mutex<Option<State>>,
+    waker: Option<(Arc<TokenWaker>, Waker)>,
+    core: Arc<Core>,
+    pid: u64,
+    system_messages: bool,
+}
+
+impl Inbox {
+    pub(crate) fn new(
+        core: Arc<Core>,
+        inbox: CoreInbox<Message>,
+        queue: Option<Py<ReadyQueue>>,
+        system_messages: bool,
+    ) -> Self {
+        let waker = queue.map(|queue| {
+            let token = TokenWaker { queue, token: Mutex::new(None), queued: AtomicBool::new(false) };
+            let token = Arc::new(token);
+            (token.clone(), Waker::from(token))
+        });
+        let pid = inbox.pid().to_bits();
+        Self { state: Mutex::new(Some(State { inbox, reply: None })), waker, core, pid, system_messages }
+    }
+
+    fn item(&self, py: Python<'_>, state: &mut State, item: Received<Message>) -> PyResult<Option<Py<PyAny>>> {
+        match item {
+            Received::Message(message) => {
+                let (object, reply) = message.open(py);
+                // A request that was not answered before the next receive will not be.
+                drop(std::mem::replace(&mut state.reply, reply));
+                Ok(Some(object))
+            }
+            Received::Signal(signal) if self.system_messages => {
+                Ok(crate::system_message::from_signal(py, state.inbox.pid(), signal))
+            }
+            Received::Signal(signal) => exit::signal_object(py, signal),
+        }
+    }
+}
+
+#[pymethods]
+impl Inbox {
+    #[getter]
+    fn pid(&self) -> u64 {
+        self.pid
+    }
+
+    /// The object that the hub finds on its queue when there is something to receive.
+    fn set_token(&self, token: Py<PyAny>) {
+        if let Some((waker, _)) = &self.waker {
+            *waker.token.lock() = Some(token);
+        }
+    }
+
+    /// The next message, `EMPTY` (then the token will come), or `None` if the actor has been asked to end.
+    fn try_recv(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
+        let mut guard = self.state.lock();
+        let Some(state) = guard.as_mut() else { return Ok(py.None()) };
+        loop {
+            let got = match &self.waker {
+                Some((token, waker)) => {
+                    token.queued.store(false, Ordering::SeqCst);
+                    state.inbox.poll_recv(waker)
+                }
+                None => state.inbox.try_recv(),
+            };
+            match got {
+                Ok(item) => {
+                    if let Some(object) = self.item(py, state, item)? {
+                        return Ok(object);
+                    }
+                }
+                Err(Nothing::Empty) => return empty(py),
+                Err(Nothing::Ended(_)) => return Ok(py.None()),
+            }
+        }
+    }
+
+    /// Blocks the calling thread, without the GIL; for actors with a thread of their own.
+    #[pyo3(signature = (timeout=None))]
+    fn recv_blocking(&self, py: Python<'_>, timeout: Option<f64>) -> PyResult<Py<PyAny>> {
+        let timeout = timeout.map(|seconds| Duration::from_secs_f64(seconds.clamp(0.0, 1e9)));
+        loop {
+            let got = py.detach(|| self.state.lock().as_mut().map(|state| state.inbox.recv_blocking(timeout)));
+            match got {
+                Some(Ok(item)) => {
+                    let mut guard = self.state.lock();
+                    let Some(state) = guard.as_mut() else { return Ok(py.None()) };
+                    if let Some(object) = self.item(py, state, item)? {
+                        return Ok(object);
+                    }
+                }
+                Some(Err(Nothing::Empty)) => return empty(py),
+                Some(Err(Nothing::Ended(_))) | None => return Ok(py.None()),
+            }
+        }
+    }
+
+    /// Rings for this actor after a time, so that a receive with a time-out wakes.
+    fn ring_after(&self, seconds: f64) -> Option<u64> {
+        let (waker, _) = self.waker.as_ref()?;
+        let waker = Arc::downgrade(waker);
+        let delay = Duration::from_secs_f64(seconds.clamp(0.0, 1e9));
+        let timer = self.core.handle.run_after(delay, move || {
+            if let Some(waker) = waker.upgrade() {
+                waker.ring();
+            }
+        });
+        Some(timer.0)
+    }
+
+    /// Takes a timer of `ring_after` back.
+    fn cancel_ring(&self, timer: u64) {
+        self.core.handle.cancel_timer(iris_runtime::TimerId(timer));
+    }
+
+    /// Answers the request that was received last. False if it was not one.
+    fn reply(&self, py: Python<'_>, value: Py<PyAny>) -> bool {
+        let reply = self.state.lock().as_mut().and_then(|state| state.reply.take());
+        reply.map(|reply| reply.answer(py, Ok(value))).is_some()
+    }
+
+    /// Answers the request that was received last with an exception.
+    fn reply_error(&self, py: Python<'_>, error: Py<PyAny>) -> bool {
+        let reply = self.state.lock().as_mut().and_then(|state| state.reply.take());
+        reply.map(|reply| reply.answer(py, Err(error))).is_some()
+    }
+
+    /// Whether the actor has been asked to end.
+    fn ending(&self) -> bool {
+        self.state.lock().as_ref().is_none_or(|state| state.inbox.exit_requested())
+    }
+
+    /// Ends the actor: normally, or for the exception that its code raised.
+    #[pyo3(signature = (error=None))]
+    fn close(&self, py: Python<'_>, error: Option<Bound<'_, PyAny>>) {
+        let Some(mut state) = self.state.lock().take() else { return };
+        if let Some((waker, _)) = &self.waker {
+            drop(waker.token.lock().take());
+        }
+        let reason = match error {
+            Some(error) => {
+                if let Some(reply) = state.reply.take() {
+                    reply.answer(py, Err(error.clone().unbind()));
+                }
+                exit::raised(py, PyErr::from_value(error))
+            }
+            None if state.inbox.exit_requested() => state.inbox.exit_reason(),
+            None => iris_runtime::ExitReason::Normal,
+        };
+        self.core.compat.remember(state.inbox.pid(), &reason);
+        state.inbox.set_reason(reason);
+        drop(state);
+    }
+}

@@ -1,0 +1,48 @@
+//! The Python side of iris: classes over the core, and the threads that run Python handlers. Owns the conversion of messages,
+//! exceptions and exit reasons; leaves all actor logic to `pithos-iris`, and everything that reads better in Python to
+//! the package's `.py` files. Invariant: no thread waits for another while it holds the GIL.
+#![deny(unsafe_code)]
+
+mod behaviour;
+mod buffer;
+mod compat;
+mod core;
+mod exit;
+mod ffi;
+mod host;
+mod inbox;
+mod limits;
+mod message;
+mod queue;
+mod reference;
+mod runtime;
+mod supervisor;
+mod system_message;
+
+use pyo3::prelude::*;
+
+/// The version of the package.
+#[pyfunction]
+fn version() -> &'static str {
+    env!("CARGO_PKG_VERSION")
+}
+
+#[pymodule]
+fn _iris(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_class::<runtime::PyRuntime>()?;
+    module.add_class::<reference::Ref>()?;
+    module.add_class::<inbox::Inbox>()?;
+    module.add_class::<queue::ReadyQueue>()?;
+    module.add_class::<exit::ExitReason>()?;
+    module.add_class::<exit::Down>()?;
+    module.add_class::<exit::Exit>()?;
+    module.add_class::<supervisor::SupervisorCore>()?;
+    module.add_class::<system_message::PySystemMessage>()?;
+    module.add_class::<buffer::Buffer>()?;
+    module.add("NoReply", module.py().get_type::<message::NoReply>())?;
+    module.add("EMPTY", inbox::empty(module.py())?)?;
+    module.add_function(wrap_pyfunction!(version, module)?)?;
+    module.add_function(wrap_pyfunction!(buffer::allocate_buffer, module)?)?;
+    module.add_function(wrap_pyfunction!(runtime::current_pid, module)?)?;
+    module.add_function(wrap_pyfunction!(host::never_block_here, module)?)
+}

@@ -1,0 +1,22 @@
+//! The limits of the Python side, each with its reason. The core's own are in `iris_runtime::limits`.
+
+/// Executor threads for Python handlers: the GIL lets one run, stand-ins for blocked ones aside.
+pub(crate) const EXECUTORS: usize = 1;
+
+/// Threads of the `release_gil` pool that may run at the same time unless `set_release_gil_limits` says otherwise.
+pub(crate) const RELEASE_GIL_THREADS: usize = 8;
+
+/// Restarts of one child within `COMPAT_PERIOD_S` on the compatibility surface, which has no way to say it.
+pub(crate) const COMPAT_INTENSITY: u32 = 10;
+
+/// The window for `COMPAT_INTENSITY`, in seconds.
+pub(crate) const COMPAT_PERIOD_S: u64 = 5;
+
+/// Time in seconds that `stop` gives actors to end unless told otherwise.
+pub(crate) const STOP_TIMEOUT_S: f64 = 5.0;
+
+/// Largest buffer of `allocate_buffer`, in bytes.
+pub(crate) const BUFFER_MAX: usize = 1 << 34;
+
+/// Exit reasons kept for actors that have ended, so that they can be asked for.
+pub(crate) const REASONS_KEPT: usize = 10_000;

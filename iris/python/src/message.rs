@@ -1,0 +1,83 @@
+//! What Python actors are sent: any object by reference, alone or with the right to answer it. Owns the ways of answering (a
+//! waiting thread, an asyncio future); leaves deadlines to the caller's side. Invariant: a reply that is dropped unanswered tells the caller so.
+
+use std::sync::Arc;
+
+use iris_runtime::ReplyTo;
+use pyo3::exceptions::PyRuntimeError;
+use pyo3::prelude::*;
+
+use crate::queue::ReadyQueue;
+
+pyo3::create_exception!(iris, NoReply, PyRuntimeError, "The actor ended or dropped the request without a reply.");
+
+/// A value, or the exception to raise at the caller's.
+pub(crate) type Outcome = Result<Py<PyAny>, Py<PyAny>>;
+
+pub(crate) enum Message {
+    Object(Py<PyAny>),
+    /// The payload of an interval, sent again and again without the GIL.
+    Shared(Arc<Py<PyAny>>),
+    Ask(Py<PyAny>, Reply),
+}
+
+impl Message {
+    /// The object and the right to answer, if it was asked for.
+    pub(crate) fn open(self, py: Python<'_>) -> (Py<PyAny>, Option<Reply>) {
+        match self {
+            Self::Object(object) => (object, None),
+            Self::Shared(object) => (object.clone_ref(py), None),
+            Self::Ask(object, reply) => (object, Some(reply)),
+        }
+    }
+}
+
+enum Target {
+    Thread(ReplyTo<Outcome>),
+    Future { queue: Py<ReadyQueue>, future: Py<PyAny> },
+}
+
+/// The right to answer one request; boxed, so that messages without one stay small.
+pub(crate) struct Reply(Option<Box<Target>>);
+
+impl Reply {
+    pub(crate) fn to_thread(reply: ReplyTo<Outcome>) -> Self {
+        Self(Some(Box::new(Target::Thread(reply))))
+    }
+
+    pub(crate) fn to_future(queue: Py<ReadyQueue>, future: Py<PyAny>) -> Self {
+        Self(Some(Box::new(Target::Future { queue, future })))
+    }
+
+    pub(crate) fn answer(mut self, py: Python<'_>, outcome: Outcome) {
+        match self.0.take().map(|target| *target) {
+            Some(Target::Thread(reply)) => {
+                reply.send(outcome);
+            }
+            Some(Target::Future { queue, future }) => deliver(py, &queue, future, outcome),
+            None => {}
+        }
+    }
+}
+
+fn deliver(py: Python<'_>, queue: &Py<ReadyQueue>, future: Py<PyAny>, outcome: Outcome) {
+    let (ok, value) = match outcome {
+        Ok(value) => (true, value),
+        Err(error) => (false, error),
+    };
+    if let Ok(item) = (future, ok, value).into_pyobject(py) {
+        queue.get().push(item.into_any().unbind());
+    }
+}
+
+impl Drop for Reply {
+    fn drop(&mut self) {
+        // A waiting thread is told by the core; a future has to be told in Python.
+        if let Some(Target::Future { queue, future }) = self.0.take().map(|target| *target) {
+            Python::try_attach(|py| {
+                let error = NoReply::new_err("the actor ended or dropped the request without a reply");
+                deliver(py, &queue, future, Err(error.into_value(py).into_any()));
+            });
+        }
+    }
+}

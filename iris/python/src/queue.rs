@@ -1,0 +1,97 @@
+//! The queue between the core's wakers and a thread that serves many actors (a greenlet hub, an event loop). Owns the items and
+//! the one wake-up per batch. Invariant: a push to an empty queue signals, a push to a filled one does not: whoever was signalled
+//! takes everything. Leaves what an item means to the Python that takes it.
+
+use std::time::{Duration, Instant};
+
+use parking_lot::{Condvar, Mutex};
+use pyo3::prelude::*;
+use pyo3::types::PyList;
+
+struct State {
+    items: Vec<Py<PyAny>>,
+    closed: bool,
+}
+
+/// Items that are ready for the thread that serves them.
+#[pyclass(frozen, weakref, module = "iris._iris")]
+pub(crate) struct ReadyQueue {
+    state: Mutex<State>,
+    signal: Condvar,
+    /// Called (with the GIL) when the queue stops being empty; `None` if a thread waits in `take`.
+    notify: Option<Py<PyAny>>,
+}
+
+impl ReadyQueue {
+    pub(crate) fn push(&self, item: Py<PyAny>) {
+        let mut state = self.state.lock();
+        if state.closed {
+            drop(state);
+            return;
+        }
+        let first = state.items.is_empty();
+        state.items.push(item);
+        drop(state);
+        if !first {
+            return;
+        }
+        self.signal.notify_one();
+        if let Some(notify) = &self.notify {
+            Python::try_attach(|py| {
+                if let Err(error) = notify.call0(py) {
+                    // The loop is closed: its futures have no one to tell.
+                    drop(error);
+                    self.state.lock().closed = true;
+                }
+            });
+        }
+    }
+}
+
+#[pymethods]
+impl ReadyQueue {
+    #[new]
+    #[pyo3(signature = (notify=None))]
+    fn new(notify: Option<Py<PyAny>>) -> Self {
+        Self { state: Mutex::new(State { items: Vec::new(), closed: false }), signal: Condvar::new(), notify }
+    }
+
+    /// Everything that is ready, without waiting.
+    fn drain<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
+        let items = std::mem::take(&mut self.state.lock().items);
+        PyList::new(py, items)
+    }
+
+    /// Waits for items. An empty list after the time-out, `None` when the queue is closed and empty.
+    #[pyo3(signature = (timeout=None))]
+    fn take<'py>(&self, py: Python<'py>, timeout: Option<f64>) -> PyResult<Option<Bound<'py, PyList>>> {
+        let quick = std::mem::take(&mut self.state.lock().items);
+        if !quick.is_empty() {
+            return PyList::new(py, quick).map(Some);
+        }
+        let until = timeout.map(|seconds| Instant::now() + Duration::from_secs_f64(seconds.clamp(0.0, 1e9)));
+        let (items, closed) = py.detach(|| {
+            let mut state = self.state.lock();
+            while state.items.is_empty() && !state.closed {
+                match until {
+                    Some(until) if self.signal.wait_until(&mut state, until).timed_out() => break,
+                    Some(_) => {}
+                    None => self.signal.wait(&mut state),
+                }
+            }
+            (std::mem::take(&mut state.items), state.closed)
+        });
+        if items.is_empty() && closed { Ok(None) } else { PyList::new(py, items).map(Some) }
+    }
+
+    /// Adds an item from Python.
+    fn put(&self, item: Py<PyAny>) {
+        self.push(item);
+    }
+
+    /// No more items; who waits is woken.
+    fn close(&self) {
+        self.state.lock().closed = true;
+        self.signal.notify_all();
+    }
+}

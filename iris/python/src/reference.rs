@@ -1,0 +1,202 @@
+//! `Ref`: a typed reference to one actor. Owns sending any object, asking and ending; leaves asyncio to `aio.py`. Invariant: a
+//! reference keeps neither the behaviour nor the messages of an actor that has ended.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use iris_runtime::{ActorRef, CallError, Overflow, TimerId, call_pair};
+use pyo3::exceptions::{PyTimeoutError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
+
+use crate::core::Core;
+use crate::exit;
+use crate::message::{Message, NoReply, Outcome, Reply};
+use crate::queue::ReadyQueue;
+use crate::runtime::{end_in_order, send_to};
+
+static ASK: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+
+/// A reference to an actor.
+#[pyclass(frozen, weakref, name = "Ref", module = "iris")]
+pub(crate) struct Ref {
+    core: Arc<Core>,
+    actor: ActorRef<Message>,
+}
+
+impl Ref {
+    pub(crate) fn new(core: Arc<Core>, actor: ActorRef<Message>) -> Self {
+        Self { core, actor }
+    }
+}
+
+fn call_error(error: CallError) -> PyErr {
+    match error {
+        CallError::Timeout => PyTimeoutError::new_err(error.to_string()),
+        other => NoReply::new_err(other.to_string()),
+    }
+}
+
+#[pymethods]
+impl Ref {
+    /// The pid.
+    #[getter]
+    fn pid(&self) -> u64 {
+        self.actor.pid().to_bits()
+    }
+
+    /// Whether the actor has not ended.
+    #[getter]
+    fn alive(&self) -> bool {
+        self.actor.is_alive()
+    }
+
+    /// Messages that wait.
+    #[getter]
+    fn mailbox_size(&self) -> usize {
+        self.actor.mailbox_len()
+    }
+
+    /// Why the actor ended, if it failed.
+    #[getter]
+    fn exit_reason(&self) -> Option<exit::ExitReason> {
+        self.core.compat.reason(self.actor.pid()).map(exit::ExitReason)
+    }
+
+    /// Sends any object, by reference. True if it was accepted.
+    fn send(&self, py: Python<'_>, message: Py<PyAny>) -> bool {
+        send_to(py, &self.actor, Message::Object(message))
+    }
+
+    /// Sends every object of an iterable; returns how many were accepted.
+    fn send_many(&self, py: Python<'_>, messages: &Bound<'_, PyAny>) -> PyResult<usize> {
+        let mut accepted = 0;
+        for message in messages.try_iter()? {
+            accepted += usize::from(send_to(py, &self.actor, Message::Object(message?.unbind())));
+        }
+        Ok(accepted)
+    }
+
+    /// Sends once after a number of seconds; returns the timer's id.
+    fn send_after(&self, seconds: f64, message: Py<PyAny>) -> u64 {
+        let delay = Duration::from_secs_f64(seconds.clamp(0.0, 1e9));
+        self.core.handle.send_after(delay, &self.actor, Message::Object(message)).0
+    }
+
+    /// Sends again and again; returns the timer's id.
+    fn send_interval(&self, seconds: f64, message: Py<PyAny>) -> PyResult<u64> {
+        if seconds <= 0.0 || seconds.is_nan() {
+            return Err(PyValueError::new_err("the interval must be longer than nothing"));
+        }
+        let shared = Arc::new(message);
+        let period = Duration::from_secs_f64(seconds.min(1e9));
+        Ok(self.core.handle.send_interval(period, &self.actor, move || Message::Shared(shared.clone())).0)
+    }
+
+    /// Cancels a timer.
+    fn cancel_timer(&self, id: u64) -> bool {
+        self.core.handle.cancel_timer(TimerId(id))
+    }
+
+    /// Asks and waits, without the GIL. Raises what the handler raised, `NoReply`, or `TimeoutError`.
+    #[pyo3(signature = (message, timeout=None))]
+    fn ask_sync(&self, py: Python<'_>, message: Py<PyAny>, timeout: Option<f64>) -> PyResult<Py<PyAny>> {
+        let timeout = timeout.map(|seconds| Duration::from_secs_f64(seconds.clamp(0.0, 1e9)));
+        let (reply, call) = call_pair::<Outcome>();
+        if !send_to(py, &self.actor, Message::Ask(message, Reply::to_thread(reply))) {
+            return Err(call_error(CallError::NotAccepted));
+        }
+        let outcome = py.detach(|| self.core.handle.wait_for(call, timeout));
+        match outcome {
+            Ok(Ok(value)) => Ok(value),
+            Ok(Err(error)) => Err(PyErr::from_value(error.into_bound(py))),
+            Err(error) => Err(call_error(error)),
+        }
+    }
+
+    /// Asks from a coroutine: `await ref.ask(message, timeout=1.0)`.
+    #[pyo3(signature = (message, timeout=None))]
+    fn ask<'py>(slf: Bound<'py, Self>, message: Py<PyAny>, timeout: Option<f64>) -> PyResult<Bound<'py, PyAny>> {
+        let py = slf.py();
+        let ask = ASK.get_or_try_init(py, || py.import("iris.aio")?.getattr("ask").map(Bound::unbind))?;
+        ask.bind(py).call1((slf, message, timeout))
+    }
+
+    /// Sends a request whose answer goes to a future, by way of its loop's queue.
+    fn _ask_into(&self, py: Python<'_>, message: Py<PyAny>, queue: Py<ReadyQueue>, future: Py<PyAny>) -> bool {
+        send_to(py, &self.actor, Message::Ask(message, Reply::to_future(queue, future)))
+    }
+
+    /// Ends the actor after the messages that wait now.
+    fn stop(&self) -> bool {
+        end_in_order(&self.core, self.actor.pid())
+    }
+
+    /// Ends the actor before its next message.
+    #[pyo3(signature = (reason=None))]
+    fn exit(&self, py: Python<'_>, reason: Option<Bound<'_, PyAny>>) -> PyResult<()> {
+        self.actor.exit(exit::reason_from(py, reason.as_ref())?);
+        Ok(())
+    }
+
+    /// Links with another actor.
+    fn link(&self, other: &Bound<'_, PyAny>) -> PyResult<bool> {
+        Ok(self.core.handle.link(self.actor.pid(), crate::compat::pid_of(other)?))
+    }
+
+    /// Unlinks from another actor.
+    fn unlink(&self, other: &Bound<'_, PyAny>) -> PyResult<bool> {
+        Ok(self.core.handle.unlink(self.actor.pid(), crate::compat::pid_of(other)?))
+    }
+
+    /// Lets this actor get a `Down` when the other ends; returns the monitor's number.
+    fn monitor(&self, other: &Bound<'_, PyAny>) -> PyResult<u64> {
+        Ok(self.core.handle.monitor(self.actor.pid(), crate::compat::pid_of(other)?).0)
+    }
+
+    /// The behaviour's version, from 1.
+    #[getter]
+    fn version(&self) -> Option<u32> {
+        self.core.handle.version(self.actor.pid())
+    }
+
+    /// Goes back to an earlier behaviour.
+    #[pyo3(signature = (steps=1))]
+    fn rollback(&self, steps: usize) -> PyResult<u32> {
+        let version = self.core.handle.rollback(self.actor.pid(), steps);
+        version.ok_or_else(|| pyo3::exceptions::PyRuntimeError::new_err("the history of behaviours is too short"))
+    }
+
+    /// Bounds the mailbox: capacity and what happens above it.
+    #[pyo3(signature = (capacity, policy="dropnew", target=None))]
+    fn bound(&self, capacity: usize, policy: &str, target: Option<&Bound<'_, PyAny>>) -> PyResult<()> {
+        let target = || match target {
+            Some(target) => crate::compat::pid_of(target),
+            None => Err(PyValueError::new_err(format!("the policy {policy:?} needs a target"))),
+        };
+        let policy = match policy {
+            "dropnew" => Overflow::DropNew,
+            "dropold" => Overflow::DropOld,
+            "block" => Overflow::Block,
+            "redirect" => Overflow::Redirect(target()?),
+            "spill" => Overflow::Spill(target()?),
+            other => return Err(PyValueError::new_err(format!("unknown policy {other:?}"))),
+        };
+        self.core.handle.set_overflow(self.actor.pid(), Some(capacity), policy);
+        Ok(())
+    }
+
+    fn __repr__(&self) -> String {
+        format!("<Ref {}>", self.actor.pid())
+    }
+
+    fn __eq__(&self, other: &Bound<'_, PyAny>) -> bool {
+        let Ok(other) = other.cast::<Self>() else { return false };
+        other.get().actor.pid() == self.actor.pid() && Arc::ptr_eq(&other.get().core, &self.core)
+    }
+
+    fn __hash__(&self) -> u64 {
+        self.actor.pid().to_bits()
+    }
+}
+

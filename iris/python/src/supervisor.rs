@@ -1,0 +1,149 @@
+//! The core's supervisors in Python. Owns the translation of specifications; `supervision.py` has the classes that people write.
+//! Invariant: factories run on the executor threads, so they may do what handlers may do.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use iris_runtime::SpawnOptions;
+use iris_runtime::supervisor::{Backoff, ChildSpec, Restart, Shutdown, Strategy, Supervisor, SupervisorRef};
+use pyo3::exceptions::{PyRuntimeError, PyValueError};
+use pyo3::prelude::*;
+
+use crate::compat::{pid_of, start_with};
+use crate::core::Core;
+use crate::host::PYTHON_POOL;
+use crate::runtime::PyRuntime;
+
+/// A running supervisor.
+#[pyclass(frozen, weakref, module = "iris._iris")]
+pub(crate) struct SupervisorCore {
+    core: Arc<Core>,
+    supervisor: SupervisorRef,
+}
+
+fn strategy(name: &str) -> PyResult<Strategy> {
+    match name {
+        "one_for_one" => Ok(Strategy::OneForOne),
+        "one_for_all" => Ok(Strategy::OneForAll),
+        "rest_for_one" => Ok(Strategy::RestForOne),
+        "simple" | "simple_one_for_one" => Ok(Strategy::Simple),
+        _ => Err(PyValueError::new_err(format!(
+            "unknown strategy {name:?}: use one_for_one, one_for_all, rest_for_one or simple"
+        ))),
+    }
+}
+
+fn restart(name: &str) -> PyResult<Restart> {
+    match name {
+        "permanent" => Ok(Restart::Permanent),
+        "transient" => Ok(Restart::Transient),
+        "temporary" => Ok(Restart::Temporary),
+        _ => Err(PyValueError::new_err(format!("unknown restart type {name:?}: use permanent, transient or temporary"))),
+    }
+}
+
+fn shutdown(timeout: Option<f64>) -> Shutdown {
+    match timeout {
+        None => Shutdown::Infinity,
+        Some(seconds) if seconds <= 0.0 => Shutdown::Kill,
+        Some(seconds) => Shutdown::Timeout(Duration::from_secs_f64(seconds.min(1e9))),
+    }
+}
+
+fn failure(reason: impl ToString) -> PyErr {
+    PyRuntimeError::new_err(reason.to_string())
+}
+
+#[pymethods]
+impl SupervisorCore {
+    #[new]
+    #[pyo3(signature = (runtime, strategy_name, intensity, period, backoff=None, parent=None))]
+    fn new(
+        py: Python<'_>,
+        runtime: &PyRuntime,
+        strategy_name: &str,
+        intensity: u32,
+        period: f64,
+        backoff: Option<(f64, f64)>,
+        parent: Option<u64>,
+    ) -> PyResult<Self> {
+        let seconds = |value: f64| Duration::from_secs_f64(value.clamp(0.0, 1e9));
+        let mut options = Supervisor::new(strategy(strategy_name)?).intensity(intensity, seconds(period));
+        if let Some((first, max)) = backoff {
+            options = options.backoff(Backoff { first: seconds(first), max: seconds(max) });
+        }
+        let place = SpawnOptions {
+            pool: PYTHON_POOL,
+            parent: parent.map(iris_runtime::Pid::from_bits),
+            ..SpawnOptions::default()
+        };
+        let core = runtime.core.clone();
+        let supervisor = py.detach(|| options.start(&core.handle, place)).map_err(failure)?;
+        Ok(Self { core, supervisor })
+    }
+
+    /// The supervisor's pid.
+    #[getter]
+    fn pid(&self) -> u64 {
+        self.supervisor.pid().to_bits()
+    }
+
+    /// Whether it has not ended.
+    #[getter]
+    fn alive(&self) -> bool {
+        self.core.handle.is_alive(self.supervisor.pid())
+    }
+
+    /// Starts a child with `factory() -> pid or ref`. `shutdown` is seconds, 0 for a kill at once, None for no limit.
+    #[pyo3(signature = (id, factory, restart_name="permanent", shutdown_s=Some(5.0)))]
+    fn start_child(
+        &self,
+        py: Python<'_>,
+        id: String,
+        factory: Py<PyAny>,
+        restart_name: &str,
+        shutdown_s: Option<f64>,
+    ) -> PyResult<u64> {
+        let spec = ChildSpec::new(id, start_with(factory, self.core.compat.clone()));
+        let spec = spec.restart(restart(restart_name)?).shutdown(shutdown(shutdown_s));
+        let started = py.detach(|| {
+            let call = self.supervisor.start_child(spec);
+            self.core.handle.wait_for(call, None)
+        });
+        started.map_err(failure)?.map(iris_runtime::Pid::to_bits).map_err(failure)
+    }
+
+    /// Stops a child; its specification stays.
+    fn terminate_child(&self, py: Python<'_>, id: &str) -> PyResult<bool> {
+        py.detach(|| self.core.handle.wait_for(self.supervisor.terminate_child(id), None)).map_err(failure)
+    }
+
+    /// Starts a stopped child again.
+    fn restart_child(&self, py: Python<'_>, id: &str) -> PyResult<u64> {
+        let started = py.detach(|| self.core.handle.wait_for(self.supervisor.restart_child(id), None));
+        started.map_err(failure)?.map(iris_runtime::Pid::to_bits).map_err(failure)
+    }
+
+    /// Forgets a stopped child.
+    fn delete_child(&self, py: Python<'_>, id: &str) -> PyResult<bool> {
+        py.detach(|| self.core.handle.wait_for(self.supervisor.delete_child(id), None)).map_err(failure)
+    }
+
+    /// Stops supervising a child that runs on.
+    fn release(&self, py: Python<'_>, child: &Bound<'_, PyAny>) -> PyResult<bool> {
+        let pid = pid_of(child)?;
+        py.detach(|| self.core.handle.wait_for(self.supervisor.release(pid), None)).map_err(failure)
+    }
+
+    /// The children in the order of their start: (id, pid or None, restarts).
+    fn which_children(&self, py: Python<'_>) -> PyResult<Vec<(String, Option<u64>, u64)>> {
+        let children = py.detach(|| self.core.handle.wait_for(self.supervisor.which_children(), None));
+        let row = |child: iris_runtime::supervisor::ChildInfo| (child.id, child.pid.map(|pid| pid.to_bits()), child.restarts);
+        Ok(children.map_err(failure)?.into_iter().map(row).collect())
+    }
+
+    /// Stops the children in reverse order, then the supervisor.
+    fn shutdown(&self) -> bool {
+        self.supervisor.shutdown(&self.core.handle)
+    }
+}
