@@ -46,7 +46,13 @@ impl PyBehaviour {
         Self { handler, style: Style::Actor(compat.clone()), hooks }
     }
 
-    fn call(&self, py: Python<'_>, cx: &Context<'_, Message>, argument: Py<PyAny>, reply: Option<Reply>) -> Flow {
+    fn call(
+        &self,
+        py: Python<'_>,
+        cx: &Context<'_, Message>,
+        argument: Py<PyAny>,
+        reply: Option<Reply>,
+    ) -> Flow {
         match call_one(self.handler.bind(py), argument.bind(py)) {
             Ok(value) => {
                 if let Some(reply) = reply {
@@ -119,7 +125,8 @@ impl Behaviour<Message> for PyBehaviour {
         self.compat_state().remember(cx.pid(), reason);
         let Some(hook) = self.hook(|hooks| hooks.stopped.as_ref()) else { return };
         Python::attach(|py| {
-            let called = Py::new(py, exit::ExitReason(reason.clone())).and_then(|reason| hook.call1(py, (reason,)));
+            let called =
+                Py::new(py, exit::ExitReason(reason.clone())).and_then(|reason| hook.call1(py, (reason,)));
             if let Err(error) = called {
                 error.display(py);
             }
@@ -130,9 +137,8 @@ impl Behaviour<Message> for PyBehaviour {
         let Some(hook) = self.hook(|hooks| hooks.code_change.as_ref()) else { return Ok(()) };
         let previous = previous.downcast_ref::<Self>();
         Python::attach(|py| {
-            let old = previous.map(|old| {
-                old.hook(|hooks| hooks.instance.as_ref()).unwrap_or(&old.handler).clone_ref(py)
-            });
+            let old = previous
+                .map(|old| old.hook(|hooks| hooks.instance.as_ref()).unwrap_or(&old.handler).clone_ref(py));
             hook.call1(py, (old,)).map(drop).map_err(|error| exit::raised(py, error))
         })
     }

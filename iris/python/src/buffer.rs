@@ -61,7 +61,10 @@ impl Drop for Buffer {
 
 /// A buffer of `size` zero bytes: its id, a writable memoryview, and the object that owns it until it is sent.
 #[pyfunction]
-pub(crate) fn allocate_buffer(py: Python<'_>, size: usize) -> PyResult<(u64, Bound<'_, PyMemoryView>, Bound<'_, Buffer>)> {
+pub(crate) fn allocate_buffer(
+    py: Python<'_>,
+    size: usize,
+) -> PyResult<(u64, Bound<'_, PyMemoryView>, Bound<'_, Buffer>)> {
     if size > BUFFER_MAX {
         return Err(PyMemoryError::new_err(format!("a buffer may have {BUFFER_MAX} bytes at most")));
     }
@@ -76,7 +79,9 @@ pub(crate) fn allocate_buffer(py: Python<'_>, size: usize) -> PyResult<(u64, Bou
 /// Takes a buffer out of the table to send it.
 pub(crate) fn take(id: u64) -> PyResult<Py<PyBytes>> {
     let taken = TABLE.lock().remove(&id);
-    taken.ok_or_else(|| PyValueError::new_err(format!("buffer {id} does not exist, was freed or has been sent already")))
+    taken.ok_or_else(|| {
+        PyValueError::new_err(format!("buffer {id} does not exist, was freed or has been sent already"))
+    })
 }
 
 /// Puts a buffer back that could not be sent.

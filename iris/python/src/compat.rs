@@ -89,7 +89,8 @@ impl Compat {
             spawned.retain(|pid| handle.is_alive(*pid));
         }
         if spawned.len() >= max && self.release_gil.strict.load(Ordering::Relaxed) {
-            let text = format!("the limit of {max} release_gil actors is reached (set_release_gil_strict is on)");
+            let text =
+                format!("the limit of {max} release_gil actors is reached (set_release_gil_strict is on)");
             return Err(PyRuntimeError::new_err(text));
         }
         Ok(())
@@ -162,14 +163,15 @@ impl Store {
             }
             let more = py.detach(|| {
                 let mut kept = self.state.lock();
-                while kept.next <= from && !kept.closed {
+                let nothing = |kept: &Kept| kept.messages.back().is_none_or(|(number, _)| *number < from);
+                while nothing(&kept) && !kept.closed {
                     match until {
                         Some(until) if self.changed.wait_until(&mut kept, until).timed_out() => return false,
                         Some(_) => {}
                         None => self.changed.wait(&mut kept),
                     }
                 }
-                kept.next > from
+                !nothing(&kept)
             });
             if !more {
                 return Ok(None);

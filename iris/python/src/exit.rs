@@ -19,8 +19,10 @@ impl fmt::Debug for Raised {
 
 impl Exception for Raised {
     fn kind(&self) -> String {
-        Python::try_attach(|py| self.0.bind(py).get_type().name().map_or_else(|_| String::new(), |name| name.to_string()))
-            .unwrap_or_default()
+        Python::try_attach(|py| {
+            self.0.bind(py).get_type().name().map_or_else(|_| String::new(), |name| name.to_string())
+        })
+        .unwrap_or_default()
     }
 
     fn message(&self) -> String {

@@ -1,11 +1,15 @@
-//! The one unsafe call of this crate. Calls a Python object with one argument through the stable ABI's variadic entry, which
-//! builds no tuple (measured 50 to 63 ns for an empty function, against 90 with a tuple).
+//! Two calls into C. One calls a Python object with one argument through the stable ABI's variadic entry, which
+//! builds no tuple (measured 50 to 63 ns for an empty function, against 90 with a tuple). The other asks the allocator to give free memory back, because a
+//! hundred thousand small cells that were freed one by one do not leave the process by themselves.
 #![allow(unsafe_code)]
 
 use pyo3::prelude::*;
 
 /// `callable(argument)`.
-pub(crate) fn call_one<'py>(callable: &Bound<'py, PyAny>, argument: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+pub(crate) fn call_one<'py>(
+    callable: &Bound<'py, PyAny>,
+    argument: &Bound<'py, PyAny>,
+) -> PyResult<Bound<'py, PyAny>> {
     let py = callable.py();
     // SAFETY: both pointers are borrowed from live `Bound`s, the list ends with a null pointer as the function demands, and
     // the result is a new reference or null with an exception set, which is what `from_owned_ptr_or_err` takes.
@@ -16,5 +20,19 @@ pub(crate) fn call_one<'py>(callable: &Bound<'py, PyAny>, argument: &Bound<'py, 
             std::ptr::null_mut::<pyo3::ffi::PyObject>(),
         );
         Bound::from_owned_ptr_or_err(py, result)
+    }
+}
+
+/// Returns free memory to the system where the C library can (glibc); does nothing elsewhere.
+pub(crate) fn trim_memory() {
+    #[cfg(all(target_os = "linux", target_env = "gnu"))]
+    {
+        unsafe extern "C" {
+            fn malloc_trim(pad: usize) -> std::ffi::c_int;
+        }
+        // SAFETY: glibc's `malloc_trim` takes any number, locks its own arenas and touches free memory only.
+        unsafe {
+            malloc_trim(0);
+        }
     }
 }

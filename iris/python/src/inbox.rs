@@ -21,7 +21,9 @@ static EMPTY: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
 
 /// The sentinel for "nothing yet" (an object of its own: `None` means "ended").
 pub(crate) fn empty(py: Python<'_>) -> PyResult<Py<PyAny>> {
-    EMPTY.get_or_try_init(py, || Ok(py.get_type::<pyo3::types::PyAny>().call0()?.unbind())).map(|empty| empty.clone_ref(py))
+    EMPTY
+        .get_or_try_init(py, || Ok(py.get_type::<pyo3::types::PyAny>().call0()?.unbind()))
+        .map(|empty| empty.clone_ref(py))
 }
 
 /// Puts a token on a queue, once until it is taken up.
@@ -83,7 +85,12 @@ impl Inbox {
         Self { state: Mutex::new(Some(State { inbox, reply: None })), waker, core, pid, system_messages }
     }
 
-    fn item(&self, py: Python<'_>, state: &mut State, item: Received<Message>) -> PyResult<Option<Py<PyAny>>> {
+    fn item(
+        &self,
+        py: Python<'_>,
+        state: &mut State,
+        item: Received<Message>,
+    ) -> PyResult<Option<Py<PyAny>>> {
         match item {
             Received::Message(message) => {
                 let (object, reply) = message.open(py);
@@ -142,7 +149,8 @@ impl Inbox {
     fn recv_blocking(&self, py: Python<'_>, timeout: Option<f64>) -> PyResult<Py<PyAny>> {
         let timeout = timeout.map(|seconds| Duration::from_secs_f64(seconds.clamp(0.0, 1e9)));
         loop {
-            let got = py.detach(|| self.state.lock().as_mut().map(|state| state.inbox.recv_blocking(timeout)));
+            let got =
+                py.detach(|| self.state.lock().as_mut().map(|state| state.inbox.recv_blocking(timeout)));
             match got {
                 Some(Ok(item)) => {
                     let mut guard = self.state.lock();

@@ -20,3 +20,6 @@ pub(crate) const BUFFER_MAX: usize = 1 << 34;
 
 /// Exit reasons kept for actors that have ended, so that they can be asked for.
 pub(crate) const REASONS_KEPT: usize = 10_000;
+
+/// Actors at a stop from which giving memory back to the system is worth its milliseconds.
+pub(crate) const TRIM_ACTORS_MIN: usize = 10_000;

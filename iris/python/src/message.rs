@@ -9,7 +9,12 @@ use pyo3::prelude::*;
 
 use crate::queue::ReadyQueue;
 
-pyo3::create_exception!(iris, NoReply, PyRuntimeError, "The actor ended or dropped the request without a reply.");
+pyo3::create_exception!(
+    iris,
+    NoReply,
+    PyRuntimeError,
+    "The actor ended or dropped the request without a reply."
+);
 
 /// A value, or the exception to raise at the caller's.
 pub(crate) type Outcome = Result<Py<PyAny>, Py<PyAny>>;

@@ -116,14 +116,24 @@ impl Ref {
 
     /// Asks from a coroutine: `await ref.ask(message, timeout=1.0)`.
     #[pyo3(signature = (message, timeout=None))]
-    fn ask<'py>(slf: Bound<'py, Self>, message: Py<PyAny>, timeout: Option<f64>) -> PyResult<Bound<'py, PyAny>> {
+    fn ask<'py>(
+        slf: Bound<'py, Self>,
+        message: Py<PyAny>,
+        timeout: Option<f64>,
+    ) -> PyResult<Bound<'py, PyAny>> {
         let py = slf.py();
         let ask = ASK.get_or_try_init(py, || py.import("iris.aio")?.getattr("ask").map(Bound::unbind))?;
         ask.bind(py).call1((slf, message, timeout))
     }
 
     /// Sends a request whose answer goes to a future, by way of its loop's queue.
-    fn _ask_into(&self, py: Python<'_>, message: Py<PyAny>, queue: Py<ReadyQueue>, future: Py<PyAny>) -> bool {
+    fn _ask_into(
+        &self,
+        py: Python<'_>,
+        message: Py<PyAny>,
+        queue: Py<ReadyQueue>,
+        future: Py<PyAny>,
+    ) -> bool {
         send_to(py, &self.actor, Message::Ask(message, Reply::to_future(queue, future)))
     }
 
@@ -164,7 +174,9 @@ impl Ref {
     #[pyo3(signature = (steps=1))]
     fn rollback(&self, steps: usize) -> PyResult<u32> {
         let version = self.core.handle.rollback(self.actor.pid(), steps);
-        version.ok_or_else(|| pyo3::exceptions::PyRuntimeError::new_err("the history of behaviours is too short"))
+        version.ok_or_else(|| {
+            pyo3::exceptions::PyRuntimeError::new_err("the history of behaviours is too short")
+        })
     }
 
     /// Bounds the mailbox: capacity and what happens above it.
@@ -199,4 +211,3 @@ impl Ref {
         self.actor.pid().to_bits()
     }
 }
-

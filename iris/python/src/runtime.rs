@@ -18,7 +18,7 @@ use crate::core::Core;
 use crate::exit;
 use crate::host::{PYTHON_POOL, RELEASE_GIL_POOL, must_not_block};
 use crate::inbox::Inbox;
-use crate::limits::STOP_TIMEOUT_S;
+use crate::limits::{STOP_TIMEOUT_S, TRIM_ACTORS_MIN};
 use crate::message::Message;
 use crate::queue::ReadyQueue;
 use crate::reference::Ref;
@@ -105,7 +105,9 @@ impl PyRuntime {
 
     fn store(&self, pid: u64) -> PyResult<Arc<Store>> {
         let store = self.core.compat.stores.lock().get(&Pid::from_bits(pid)).cloned();
-        store.ok_or_else(|| PyValueError::new_err(format!("{pid} is no observed actor (spawn_observed_handler)")))
+        store.ok_or_else(|| {
+            PyValueError::new_err(format!("{pid} is no observed actor (spawn_observed_handler)"))
+        })
     }
 
     fn observe(&self, budget: u32) -> PyResult<u64> {
@@ -135,7 +137,12 @@ impl PyRuntime {
 
     /// The same as `spawn`, with `release_gil` last and optional.
     #[pyo3(signature = (callable, budget=100, release_gil=None))]
-    fn spawn_py_handler(&self, callable: Bound<'_, PyAny>, budget: u32, release_gil: Option<bool>) -> PyResult<u64> {
+    fn spawn_py_handler(
+        &self,
+        callable: Bound<'_, PyAny>,
+        budget: u32,
+        release_gil: Option<bool>,
+    ) -> PyResult<u64> {
         self.spawn_handler(callable, self.options(budget, release_gil.unwrap_or(false))?)
     }
 
@@ -154,7 +161,12 @@ impl PyRuntime {
 
     /// Spawns an actor that is activated by its first message, and put away after an idle time.
     #[pyo3(signature = (handler, budget=100, idle_timeout_ms=None))]
-    fn spawn_virtual(&self, handler: Bound<'_, PyAny>, budget: u32, idle_timeout_ms: Option<u64>) -> PyResult<u64> {
+    fn spawn_virtual(
+        &self,
+        handler: Bound<'_, PyAny>,
+        budget: u32,
+        idle_timeout_ms: Option<u64>,
+    ) -> PyResult<u64> {
         callable(&handler)?;
         let (handler, compat) = (handler.unbind(), self.core.compat.clone());
         let idle = idle_timeout_ms.map(Duration::from_millis);
@@ -168,7 +180,13 @@ impl PyRuntime {
 
     /// Spawns a handler that is stopped when its parent ends.
     #[pyo3(signature = (parent, handler, budget=100, release_gil=false))]
-    fn spawn_child(&self, parent: u64, handler: Bound<'_, PyAny>, budget: u32, release_gil: bool) -> PyResult<u64> {
+    fn spawn_child(
+        &self,
+        parent: u64,
+        handler: Bound<'_, PyAny>,
+        budget: u32,
+        release_gil: bool,
+    ) -> PyResult<u64> {
         let options = self.options(budget, release_gil)?;
         self.spawn_handler(handler, SpawnOptions { parent: Some(Pid::from_bits(parent)), ..options })
     }
@@ -288,9 +306,9 @@ impl PyRuntime {
     /// Sends a buffer of `allocate_buffer` without copying it.
     fn send_buffer(&self, py: Python<'_>, pid: u64, id: u64) -> PyResult<bool> {
         let bytes = buffer::take(id)?;
-        let sent = self.actor(pid).is_some_and(|actor| {
-            send_to(py, &actor, Message::Object(bytes.clone_ref(py).into_any()))
-        });
+        let sent = self
+            .actor(pid)
+            .is_some_and(|actor| send_to(py, &actor, Message::Object(bytes.clone_ref(py).into_any())));
         if !sent {
             buffer::put_back(id, bytes);
         }
@@ -331,7 +349,8 @@ impl PyRuntime {
             "redirect" => Overflow::Redirect(target()?),
             "spill" => Overflow::Spill(target()?),
             other => {
-                let text = format!("unknown policy {other:?}: use dropnew, dropold, block, redirect or spill");
+                let text =
+                    format!("unknown policy {other:?}: use dropnew, dropold, block, redirect or spill");
                 return Err(PyValueError::new_err(text));
             }
         };
@@ -423,8 +442,22 @@ impl PyRuntime {
     }
 
     /// Restarts an actor with `factory() -> pid` when it fails.
-    fn supervise_with_factory(&self, py: Python<'_>, pid: u64, factory: Py<PyAny>, strategy: &str) -> PyResult<()> {
-        compat::adopt(py, &self.core.compat, &self.core.handle, "", Pid::from_bits(pid), strategy, Some(factory))
+    fn supervise_with_factory(
+        &self,
+        py: Python<'_>,
+        pid: u64,
+        factory: Py<PyAny>,
+        strategy: &str,
+    ) -> PyResult<()> {
+        compat::adopt(
+            py,
+            &self.core.compat,
+            &self.core.handle,
+            "",
+            Pid::from_bits(pid),
+            strategy,
+            Some(factory),
+        )
     }
 
     /// Children of the global supervisor.
@@ -462,7 +495,15 @@ impl PyRuntime {
     /// Counts an actor among a path supervisor's children.
     fn path_supervisor_watch(&self, py: Python<'_>, path: &str, pid: u64) -> PyResult<()> {
         let group = group_of(path);
-        compat::adopt(py, &self.core.compat, &self.core.handle, &group, Pid::from_bits(pid), "restartone", None)
+        compat::adopt(
+            py,
+            &self.core.compat,
+            &self.core.handle,
+            &group,
+            Pid::from_bits(pid),
+            "restartone",
+            None,
+        )
     }
 
     /// The children of a path supervisor.
@@ -528,7 +569,9 @@ impl PyRuntime {
         let actor = self.existing(pid)?;
         let version = self.core.handle.rollback(actor.pid(), steps);
         version.ok_or_else(|| {
-            PyRuntimeError::new_err(format!("the history is too short to go back {steps} versions (16 are kept)"))
+            PyRuntimeError::new_err(format!(
+                "the history is too short to go back {steps} versions (16 are kept)"
+            ))
         })
     }
 
@@ -563,7 +606,13 @@ impl PyRuntime {
     /// Ends all actors. Returns what happened.
     #[pyo3(signature = (drain=None, timeout=STOP_TIMEOUT_S))]
     fn _stop<'py>(&self, py: Python<'py>, drain: Option<f64>, timeout: f64) -> PyResult<Bound<'py, PyDict>> {
-        let report: StopReport = py.detach(|| self.core.handle.stop(drain.map(seconds), seconds(timeout)));
+        let report: StopReport = py.detach(|| {
+            let report = self.core.handle.stop(drain.map(seconds), seconds(timeout));
+            if report.actors >= TRIM_ACTORS_MIN {
+                crate::ffi::trim_memory();
+            }
+            report
+        });
         let out = PyDict::new(py);
         out.set_item("complete", report.complete)?;
         out.set_item("drained", report.drained)?;
@@ -667,7 +716,8 @@ impl PyRuntime {
                             Some(Message::Shared(object)) => object.clone_ref(py),
                             None => py.None(),
                         };
-                        if let Err(error) = subscriber.call1(py, (letter.to.to_bits(), object, letter.reason)) {
+                        if let Err(error) = subscriber.call1(py, (letter.to.to_bits(), object, letter.reason))
+                        {
                             error.display(py);
                         }
                     });

@@ -38,7 +38,9 @@ fn restart(name: &str) -> PyResult<Restart> {
         "permanent" => Ok(Restart::Permanent),
         "transient" => Ok(Restart::Transient),
         "temporary" => Ok(Restart::Temporary),
-        _ => Err(PyValueError::new_err(format!("unknown restart type {name:?}: use permanent, transient or temporary"))),
+        _ => Err(PyValueError::new_err(format!(
+            "unknown restart type {name:?}: use permanent, transient or temporary"
+        ))),
     }
 }
 
@@ -138,7 +140,9 @@ impl SupervisorCore {
     /// The children in the order of their start: (id, pid or None, restarts).
     fn which_children(&self, py: Python<'_>) -> PyResult<Vec<(String, Option<u64>, u64)>> {
         let children = py.detach(|| self.core.handle.wait_for(self.supervisor.which_children(), None));
-        let row = |child: iris_runtime::supervisor::ChildInfo| (child.id, child.pid.map(|pid| pid.to_bits()), child.restarts);
+        let row = |child: iris_runtime::supervisor::ChildInfo| {
+            (child.id, child.pid.map(|pid| pid.to_bits()), child.restarts)
+        };
         Ok(children.map_err(failure)?.into_iter().map(row).collect())
     }
 

@@ -504,7 +504,11 @@ impl Handle {
     }
 
     /// Blocks for a call's end. On a worker, a stand-in takes over for the time.
-    pub fn wait_for<R>(&self, call: crate::call::Call<R>, timeout: Option<Duration>) -> Result<R, crate::call::CallError> {
+    pub fn wait_for<R>(
+        &self,
+        call: crate::call::Call<R>,
+        timeout: Option<Duration>,
+    ) -> Result<R, crate::call::CallError> {
         match self.shared.pools.iter().find(|pool| pool.on_worker()) {
             Some(pool) => pool.block_in_place(&self.shared, || call.wait(timeout)),
             None => call.wait(timeout),

@@ -1,0 +1,304 @@
+"""The modern surface: actors as functions and classes, asking, supervising, swapping, context, asyncio."""
+
+import asyncio
+import contextvars
+import threading
+
+import pytest
+
+import iris
+from conftest import wait_until
+
+
+class Counter:
+    def __init__(self, start=0):
+        self.value = start
+
+    def receive(self, message):
+        if message == "crash":
+            raise ValueError("told to")
+        self.value += message
+        return self.value
+
+
+@iris.actor
+class AsyncCounter(Counter):
+    async def receive(self, message):
+        await asyncio.sleep(0)
+        return super().receive(message)
+
+
+@iris.actor(pull=True)
+def pulling(mailbox):
+    total = 0
+    while (message := mailbox.recv()) is not None:
+        total += message
+        mailbox.reply(total)
+
+
+@iris.actor(thread=True)
+class Threaded:
+    def run(self, mailbox):
+        pulling(mailbox)
+
+
+@iris.actor
+class AsyncPull:
+    async def run(self, mailbox):
+        total = 0
+        async for message in mailbox:
+            total += message
+            mailbox.reply(total)
+
+
+@pytest.mark.parametrize("target", [Counter, AsyncCounter, pulling, Threaded, AsyncPull])
+def test_every_kind_counts_and_answers(system, target):
+    ref = system.spawn(target)
+    assert ref.send(1) and ref.send(2)
+    assert ref.ask_sync(3, timeout=10) == 6
+
+    async def ask():
+        return await asyncio.gather(*(ref.ask(1, timeout=10) for _ in range(10)))
+
+    assert asyncio.run(ask()) == list(range(7, 17))
+    ref.exit()
+    wait_until(lambda: not ref.alive)
+    with pytest.raises(iris.NoReply):
+        ref.ask_sync(1, timeout=10)
+
+
+@pytest.mark.parametrize("target", [Counter, AsyncCounter])
+def test_exceptions_are_reasons_with_tracebacks(system, target):
+    ref = system.spawn(target)
+    with pytest.raises(ValueError, match="told to"):
+        ref.ask_sync("crash", timeout=10)
+    wait_until(lambda: not ref.alive)
+    reason = ref.exit_reason
+    assert reason.kind == "exception" and reason.abnormal and isinstance(reason.exception, ValueError)
+    assert "told to" in reason.traceback and "receive" in reason.traceback
+
+
+def test_asking_has_deadlines_and_can_be_cancelled(system):
+    release = threading.Event()
+    slow = system.spawn(lambda message: release.wait(20))
+    with pytest.raises(TimeoutError):
+        slow.ask_sync(1, timeout=0.01)
+
+    async def ask():
+        with pytest.raises(TimeoutError):
+            await slow.ask(1, timeout=0.01)
+        waiting = asyncio.ensure_future(slow.ask(1))
+        await asyncio.sleep(0)
+        waiting.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await waiting
+
+    asyncio.run(ask())
+    release.set()
+
+
+def test_actors_may_ask_each_other_synchronously(system):
+    inner = system.spawn(lambda message: message + 1)
+    outer = system.spawn(lambda message: inner.ask_sync(message, timeout=10) * 2)
+    assert outer.ask_sync(20, timeout=10) == 42
+
+
+def test_any_object_by_reference(system):
+    got = []
+    ref = system.spawn(got.append)
+    thing = object()
+    assert ref.send_many([thing, None, [1]]) == 3
+    wait_until(lambda: len(got) == 3)
+    assert got[0] is thing and got[1] is None
+
+
+class Hooked:
+    log: list = []
+
+    def __init__(self, name):
+        self.name = name
+
+    def started(self):
+        self.log.append(("started", self.name, self.ref.pid == iris.me().pid))
+
+    def receive(self, message):
+        return (self.name, message, iris.me() == self.ref)
+
+    def stopped(self, reason):
+        self.log.append(("stopped", self.name, reason.kind))
+
+    def code_change(self, old):
+        self.log.append(("changed", old.name, self.name))
+
+
+def test_hooks_and_versions(system):
+    Hooked.log.clear()
+    ref = system.spawn(Hooked, "one", name="hooked", path="/test/hooked")
+    assert system.find("hooked") == ref == system.find("/test/hooked")
+    assert ref.ask_sync(1, timeout=10) == ("one", 1, True)
+    assert system.hot_swap(ref, Hooked, "two") == 2
+    assert ref.ask_sync(2, timeout=10) == ("two", 2, True)
+    assert ref.rollback() == 1 and ref.ask_sync(3, timeout=10)[0] == "one"
+    ref.stop()
+    wait_until(lambda: len(Hooked.log) == 4)
+    assert Hooked.log == [
+        ("started", "one", True), ("changed", "one", "two"), ("changed", "two", "one"), ("stopped", "one", "normal"),
+    ]  # fmt: skip
+    assert iris.me() is None
+
+
+def test_monitors_and_links(system):
+    got = []
+    watcher = system.spawn(got.append)
+    victim = system.spawn(lambda message: 1 / 0, monitor=watcher)
+    victim.send(1)
+    wait_until(lambda: got)
+    assert isinstance(got[0], iris.Down) and got[0].pid == victim.pid
+    assert isinstance(got[0].reason.exception, ZeroDivisionError)
+    left, right = system.spawn(lambda message: 1 / 0), system.spawn(lambda message: None)
+    left.link(right)
+    left.send(1)
+    wait_until(lambda: not right.alive)
+    assert right.exit_reason.kind == "exception"
+
+
+def test_trapping_exits(system):
+    got = []
+
+    @iris.actor(trap_exit=True)
+    def trapping(message):
+        got.append(message)
+
+    trapper = system.spawn(trapping)
+    linked = system.spawn(lambda message: 1 / 0, link=trapper)
+    linked.send(1)
+    wait_until(lambda: got)
+    assert isinstance(got[0], iris.Exit) and got[0].pid == linked.pid and trapper.alive
+
+
+def test_supervisor_restarts_and_stops_in_order(system):
+    supervisor = iris.Supervisor(
+        "one_for_one",
+        [iris.Child("a", Counter, (10,)), iris.Child("b", Counter), iris.Child("p", pulling), iris.Child("s", AsyncCounter)],
+    )
+    running = system.supervise(supervisor)
+    first = running.child("a")
+    assert first.ask_sync(1, timeout=10) == 11
+    first.send("crash")
+    wait_until(lambda: running.child("a") not in (None, first))
+    assert running.child("a").ask_sync(1, timeout=10) == 11, "the state is fresh"
+    assert [row[0] for row in running.which_children()] == ["a", "b", "p", "s"]
+    assert running.terminate_child("b") and running.child("b") is None
+    running.restart_child("b")
+    assert running.child("b").ask_sync(5, timeout=10) == 5
+    with pytest.raises(RuntimeError, match="already"):
+        running.start_child(iris.Child("a", Counter))
+    running.shutdown()
+    wait_until(lambda: not running.alive)
+    assert system.actor_count() == 0
+
+
+def test_a_supervisor_that_cannot_start_its_children_says_why(system):
+    with pytest.raises(RuntimeError, match="ZeroDivisionError"):
+        system.supervise(iris.Supervisor(children=[iris.Child("bad", lambda: 1 / 0), iris.Child("x", type("X", (), {
+            "__init__": lambda self: 1 / 0, "receive": lambda self, message: None}))]))  # fmt: skip
+    wait_until(lambda: system.actor_count() == 0)
+
+
+def test_escalation(system):
+    inner = iris.Supervisor(children=[iris.Child("c", Counter)], intensity=1, period=60)
+    outer = system.supervise(iris.Supervisor(children=[iris.Child("inner", inner, shutdown=None)], intensity=1, period=60))
+
+    def crash():
+        counters = [info["pid"] for info in system.actors() if info["state"] == "idle" and info["processed"] == 0]
+        for pid in counters:
+            ref = system.find(pid)
+            if ref is not None:
+                try:
+                    ref.send("crash")
+                except TypeError:
+                    pass
+
+    def ended():
+        crash()
+        return not outer.alive
+
+    wait_until(ended)
+    assert outer.pid and system.join(timeout=10)
+
+
+def test_context_variables(system):
+    name = contextvars.ContextVar("name", default="nobody")
+    name.set("spawner")
+
+    @iris.actor(context=True)
+    def inside(message):
+        return name.get()
+
+    assert system.spawn(inside).ask_sync(1, timeout=10) == "spawner"
+    assert system.spawn(lambda message: name.get()).ask_sync(1, timeout=10) == "nobody"
+
+
+def test_context_manager_drains():
+    got = []
+    with iris.System() as system:
+        ref = system.spawn(got.append)
+        for i in range(10_000):
+            ref.send(i)
+    assert got == list(range(10_000))
+
+    async def main():
+        async with iris.System() as system:
+            return await system.spawn(Counter).ask(5, timeout=10)
+
+    assert asyncio.run(main()) == 5
+
+
+def test_uvloop():
+    uvloop = pytest.importorskip("uvloop")
+
+    async def main():
+        with iris.System() as system:
+            counter = system.spawn(Counter)
+            return [await counter.ask(1, timeout=10) for _ in range(100)]
+
+    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+        assert runner.run(main()) == list(range(1, 101))
+
+
+def test_processes():
+    assert iris.run_in_process(pow, 2, 10).result(60) == 1024
+
+
+def test_timers(system):
+    got = []
+    ref = system.spawn(got.append)
+    ref.send_after(0.001, "once")
+    interval = ref.send_interval(0.002, "tick")
+    wait_until(lambda: "once" in got and got.count("tick") >= 3)
+    assert ref.cancel_timer(interval)
+    with pytest.raises(ValueError):
+        ref.send_interval(0, "x")
+
+
+def test_tools(system, tmp_path, capsys):
+    from iris import tools
+
+    ref = system.spawn(Counter, name="visible")
+    ref.ask_sync(1, timeout=10)
+    path = tools.serve(system, str(tmp_path / "socket"))
+    assert tools.main(["top", "--once", "--socket", path]) == 0
+    assert "visible" in capsys.readouterr().out
+    assert tools.main(["metrics", "--socket", path]) == 0
+    text = capsys.readouterr().out
+    assert "iris_actors 1" in text and "# TYPE iris_exits_total counter" in text
+    assert "unknown command" in tools.ask(path, "nonsense")
+
+
+def test_wrong_targets_say_what_is_wrong(system):
+    with pytest.raises(TypeError, match="neither receive"):
+        system.spawn(object)
+    with pytest.raises(TypeError, match="not int"):
+        system.spawn(5)
+    with pytest.raises(TypeError, match="takes no arguments"):
+        system.spawn(lambda message: None, 5)
