@@ -1,7 +1,6 @@
 //! One actor system as Python sees it. Owns the core runtime and how it is let go: without the GIL, never after a fork (the child has
 //! none of its threads) and never while the interpreter shuts down. Leaves the methods to `runtime`.
 
-use std::mem::ManuallyDrop;
 use std::sync::Arc;
 
 use iris_runtime::{Handle, Runtime};
@@ -11,7 +10,8 @@ use crate::compat::Compat;
 use crate::host;
 
 pub(crate) struct Core {
-    runtime: ManuallyDrop<Runtime>,
+    /// Only ever empty while it is dropped.
+    runtime: Option<Runtime>,
     pub(crate) handle: Handle,
     pub(crate) compat: Arc<Compat>,
     process: u32,
@@ -23,7 +23,7 @@ impl Core {
         let runtime = Runtime::builder().pool(python).pool(releasing).build();
         let handle = runtime.handle().clone();
         Arc::new(Self {
-            runtime: ManuallyDrop::new(runtime),
+            runtime: Some(runtime),
             handle,
             compat: Arc::new(Compat::default()),
             process: std::process::id(),
@@ -36,22 +36,18 @@ impl Core {
     }
 }
 
-#[allow(unsafe_code)]
 impl Drop for Core {
     fn drop(&mut self) {
-        if self.is_forked() {
-            return;
+        let mut left = self.runtime.take();
+        if !self.is_forked() {
+            Python::try_attach(|py| {
+                let runtime = left.take();
+                py.detach(move || drop(runtime));
+            });
         }
-        // SAFETY: `drop` runs once, and nothing uses the field afterwards.
-        let runtime = unsafe { ManuallyDrop::take(&mut self.runtime) };
-        let mut left = Some(runtime);
-        Python::try_attach(|py| {
-            let runtime = left.take();
-            py.detach(move || drop(runtime));
-        });
         if let Some(runtime) = left {
-            // The interpreter is going: its threads may not be waited for.
-            let _ = ManuallyDrop::new(runtime);
+            // After a fork, or while the interpreter goes: its threads are not there to be waited for.
+            Box::leak(Box::new(runtime));
         }
     }
 }
