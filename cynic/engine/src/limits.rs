@@ -9,6 +9,17 @@ pub const LARGE_ALLOCATION_BYTES: usize = 256 * 1024;
 pub const HEAP_BYTES_DEFAULT: usize = 4 << 30;
 /// Bytes allocated before the first collection, and at least between two: small enough to stay in a second-level cache.
 pub const GC_THRESHOLD_BYTES_DEFAULT: usize = 2 << 20;
+/// Elements of an array that are traced at once; a longer array is traced in portions of this size.
+pub const GC_ARRAY_PORTION: u32 = 4096;
+/// Bytes allocated between two steps of an incremental marking.
+pub const GC_STEP_BYTES: usize = 64 * 1024;
+/// Cells traced in one step: with the line above, marking runs several times faster than allocation, and a step stays
+/// well under a millisecond.
+pub const GC_STEP_CELLS: usize = 12_000;
+/// A heap below this is marked in one stop, which is then short.
+pub const GC_INCREMENTAL_MIN_BYTES: usize = 4 << 20;
+/// Most rounds of root scanning before the last stop.
+pub const GC_ROUNDS_MAX: u32 = 4;
 /// Registers of the virtual machine's stack (8 bytes each, reserved, committed when touched): deep recursion must end
 /// in a RangeError here or at the native guard.
 pub const VM_STACK_REGISTERS: usize = 4 << 20;

@@ -183,6 +183,11 @@ impl Block {
         live
     }
 
+    /// Cells that are marked.
+    pub(crate) fn marked_count(&self) -> usize {
+        self.mark.iter().map(|w| w.get().count_ones() as usize).sum()
+    }
+
     pub(crate) fn for_each_allocated(&self, mut f: impl FnMut(usize)) {
         for i in 0..self.cell_count as usize {
             if self.is_allocated(i) {

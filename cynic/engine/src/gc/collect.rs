@@ -1,13 +1,22 @@
-//! Marking: from roots to everything reachable, for young and full collections.
+//! Marking: from roots to everything reachable, at once or in steps.
 //!
-//! Mark bits are sticky: a young collection keeps the marks of the last one, so that only cells allocated since,
-//! the remembered cells (black cells written since) and the roots are traced. A full collection begins by
-//! clearing all marks. Weak data is settled after marking: ephemerons to a fixpoint, then `sweep_weak`.
-//! Invariant: after marking, a cell is live exactly when its mark bit is set (or it is immortal).
+//! Mark bits are sticky: a *young* collection keeps the marks of the last one, so that only cells allocated since, the
+//! remembered cells (black cells written since) and the roots are traced; it is done in one stop. A *full* collection
+//! clears all marks, and marks either in one stop or incrementally:
+//!
+//! 1. [`begin_full`]: clear marks, scan the roots;
+//! 2. [`mark_step`], called as the program allocates: trace for a bounded amount of work;
+//! 3. when nothing is left, [`next_round`]: scan the roots and the remembered cells again; a round that finds little is
+//!    the last, and [`finish`] settles weak data and hands the blocks to the (lazy) sweeper.
+//!
+//! The write barrier is the same for both: a store into a black cell puts the cell on the remembered list (the
+//! retreating wavefront), so an incremental marking traces it again before it ends. New cells are white.
+//! Invariant: after `finish`, a cell is live exactly when its mark bit is set (or it is immortal).
 
 use super::block::Block;
 use super::heap::Heap;
 use super::{CellHeader, CellKind, DataHead, Gc, ValueArray, color};
+use crate::limits;
 use crate::object::JsObject;
 use crate::property_key::PropertyKey;
 use crate::shape::Shape;
@@ -15,23 +24,39 @@ use crate::string::StringCell;
 use crate::symbol::SymbolCell;
 use crate::value::Value;
 
+/// Where marking is.
+#[derive(Copy, Clone, PartialEq, Eq, Debug, Default)]
+pub(crate) enum Phase {
+    /// No full marking is under way.
+    #[default]
+    Idle,
+    /// Marking incrementally; how many times the roots have been scanned.
+    Marking(u32),
+}
+
 /// What marking carries from step to step and from collection to collection.
 #[derive(Default)]
 pub(crate) struct MarkState {
     stack: Vec<*const CellHeader>,
+    /// Long arrays that are being traced in portions: the array and the next element.
+    arrays: Vec<(*const ValueArray, u32)>,
     /// Live data cells that do not promise the barrier.
     unbarriered: Vec<*const CellHeader>,
     /// Live data cells with weak contents.
     weak: Vec<*const CellHeader>,
     /// Shapes reached in this full collection that have transitions to prune.
     shapes: Vec<Gc<Shape>>,
-    active: bool,
+    pub(crate) phase: Phase,
 }
 
 impl MarkState {
     /// Whether marking is in progress.
     pub(crate) fn is_active(&self) -> bool {
-        self.active
+        self.phase != Phase::Idle
+    }
+
+    fn nothing_left(&self) -> bool {
+        self.stack.is_empty() && self.arrays.is_empty()
     }
 }
 
@@ -133,27 +158,43 @@ impl Tracer<'_> {
         }
     }
 
-    /// Traces until the mark stack is empty.
+    /// Traces up to `budget` units of work (cells, and elements of arrays); what is left of the budget.
+    fn drain_some(&mut self, budget: usize) -> usize {
+        let mut left = budget;
+        while left > 0 {
+            if let Some(header) = self.heap.mark.stack.pop() {
+                // SAFETY: only marked, live cells are on the stack.
+                left = left.saturating_sub(1 + unsafe { self.trace_cell(header) } / 8);
+            } else if let Some((array, from)) = self.heap.mark.arrays.pop() {
+                // SAFETY: only marked, live arrays are on the list.
+                left = left.saturating_sub(unsafe { self.trace_portion(array, from) });
+            } else {
+                break;
+            }
+        }
+        left
+    }
+
+    /// Traces until nothing is left.
     fn drain(&mut self) {
-        while let Some(header) = self.heap.mark.stack.pop() {
-            // SAFETY: only marked, live cells are on the stack.
-            unsafe { self.trace_cell(header) };
+        while !self.heap.mark.nothing_left() {
+            self.drain_some(usize::MAX);
         }
     }
 
-    /// Reports the children of a cell.
+    /// Reports the children of a cell; roughly how many there were beyond a few.
     ///
     /// # Safety
     /// `header` is the header of a live cell.
-    unsafe fn trace_cell(&mut self, header: *const CellHeader) {
+    unsafe fn trace_cell(&mut self, header: *const CellHeader) -> usize {
         // SAFETY: promised by the caller; each arm's cast follows from the kind.
         unsafe {
             match (*header).kind() {
                 CellKind::Object => (*(header as *const JsObject)).trace(self),
                 CellKind::ValueArray => {
-                    for &v in (*(header as *const ValueArray)).as_slice() {
-                        self.value(v);
-                    }
+                    let array = header as *const ValueArray;
+                    (*array).take_dirty_start();
+                    return self.trace_array(array, 0);
                 }
                 CellKind::String => (*(header as *const StringCell)).trace(self),
                 CellKind::Shape => (*(header as *const Shape)).trace(self),
@@ -163,6 +204,39 @@ impl Tracer<'_> {
                 CellKind::BigInt | CellKind::Free => {}
             }
         }
+        0
+    }
+
+    /// Reports the values of an array from `from` on; a long one in portions.
+    ///
+    /// # Safety
+    /// `array` is live.
+    unsafe fn trace_array(&mut self, array: *const ValueArray, from: u32) -> usize {
+        // SAFETY: promised by the caller.
+        let a = unsafe { &*array };
+        if a.len().saturating_sub(from) > limits::GC_ARRAY_PORTION {
+            self.heap.mark.arrays.push((array, from));
+            return 0;
+        }
+        for i in from..a.len() {
+            self.value(a.get(i));
+        }
+        a.len().saturating_sub(from) as usize
+    }
+
+    /// # Safety
+    /// `array` is live.
+    unsafe fn trace_portion(&mut self, array: *const ValueArray, from: u32) -> usize {
+        // SAFETY: promised by the caller.
+        let a = unsafe { &*array };
+        let to = a.len().min(from.saturating_add(limits::GC_ARRAY_PORTION));
+        for i in from..to {
+            self.value(a.get(i));
+        }
+        if to < a.len() {
+            self.heap.mark.arrays.push((array, to));
+        }
+        1 + to.saturating_sub(from) as usize / 8
     }
 
     /// # Safety
@@ -178,6 +252,52 @@ impl Tracer<'_> {
         }
         // SAFETY: the table belongs to the cell.
         unsafe { (vtable.trace)(header as *const (), self) };
+    }
+
+    /// Traces again the live data cells that promise no barrier.
+    fn retrace_unbarriered(&mut self) {
+        for i in 0..self.heap.mark.unbarriered.len() {
+            let header = self.heap.mark.unbarriered[i];
+            // SAFETY: the list holds live data cells.
+            unsafe { ((*(header as *const DataHead)).vtable.trace)(header as *const (), self) };
+        }
+    }
+
+    /// Traces again the remembered cells. In a full marking, those not reached yet wait until they are.
+    fn retrace_remembered(&mut self) {
+        for header in std::mem::take(self.heap.remembered()) {
+            // SAFETY: a remembered cell was live when it was written, and nothing has been swept since.
+            unsafe {
+                if self.full && !is_marked_addr(header as usize) {
+                    // It is traced when it is reached, with what it holds then; until then stores need no barrier.
+                    (*header).set_color(color::WHITE);
+                    continue;
+                }
+                (*header).set_color(color::BLACK);
+                self.retrace(header);
+            }
+        }
+    }
+
+    /// Reports the children of a cell that was traced before, without listing it again.
+    ///
+    /// # Safety
+    /// `header` is the header of a live cell.
+    unsafe fn retrace(&mut self, header: *const CellHeader) {
+        // SAFETY: promised by the caller.
+        unsafe {
+            match (*header).kind() {
+                CellKind::Data => ((*(header as *const DataHead)).vtable.trace)(header as *const (), self),
+                CellKind::ValueArray => {
+                    let array = header as *const ValueArray;
+                    let from = (*array).take_dirty_start();
+                    self.trace_array(array, from);
+                }
+                _ => {
+                    self.trace_cell(header);
+                }
+            }
+        }
     }
 
     fn settle_ephemerons(&mut self) {
@@ -219,75 +339,84 @@ pub(crate) fn is_marked_addr(addr: usize) -> bool {
     }
 }
 
-/// Runs one whole collection. `roots` reports the roots; `weak` settles tables outside the heap that refer to cells
-/// weakly (it may ask [`Tracer::is_marked`]).
-pub(crate) fn collect(
-    heap: &mut Heap,
-    full: bool,
-    mut roots: impl FnMut(&mut Tracer<'_>),
-    weak: impl FnOnce(&Tracer<'_>),
-) {
+/// Starts a full marking and scans the roots.
+pub(crate) fn begin_full(heap: &mut Heap, roots: impl FnOnce(&mut Tracer<'_>)) {
+    heap.finish_sweep();
     heap.flush();
     heap.stats.peak_bytes = heap.stats.peak_bytes.max(heap.used_bytes());
-    heap.mark.active = true;
-    let remembered = std::mem::take(heap.remembered());
-    let old_unbarriered = std::mem::take(&mut heap.mark.unbarriered);
-    if full {
-        heap.for_each_block(Block::clear_marks);
-        heap.mark.weak.clear();
+    heap.for_each_block(Block::clear_marks);
+    let mark = &mut heap.mark;
+    mark.stack.clear();
+    mark.arrays.clear();
+    mark.unbarriered.clear();
+    mark.weak.clear();
+    mark.shapes.clear();
+    mark.phase = Phase::Marking(1);
+    roots(&mut Tracer { heap, full: true, finalization: Default::default() });
+}
+
+/// Marks for a bounded amount of work; true when nothing is left of this round.
+pub(crate) fn mark_step(heap: &mut Heap, budget: usize) -> bool {
+    let mut tracer = Tracer { heap, full: true, finalization: Default::default() };
+    tracer.drain_some(budget);
+    heap.mark.nothing_left()
+}
+
+/// Scans the roots and the remembered cells again.
+pub(crate) fn next_round(heap: &mut Heap, roots: impl FnOnce(&mut Tracer<'_>)) {
+    heap.flush();
+    if let Phase::Marking(n) = heap.mark.phase {
+        heap.mark.phase = Phase::Marking(n + 1);
     }
-    heap.mark.shapes.clear();
-    let mut tracer = Tracer { heap, full, finalization: Default::default() };
-    for &header in &remembered {
-        // SAFETY: remembered cells were live at the last collection; in a young one they still are, and in a
-        // full one they have not been swept yet.
-        unsafe {
-            (*header).set_color(color::BLACK);
-            if !full {
-                tracer.trace_cell(header);
-            }
-        }
-    }
-    if !full {
-        for &header in &old_unbarriered {
-            // SAFETY: live since the last collection, and kept by its mark.
-            unsafe { tracer.trace_unbarriered(header) };
-        }
-    }
+    let mut tracer = Tracer { heap, full: true, finalization: Default::default() };
+    tracer.retrace_remembered();
+    tracer.retrace_unbarriered();
     roots(&mut tracer);
+}
+
+/// Ends a full marking: one last round, then weak data, then the sweeper takes over. `weak` settles tables outside the
+/// heap that refer to cells weakly.
+pub(crate) fn finish(heap: &mut Heap, roots: impl FnOnce(&mut Tracer<'_>), weak: impl FnOnce(&Tracer<'_>)) {
+    next_round(heap, roots);
+    let mut tracer = Tracer { heap, full: true, finalization: Default::default() };
     tracer.drain();
+    settle(&mut tracer, weak);
+    for shape in std::mem::take(&mut heap.mark.shapes) {
+        shape.prune_transitions();
+    }
+    heap.mark.phase = Phase::Idle;
+    heap.begin_sweep();
+    let used = heap.used_bytes();
+    heap.stats.full_collections += 1;
+    heap.stats.live_bytes = used;
+    heap.full_at = used + used.max(heap.min_threshold);
+    heap.schedule_next();
+    let blocks = heap.committed_bytes() / super::block::BLOCK_BYTES;
+    heap.chunks.release_free_pages(64 + blocks / 8);
+}
+
+fn settle(tracer: &mut Tracer<'_>, weak: impl FnOnce(&Tracer<'_>)) {
     tracer.settle_ephemerons();
     tracer.sweep_weak();
-    weak(&tracer);
-    let finalization = tracer.finalization.get();
-    if full {
-        for shape in std::mem::take(&mut heap.mark.shapes) {
-            shape.prune_transitions();
-        }
-    }
-    heap.mark.active = false;
-    heap.sweep();
-    if finalization {
-        heap.roots.set_finalization_due(true);
-    }
-    heap.schedule_next();
-    let used = heap.used_bytes();
-    if full {
-        heap.stats.full_collections += 1;
-        heap.stats.live_bytes = used;
-        heap.full_at = used * 2 + heap.min_threshold;
-        heap.chunks.release_free_pages(64 + heap.committed_bytes() / super::block::BLOCK_BYTES / 4);
-    } else {
-        heap.stats.young_collections += 1;
+    weak(tracer);
+    if tracer.finalization.get() {
+        tracer.heap.roots.set_finalization_due(true);
     }
 }
 
-impl Tracer<'_> {
-    /// # Safety
-    /// `header` is the header of a live data cell that is already marked.
-    unsafe fn trace_unbarriered(&mut self, header: *const CellHeader) {
-        self.heap.mark.unbarriered.push(header);
-        // SAFETY: promised by the caller.
-        unsafe { ((*(header as *const DataHead)).vtable.trace)(header as *const (), self) };
-    }
+/// A young collection, in one stop.
+pub(crate) fn young(heap: &mut Heap, roots: impl FnOnce(&mut Tracer<'_>), weak: impl FnOnce(&Tracer<'_>)) {
+    heap.finish_sweep();
+    heap.flush();
+    heap.stats.peak_bytes = heap.stats.peak_bytes.max(heap.used_bytes());
+    let mut tracer = Tracer { heap, full: false, finalization: Default::default() };
+    tracer.retrace_remembered();
+    tracer.retrace_unbarriered();
+    roots(&mut tracer);
+    tracer.drain();
+    settle(&mut tracer, weak);
+    heap.mark.shapes.clear();
+    heap.begin_sweep();
+    heap.stats.young_collections += 1;
+    heap.schedule_next();
 }

@@ -107,6 +107,8 @@ pub struct GcStats {
     pub pause_ns_total: u64,
     /// Number of stops (a collection done in steps has several).
     pub pauses: u64,
+    /// Stops by length: below 0.25, 0.5, 1, 2, 4, 8 milliseconds, and longer.
+    pub pause_histogram: [u64; 7],
 }
 
 /// The heap of one isolate.
@@ -131,6 +133,10 @@ pub struct Heap {
     pub(crate) mark: super::collect::MarkState,
     pub(crate) stats: GcStats,
     zeal: bool,
+    /// Some blocks wait to be swept.
+    sweep_pending: bool,
+    /// `cell_bytes` at the last step of an incremental marking.
+    pub(crate) stepped_at: usize,
     /// Collection is postponed while this is not zero.
     pub(crate) inhibit: u32,
 }
@@ -174,6 +180,8 @@ impl Heap {
             mark: Default::default(),
             stats: GcStats::default(),
             zeal: false,
+            sweep_pending: false,
+            stepped_at: 0,
             inhibit: 0,
         }
     }
@@ -214,6 +222,9 @@ impl Heap {
         self.stats.pause_ns_max = self.stats.pause_ns_max.max(ns);
         self.stats.pause_ns_total += ns;
         self.stats.pauses += 1;
+        let quarter_ms = ns / 250_000;
+        let bucket = (u64::BITS - quarter_ms.leading_zeros()).min(6);
+        self.stats.pause_histogram[bucket as usize] += 1;
     }
 
     pub(crate) fn remembered(&mut self) -> &mut Vec<*const CellHeader> {
@@ -247,6 +258,9 @@ impl Heap {
     /// Whether a collection should run before more is allocated.
     #[inline]
     pub(crate) fn collection_due(&self, extra: usize) -> bool {
+        if self.mark.is_active() {
+            return self.inhibit == 0 && self.cell_bytes + extra >= self.stepped_at + limits::GC_STEP_BYTES;
+        }
         self.inhibit == 0 && (self.zeal || self.used_bytes() + extra >= self.collect_at)
     }
 
@@ -289,6 +303,9 @@ impl Heap {
         while let Some(&block) = c.blocks.get(c.next_block) {
             // SAFETY: blocks in the list are live.
             let block = unsafe { &*block };
+            if block.needs_sweep.get() {
+                sweep_block(block, false);
+            }
             if let Some((first, mut end)) = block.next_free_run(c.next_cell) {
                 if zeal {
                     end = first + 1;
@@ -370,8 +387,9 @@ impl Heap {
         }
     }
 
-    /// Sweeps everything: frees unmarked cells, and blocks without a live cell.
-    pub(crate) fn sweep(&mut self) {
+    /// Hands the blocks to the sweeper after marking. Blocks without a live cell are freed at once, and so is what
+    /// owns memory of its own; the others are swept when the allocator comes to them, or by [`Heap::finish_sweep`].
+    pub(crate) fn begin_sweep(&mut self) {
         let zeal = self.zeal;
         let mut cell_bytes = 0;
         for class in &mut self.classes {
@@ -381,10 +399,15 @@ impl Heap {
             class.blocks.retain(|&ptr| {
                 // SAFETY: blocks in the list are live.
                 let block = unsafe { &*ptr };
-                let live = sweep_block(block, zeal);
+                let live = if block.finalizable || zeal {
+                    sweep_block(block, zeal)
+                } else {
+                    block.needs_sweep.set(true);
+                    block.marked_count()
+                };
                 cell_bytes += live * block.cell_bytes as usize;
                 if live == 0 {
-                    // SAFETY: no cell of the block is live.
+                    // SAFETY: no cell of the block is live, and none needs finalising any more.
                     unsafe { chunks.free(ptr) };
                 }
                 live != 0
@@ -404,6 +427,19 @@ impl Heap {
             live != 0
         });
         self.cell_bytes = cell_bytes;
+        self.sweep_pending = true;
+    }
+
+    /// Sweeps what the allocator has not come to.
+    pub(crate) fn finish_sweep(&mut self) {
+        if !std::mem::take(&mut self.sweep_pending) {
+            return;
+        }
+        self.for_each_block(|block| {
+            if block.needs_sweep.get() {
+                sweep_block(block, false);
+            }
+        });
     }
 
     /// Sets the thresholds for the next collection from what is live now.
@@ -482,6 +518,7 @@ impl Drop for Heap {
         self.flush();
         self.for_each_block(|block| {
             if block.finalizable {
+                debug_assert!(!block.needs_sweep.get());
                 // SAFETY: the heap is going away; every allocated cell is initialised.
                 block.for_each_allocated(|addr| unsafe { finalize(addr) });
             }

@@ -353,6 +353,7 @@ impl ValueArray {
 
     pub(crate) fn new_header(len: u32, capacity: u32) -> Self {
         ValueArray {
+            // The header's word is the first index that was written since the array was traced.
             header: CellHeader::new(CellKind::ValueArray, 0, 0, 0),
             len: Cell::new(len),
             capacity: Cell::new(capacity),
@@ -413,8 +414,25 @@ impl ValueArray {
         if i < self.len.get() {
             // SAFETY: `i` is below the initialised length.
             unsafe { *self.data().add(i as usize) = v };
+            self.barrier_at(i);
+        }
+    }
+
+    /// The write barrier for element `i`: remembers where the array became dirty, so that a young collection need not
+    /// look at the rest of a long array.
+    #[inline(always)]
+    fn barrier_at(&self, i: u32) {
+        if self.header.color.get() != color::WHITE {
+            if i < self.header.c.get() {
+                self.header.c.set(i);
+            }
             self.header.write_barrier();
         }
+    }
+
+    /// The first index to trace; from now on only later writes count.
+    pub(crate) fn take_dirty_start(&self) -> u32 {
+        self.header.c.replace(u32::MAX).min(self.len.get())
     }
 
     /// Appends without growing; false when full.
@@ -427,7 +445,7 @@ impl ValueArray {
         // SAFETY: `n` is below the capacity.
         unsafe { *self.data().add(n as usize) = v };
         self.len.set(n + 1);
-        self.header.write_barrier();
+        self.barrier_at(n);
         true
     }
 
@@ -452,7 +470,7 @@ impl ValueArray {
     #[inline(always)]
     #[allow(clippy::mut_from_ref)]
     pub fn as_mut_slice(&self) -> &mut [Value] {
-        self.header.write_barrier();
+        self.barrier_at(0);
         // SAFETY: as in `as_slice`; the caller keeps it for one short, call-free step.
         unsafe { std::slice::from_raw_parts_mut(self.data(), self.len.get() as usize) }
     }

@@ -8,7 +8,9 @@
 use std::time::Instant;
 
 use super::{JsResult, Termination, Vm};
-use crate::gc::{ExternalCharge, GcStats, Tracer, collect, native_stack};
+use crate::gc::collect::{self, Phase};
+use crate::gc::{ExternalCharge, GcStats, Heap, Tracer, native_stack};
+use crate::limits;
 use crate::value::Value;
 
 impl Vm {
@@ -75,15 +77,49 @@ impl Vm {
         Ok(self.heap.charge_unchecked(bytes))
     }
 
-    /// A collection of the kind that is due.
+    /// What is due: a young collection, a step of a full one, or its beginning.
     fn collect_due(&mut self) {
-        let full = self.heap.used_bytes() >= self.heap.full_at || self.heap.zeal();
-        self.collect(full);
+        if let Phase::Marking(rounds) = self.heap.mark.phase {
+            return self.full_step(rounds);
+        }
+        let used = self.heap.used_bytes();
+        if self.heap.zeal() || used >= self.heap.full_at && used < limits::GC_INCREMENTAL_MIN_BYTES {
+            self.collect_garbage();
+        } else if used >= self.heap.full_at {
+            self.heap.stepped_at = self.heap.cell_bytes;
+            self.stop(|heap, roots, _| collect::begin_full(heap, roots));
+        } else {
+            self.stop(|heap, roots, weak| collect::young(heap, roots, weak));
+        }
     }
 
-    /// A full collection.
+    /// One step of an incremental marking.
+    fn full_step(&mut self, rounds: u32) {
+        let mut round_is_over = false;
+        self.stop(|heap, _, _| round_is_over = collect::mark_step(heap, limits::GC_STEP_CELLS));
+        self.heap.stepped_at = self.heap.cell_bytes;
+        if !round_is_over {
+            return;
+        }
+        if rounds < limits::GC_ROUNDS_MAX {
+            let mut little = false;
+            self.stop(|heap, roots, _| {
+                collect::next_round(heap, roots);
+                little = collect::mark_step(heap, limits::GC_STEP_CELLS / 2);
+            });
+            if !little {
+                return;
+            }
+        }
+        self.stop(|heap, roots, weak| collect::finish(heap, roots, weak));
+    }
+
+    /// A full collection in one stop (a marking that is under way is started afresh).
     pub fn collect_garbage(&mut self) {
-        self.collect(true);
+        self.stop(|heap, roots, weak| {
+            collect::begin_full(heap, |_| {});
+            collect::finish(heap, roots, weak);
+        });
     }
 
     /// Figures about the heap.
@@ -91,10 +127,17 @@ impl Vm {
         self.heap.stats()
     }
 
+    /// Stops the program for `work`, which gets the heap, the roots and the weak tables.
     #[inline(never)]
-    fn collect(&mut self, full: bool) {
+    fn stop(
+        &mut self,
+        work: impl FnOnce(&mut Heap, &mut dyn FnMut(&mut Tracer<'_>), &mut dyn FnMut(&Tracer<'_>)),
+    ) {
         let start = Instant::now();
         self.heap.inhibit += 1;
+        let (exception, realm) = (self.exception, self.realm);
+        let high = self.native_stack.high;
+        let registry = self.heap.roots.clone();
         let Vm {
             heap,
             stack,
@@ -103,38 +146,30 @@ impl Vm {
             symbol_registry,
             kept_alive,
             finalization_registries,
-            native_stack,
             ..
         } = self;
-        let (exception, realm) = (self.exception, self.realm);
-        let high = native_stack.high;
-        let registry = heap.roots.clone();
-        collect::collect(
-            heap,
-            full,
-            |t: &mut Tracer<'_>| {
-                t.value(exception);
-                if let Some(r) = realm {
-                    t.cell(r);
-                }
-                t.values(kept_alive);
-                for (&key, &symbol) in symbol_registry.iter() {
-                    t.key(key);
-                    t.cell(symbol);
-                }
-                registry.trace(t);
-                stack.trace(t);
-                native_stack::scan(t, high);
-            },
-            |t: &Tracer<'_>| {
-                interned.purge(t);
-                finalization_registries.retain(|&r| t.is_marked(Value::cell(r)));
-                root_shapes.retain(|&(prototype, _), shape| {
-                    // SAFETY: the prototype was alive when the shape was made; `is_marked` only looks at its bits.
-                    t.is_marked(unsafe { Value::from_bits(prototype) }) && t.is_marked(Value::cell(*shape))
-                });
-            },
-        );
+        let mut roots = |t: &mut Tracer<'_>| {
+            t.value(exception);
+            if let Some(r) = realm {
+                t.cell(r);
+            }
+            t.values(kept_alive);
+            for (&key, &symbol) in symbol_registry.iter() {
+                t.key(key);
+                t.cell(symbol);
+            }
+            registry.trace(t);
+            stack.trace(t);
+            native_stack::scan(t, high);
+        };
+        let mut weak = |t: &Tracer<'_>| {
+            interned.purge(t);
+            finalization_registries.retain(|&r| t.is_marked(Value::cell(r)));
+            root_shapes.retain(|&(prototype, _), shape| {
+                t.is_marked_bits(prototype) && t.is_marked(Value::cell(*shape))
+            });
+        };
+        work(heap, &mut roots, &mut weak);
         self.heap.inhibit -= 1;
         self.heap.note_pause(start.elapsed().as_nanos() as u64);
     }
