@@ -41,3 +41,5 @@ pub const POLL_INTERVAL: u32 = 4096;
 pub const PROXY_CHAIN_MAX: u32 = 10_000;
 /// Arguments in one call (spread, apply).
 pub const ARGUMENTS_MAX: usize = 1 << 18;
+/// Most bytes of one array buffer, its maximal length included; beyond it is a RangeError, as on every engine somewhere.
+pub const BUFFER_BYTES_MAX: u64 = 1 << 32;

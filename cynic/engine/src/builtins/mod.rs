@@ -2,8 +2,12 @@
 //! `PROTOTYPE`: see [`crate::realm::IntrinsicSpec`]) and the native functions they name; `registry` lists the tables.
 
 pub mod array;
+pub mod array_buffer;
+pub mod atomics;
+pub mod atomics_wait;
 pub mod bigint;
 pub mod boolean;
+pub mod data_view;
 pub mod date;
 pub mod error;
 pub mod finalization_registry;
@@ -27,6 +31,7 @@ pub mod regexp_string_iterator;
 mod regexp_symbols;
 pub mod registry;
 pub mod set;
+pub mod shared_array_buffer;
 pub mod string;
 pub mod string_exotic;
 pub mod string_iterator;
@@ -34,10 +39,10 @@ mod string_search;
 mod string_text;
 pub mod symbol;
 pub mod temporal;
+pub mod typed_array;
+pub(crate) mod typed_array_exotic;
+mod typed_array_iterate;
+mod typed_array_prototype;
+mod uint8_array_base64;
 pub mod uri;
 pub mod weak;
-
-/// The length that an array iterator sees of a typed array; a TypeError when it is out of bounds (23.1.5.1).
-fn typed_array_length(vm: &mut crate::vm::Vm, o: crate::object::Object) -> crate::vm::JsResult<u64> {
-    vm.length_of_array_like(o)
-}

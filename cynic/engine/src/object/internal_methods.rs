@@ -104,6 +104,7 @@ fn exotic_methods(kind: ObjectKind) -> &'static ExoticMethods {
     match kind {
         ObjectKind::Proxy => &crate::builtins::proxy::METHODS,
         ObjectKind::String => &crate::builtins::string_exotic::METHODS,
+        ObjectKind::TypedArray => &crate::builtins::typed_array_exotic::METHODS,
         _ => &DEFAULT,
     }
 }

@@ -23,12 +23,14 @@
 //! Left to others: the internal methods (`internal_methods`, `ordinary`, `array_exotic`, ...).
 
 pub mod array_exotic;
+pub mod buffer;
 pub mod cache;
 pub mod descriptor;
 pub mod elements;
 pub mod function;
 pub mod internal_methods;
 pub mod ordinary;
+pub mod typed_view;
 
 use std::cell::Cell;
 

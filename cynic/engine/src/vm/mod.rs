@@ -78,6 +78,8 @@ pub struct Vm {
     pub(crate) interned: InternTable,
     pub(crate) root_shapes: HashMap<(u64, u32), Gc<Shape>>,
     pub(crate) symbol_registry: HashMap<PropertyKey, Symbol>,
+    /// Whether `Atomics.wait` may block this agent (AgentCanSuspend).
+    pub can_block: bool,
     /// Compiled patterns and the matcher's memory.
     pub(crate) regexp: crate::builtins::regexp::RegExpState,
     /// Targets of WeakRefs that must survive the current job.
@@ -110,6 +112,7 @@ impl Vm {
             interned: InternTable::default(),
             root_shapes: HashMap::new(),
             symbol_registry: HashMap::new(),
+            can_block: true,
             regexp: Default::default(),
             kept_alive: Vec::new(),
             joining: Vec::new(),

@@ -68,7 +68,7 @@ impl Vm {
         let Some(o) = iterator.slot(0).as_object() else { return Ok(None) };
         let at = iterator.slot(1).as_number().unwrap_or(0.0) as u64;
         let n = if o.is(ObjectKind::TypedArray) {
-            crate::builtins::typed_array_length(self, o)?
+            crate::builtins::typed_array::typed_array_length(self, o)?
         } else {
             self.length_of_array_like(o)?
         };
