@@ -126,14 +126,14 @@ fn take_prefix(node: &Node, units: &mut Vec<u16>) -> bool {
     }
 }
 
-/// Whether every match must begin at the start of the input.
-pub(super) fn is_anchored(node: &Node) -> bool {
+/// Whether every match must begin at the start of the input or (with `lines`) of a line.
+pub(super) fn is_anchored(node: &Node, lines: bool) -> bool {
     match node {
-        Node::LineStart { multiline } => !multiline,
-        Node::Sequence(items) => items.first().is_some_and(is_anchored),
-        Node::Disjunction(items) => items.iter().all(is_anchored),
-        Node::Capture { body, .. } => is_anchored(body),
-        Node::Repeat(repeat) => repeat.min > 0 && is_anchored(&repeat.body),
+        Node::LineStart { multiline } => lines || !multiline,
+        Node::Sequence(items) => items.first().is_some_and(|item| is_anchored(item, lines)),
+        Node::Disjunction(items) => items.iter().all(|item| is_anchored(item, lines)),
+        Node::Capture { body, .. } => is_anchored(body, lines),
+        Node::Repeat(repeat) => repeat.min > 0 && is_anchored(&repeat.body, lines),
         _ => false,
     }
 }

@@ -53,6 +53,7 @@ pub(crate) fn compile(node: &Node, groups: u32, unicode: bool) -> Result<Program
     emitter.node(node, &context)?;
     emitter.push(Op::Match)?;
     let start = emitter.start_of(node);
+    let leading_loop = emitter.leading_loop();
     let states = if emitter.memoisable { u32::try_from(emitter.memo_states).unwrap_or(0) } else { 0 };
     Ok(Program {
         ops: emitter.ops.into(),
@@ -66,14 +67,18 @@ pub(crate) fn compile(node: &Node, groups: u32, unicode: bool) -> Result<Program
         registers: emitter.registers,
         groups,
         start,
+        leading_loop,
         unicode,
     })
 }
 
 impl Emitter {
     fn start_of(&mut self, node: &Node) -> Start {
-        if analysis::is_anchored(node) {
+        if analysis::is_anchored(node, false) {
             return Start::Beginning;
+        }
+        if analysis::is_anchored(node, true) {
+            return Start::Line;
         }
         let mut prefix = Vec::new();
         analysis::literal_prefix(node, &mut prefix);
@@ -85,6 +90,16 @@ impl Emitter {
         match first(node) {
             analysis::First { chars: Some(chars), nullable: false } => Start::Set(self.set(&chars)),
             _ => Start::Anywhere,
+        }
+    }
+
+    fn leading_loop(&self) -> Option<u32> {
+        let first = self.ops.iter().find(|op| !matches!(op, Op::Save(_)))?;
+        match first {
+            Op::Loop(id) if self.references.is_empty() => {
+                self.loops.get(*id as usize).filter(|each| each.max == UNBOUNDED).map(|_| *id)
+            }
+            _ => None,
         }
     }
 

@@ -244,6 +244,8 @@ pub(crate) enum Start {
     Anywhere,
     /// Only at the beginning of the input.
     Beginning,
+    /// At the beginning of a line.
+    Line,
     /// At a character of this set.
     Set(u32),
     /// At this literal.
@@ -266,6 +268,9 @@ pub(crate) struct Program {
     /// Capturing groups with the whole match.
     pub(crate) groups: u32,
     pub(crate) start: Start,
+    /// The unbounded loop every match begins with, if nothing refers to what was captured: where a match fails, so it does at every later place of
+    /// the same run, because the rest has been tried at all ends of the run already.
+    pub(crate) leading_loop: Option<u32>,
     /// Code points rather than code units.
     pub(crate) unicode: bool,
 }

@@ -125,10 +125,18 @@ impl<'a, 'b, U: Unit, const PAIRS: bool> Matcher<'a, 'b, U, PAIRS> {
             if sticky {
                 return Ok(false);
             }
-            match self.text.next(at) {
+            match self.text.next(self.end_of_failed_run(at)?) {
                 Some((_, after)) => at = after,
                 None => return Ok(false),
             }
+        }
+    }
+
+    /// The last place at which a match fails because it fails at `at` (see `Program::leading_loop`).
+    fn end_of_failed_run(&mut self, at: usize) -> Result<usize, Interrupted> {
+        match self.program.leading_loop.and_then(|id| self.program.loops.get(id as usize)) {
+            Some(&each) => self.run_up_to(&each, at, UNBOUNDED),
+            None => Ok(at),
         }
     }
 

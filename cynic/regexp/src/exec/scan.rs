@@ -12,6 +12,11 @@ pub(crate) fn next_start<U: Unit, const PAIRS: bool>(
     match program.start {
         Start::Anywhere => (from <= text.len()).then_some(from),
         Start::Beginning => (from == 0).then_some(0),
+        Start::Line if from == 0 => Some(0),
+        Start::Line => {
+            let after_terminator = |unit: &U| matches!((*unit).into(), 0xA | 0xD | 0x2028 | 0x2029);
+            Some(from + text.units.get(from - 1..)?.iter().position(after_terminator)?)
+        }
         Start::Literal(id) => {
             let literal = program.literals.get(id as usize)?;
             Some(from + U::find_literal(text.units.get(from..)?, literal)?)
