@@ -92,7 +92,7 @@ fn short_options(
     let mut taken = 0;
     for letter in letters {
         match letter {
-            b'c' if on => arguments.command_string = true,
+            b'c' => arguments.command_string = true,
             b's' if on => arguments.standard_input = true,
             b'i' if on => arguments.interactive = true,
             b'l' if on => arguments.login = true,

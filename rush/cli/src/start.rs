@@ -54,7 +54,10 @@ pub(crate) fn run(words: &[Vec<u8>]) -> i32 {
     if name.first() == Some(&b'-') || arguments.login {
         session.options.put_shopt(Shopt::LoginShell, true);
         if !arguments.no_profile {
-            session.run_profile();
+            let result = session.run_profile();
+            if result.is_err() {
+                return session.finish(result);
+            }
         }
     }
     let result = run_operands(&mut session, arguments);
@@ -82,34 +85,37 @@ fn run_operands(session: &mut Session, arguments: Arguments) -> rush::Outcome {
         }
         session.positional = Rc::new(operands.collect());
         session.runs_command_string = true;
-        start_interactive(session, arguments.interactive, arguments.no_rc, arguments.rc_file);
-        session.run_environment_file();
+        start_interactive(session, arguments.interactive, arguments.no_rc, arguments.rc_file)?;
+        session.run_environment_file()?;
         return session.run_command_string(&text);
     }
     let script = if arguments.standard_input { None } else { operands.next() };
     session.positional = Rc::new(operands.collect());
     if let Some(script) = script {
-        start_interactive(session, arguments.interactive, arguments.no_rc, arguments.rc_file);
-        session.run_environment_file();
+        start_interactive(session, arguments.interactive, arguments.no_rc, arguments.rc_file)?;
+        session.run_environment_file()?;
         return run_file(session, script);
     }
     session.reads_standard_input = true;
     let terminal = sys::is_terminal(0) && sys::is_terminal(2);
     let interactive = arguments.interactive || terminal;
-    start_interactive(session, interactive, arguments.no_rc, arguments.rc_file);
-    session.run_environment_file();
+    start_interactive(session, interactive, arguments.no_rc, arguments.rc_file)?;
+    session.run_environment_file()?;
     let file = Rc::new(OpenFile::Os { fd: 0, owned: false });
     session.run_script(Box::new(StandardInputLines::new(file)))
 }
 
-fn start_interactive(session: &mut Session, interactive: bool, no_rc: bool, rc_file: Option<Vec<u8>>) {
+fn start_interactive(
+    session: &mut Session,
+    interactive: bool,
+    no_rc: bool,
+    rc_file: Option<Vec<u8>>,
+) -> rush::Outcome {
     if !interactive {
-        return;
+        return Ok(0);
     }
     session.become_interactive();
-    if !no_rc {
-        session.run_rc_file(rc_file);
-    }
+    if no_rc { Ok(0) } else { session.run_rc_file(rc_file) }
 }
 
 fn run_file(session: &mut Session, script: Vec<u8>) -> rush::Outcome {

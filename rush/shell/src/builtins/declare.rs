@@ -49,13 +49,17 @@ enum Argument<'a> {
 
 /// Runs `command` if it is a declaration command; `None` if it is something else.
 pub(crate) fn run_command(session: &mut Session, command: &SimpleCommand) -> Expanded<Option<Status>> {
-    let Some(name) = command.words.first().and_then(|w| w.as_constant()) else { return Ok(None) };
+    let prefix = |w: &&crate::syntax::ast::Word| matches!(w.as_constant(), Some(b"command" | b"builtin"));
+    let prefixes = command.words.iter().take_while(prefix).count();
+    let Some(name) = command.words.get(prefixes).and_then(|w| w.as_constant()) else { return Ok(None) };
     let is_declaration = matches!(name, b"declare" | b"typeset" | b"local" | b"export" | b"readonly");
     if !is_declaration || session.functions.contains_key(name) || session.is_disabled(name) {
         return Ok(None);
     }
     let name = name.to_vec();
     let framed = !command.assignments.is_empty();
+    let arguments = prepare_arguments(session, command, prefixes + 1)?;
+    session.last_argument = last_argument(&arguments).unwrap_or_else(|| name.clone());
     if framed {
         session.variables.push_frame(FrameKind::Temporary);
         for assignment in &command.assignments {
@@ -65,16 +69,37 @@ pub(crate) fn run_command(session: &mut Session, command: &SimpleCommand) -> Exp
             }
         }
     }
-    let result = run_redirected(session, command, &name);
+    let result = run_redirected(session, command, &name, arguments);
     if framed {
         session.variables.pop_frame();
     }
     result.map(Some)
 }
 
-fn run_redirected(session: &mut Session, command: &SimpleCommand, name: &[u8]) -> Outcome {
+/// `$_` afterwards: the last word, or only the name of an array.
+fn last_argument(arguments: &[Argument<'_>]) -> Option<Bytes> {
+    Some(match arguments.last()? {
+        Argument::Text(text) => text.clone(),
+        Argument::Assignment(ready, source) => match &ready.value {
+            ReadyValue::Array(_) => source.split(|b| *b == b'=').next().unwrap_or_default().to_vec(),
+            ReadyValue::Scalar(value) => {
+                let mut text = source.split(|b| *b == b'=').next().unwrap_or_default().to_vec();
+                text.push(b'=');
+                text.extend_from_slice(value);
+                text
+            }
+        },
+    })
+}
+
+/// Expands the words after the name, before assignments take effect.
+fn prepare_arguments<'a>(
+    session: &mut Session,
+    command: &'a SimpleCommand,
+    skip: usize,
+) -> Expanded<Vec<Argument<'a>>> {
     let mut arguments = Vec::new();
-    for word in command.words.iter().skip(1) {
+    for word in command.words.iter().skip(skip) {
         match &word.assignment {
             Some(assignment) => {
                 let ready = session.prepare(assignment)?;
@@ -87,6 +112,15 @@ fn run_redirected(session: &mut Session, command: &SimpleCommand, name: &[u8]) -
             }
         }
     }
+    Ok(arguments)
+}
+
+fn run_redirected(
+    session: &mut Session,
+    command: &SimpleCommand,
+    name: &[u8],
+    arguments: Vec<Argument<'_>>,
+) -> Outcome {
     session.trace_declaration(name, &trace_words(session, &arguments));
     if command.redirects.is_empty() {
         let result = run_arguments(session, name, arguments);

@@ -131,6 +131,7 @@ fn list_variables(session: &mut Session) {
         functions.sort_by(|a, b| a.name.cmp(&b.name));
         for definition in functions {
             text.extend(crate::syntax::printer::function(&definition));
+            text.push(b'\n');
         }
     }
     session.write_out(&text);

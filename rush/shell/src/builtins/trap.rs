@@ -68,7 +68,7 @@ fn split_action(rest: &[Bytes]) -> (Option<Action>, &[Bytes]) {
 }
 
 fn set_trap(session: &mut Session, number: usize, action: Option<Action>) {
-    let blocked = number > 0 && session.ignored_at_start >> number & 1 != 0;
+    let blocked = (1..64).contains(&number) && session.ignored_at_start >> number & 1 != 0;
     if !blocked {
         session.traps.set(number, action);
     }

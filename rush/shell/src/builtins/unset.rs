@@ -88,6 +88,7 @@ fn unset_variable(
             return unset_element(session, &base, &subscript);
         }
         (false, Resolved::Dangling(id)) => id,
+        (false, Resolved::Circular) => return Ok(1),
     };
     if !session.variables.slot(id).exists() {
         return Ok(if or_function { unset_function(session, name) } else { 0 });

@@ -112,10 +112,12 @@ fn set_name(session: &mut Session, name: Option<&[u8]>, pid: i32) {
 fn wait_for_pid(session: &mut Session, pid: i32) -> Outcome {
     loop {
         let job = session.jobs.list.iter().find(|j| j.pid == pid);
+        let text = job.map(|j| j.text.clone()).unwrap_or_default();
         match job.map(|j| (j.state, j.number)) {
             Some((JobState::Done(status), number)) => {
                 session.jobs.remove(number);
                 session.remember_ended(pid, status);
+                session.report_job_signal(pid, status, &text);
                 return Ok(sys::shell_status(status));
             }
             Some((JobState::Stopped(signal), _)) if session.is(SetOption::Monitor) => return Ok(128 + signal),
@@ -177,10 +179,12 @@ fn wait_all(session: &mut Session) -> Outcome {
 fn wait_next(session: &mut Session, ids: &[Bytes], name: Option<&[u8]>) -> Outcome {
     let mut pids = Vec::new();
     for id in ids {
-        match resolve(session, id) {
-            Ok(pid) => pids.push(pid),
-            Err(status) => return Ok(status),
+        if let Ok(pid) = resolve(session, id) {
+            pids.push(pid);
         }
+    }
+    if pids.is_empty() && !ids.is_empty() {
+        return Ok(127);
     }
     loop {
         let done = session.jobs.list.iter().find_map(|j| match j.state {

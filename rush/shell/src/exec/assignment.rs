@@ -133,17 +133,29 @@ impl Session {
     fn apply_array(&mut self, id: NameId, elements: Vec<ReadyElement<'_>>, append: bool) -> Expanded<()> {
         let id = match self.resolve(id) {
             Resolved::Variable(id) => id,
-            _ => id,
+            Resolved::Element(id, subscript) => {
+                let mut message = b"`".to_vec();
+                message.extend_from_slice(self.variables.names.text(id));
+                message.push(b'[');
+                message.extend(subscript);
+                message.extend_from_slice(b"]': not a valid identifier");
+                return Err(self.expansion_error(message));
+            }
+            Resolved::Circular => return Err(crate::Unwind::Discard(1)),
+            Resolved::Dangling(id) => {
+                let slot = self.variables.slot_mut(id);
+                slot.attributes = slot.attributes.without(Attributes::NAMEREF);
+                id
+            }
         };
         if self.variables.slot(id).attributes.has(Attributes::READONLY) {
             let name = self.variables.names.text(id).to_vec();
             return Err(self.assignment_failed(AssignError::Readonly(name)));
         }
-        let value = if self.is_associative_id(id) {
-            self.associative_elements(id, elements, append)?
-        } else {
-            self.indexed_elements(id, elements, append)?
-        };
+        if !self.is_associative_id(id) {
+            return self.assign_indexed_elements(id, elements, append);
+        }
+        let value = self.associative_elements(id, elements, append)?;
         let slot = self.variables.slot_mut(id);
         slot.value = value;
         slot.attributes = slot.attributes.with(Attributes::DECLARED);
@@ -154,14 +166,14 @@ impl Session {
         Ok(())
     }
 
-    fn indexed_elements(
+    /// Elements are stored one by one, because a subscript may look at those before it.
+    fn assign_indexed_elements(
         &mut self,
         id: NameId,
         elements: Vec<ReadyElement<'_>>,
         append: bool,
-    ) -> Expanded<Value> {
-        let old = self.variables.slot(id).value.clone();
-        let mut array = match old {
+    ) -> Expanded<()> {
+        let start = match self.variables.slot(id).value.clone() {
             Value::Indexed(array) if append => Rc::unwrap_or_clone(array),
             Value::Unset => IndexedArray::default(),
             value if append => {
@@ -170,34 +182,54 @@ impl Session {
             }
             _ => IndexedArray::default(),
         };
-        let integer = self.variables.slot(id).attributes.any(Attributes::TRANSFORMING);
-        let mut next = array.max_index() + 1;
+        let exports = self.is(SetOption::Allexport);
+        let transforms = self.variables.slot(id).attributes.any(Attributes::TRANSFORMING);
+        let mut next = start.max_index() + 1;
+        let slot = self.variables.slot_mut(id);
+        slot.value = Value::Indexed(Rc::new(start));
+        slot.attributes = slot.attributes.with(Attributes::DECLARED);
+        if exports {
+            slot.attributes = slot.attributes.with(Attributes::EXPORT);
+        }
         for element in elements {
             if let Some(subscript) = element.subscript {
-                next = self.arithmetic(subscript)?;
-                if next < 0 {
-                    next += array.max_index() + 1;
-                }
-                if next < 0 {
-                    let mut message = b"[".to_vec();
-                    message.extend_from_slice(subscript.word.source());
-                    message.extend_from_slice(b"]=");
-                    message.extend_from_slice(&element.value);
-                    message.extend_from_slice(b": bad array subscript");
-                    self.error(message);
-                    next = array.max_index() + 1;
-                    continue;
+                match self.element_index(id, subscript, &element.value)? {
+                    Some(index) => next = index,
+                    None => continue,
                 }
             }
-            let value = if integer { self.transform_element(id, element.value)? } else { element.value };
-            if element.append {
-                array.entry(next).extend_from_slice(&value);
-            } else {
-                array.set(next, value);
+            let value = if transforms { self.transform_element(id, element.value)? } else { element.value };
+            if let Value::Indexed(array) = &mut self.variables.slot_mut(id).value {
+                let array = Rc::make_mut(array);
+                if element.append {
+                    array.entry(next).extend_from_slice(&value)
+                } else {
+                    array.set(next, value)
+                }
             }
             next += 1;
         }
-        Ok(Value::Indexed(Rc::new(array)))
+        Ok(())
+    }
+
+    /// The index of `[subscript]=value`; `None` if it is out of range, which is reported.
+    fn element_index(&mut self, id: NameId, subscript: &Expression, value: &[u8]) -> Expanded<Option<i64>> {
+        let mut index = self.arithmetic(subscript)?;
+        if index < 0 {
+            if let Value::Indexed(array) = &self.variables.slot(id).value {
+                index += array.max_index() + 1;
+            }
+        }
+        if index >= 0 {
+            return Ok(Some(index));
+        }
+        let mut message = b"[".to_vec();
+        message.extend_from_slice(subscript.word.source());
+        message.extend_from_slice(b"]=");
+        message.extend_from_slice(value);
+        message.extend_from_slice(b": bad array subscript");
+        self.error(message);
+        Ok(None)
     }
 
     fn transform_element(&mut self, id: NameId, value: Bytes) -> Expanded<Bytes> {
@@ -249,7 +281,13 @@ impl Session {
             Resolved::Variable(id) => id,
             _ => ready.id,
         };
-        let ReadyValue::Scalar(value) = ready.value else { return Ok(()) };
+        let value = match ready.value {
+            ReadyValue::Scalar(value) => value,
+            ReadyValue::Array(elements) => {
+                let texts: Vec<Bytes> = elements.into_iter().map(|e| e.value).collect();
+                [b"(", &texts.join(&b' ')[..], b")"].concat()
+            }
+        };
         if ready.subscript.is_some() {
             return Ok(());
         }

@@ -172,7 +172,7 @@ impl Session {
                 let index = self.index_from_text(id, &subscript)?;
                 Ok(self.element(id, &index)?.is_some())
             }
-            Resolved::Dangling(_) => Ok(false),
+            Resolved::Dangling(_) | Resolved::Circular => Ok(false),
         }
     }
 }

@@ -36,6 +36,7 @@ impl Session {
 
     /// Calls `function` with `args` (the name first).
     pub(crate) fn call_function(&mut self, function: &Function, args: Vec<Bytes>) -> Outcome {
+        let adopts = std::mem::take(&mut self.call_adopts_frame);
         if let Some(status) = self.refuse_call(&args[0]) {
             return status;
         }
@@ -56,7 +57,11 @@ impl Session {
         let direct = std::mem::take(&mut self.exec_directly);
         let line = self.line;
         self.calls.push(call);
-        self.variables.push_frame(FrameKind::Function);
+        if adopts {
+            self.variables.adopt_frame();
+        } else {
+            self.variables.push_frame(FrameKind::Function);
+        }
         let traps = self
             .traps
             .enter_function(self.is(SetOption::Functrace) || function.traced, self.is(SetOption::Errtrace));
@@ -71,7 +76,9 @@ impl Session {
             self.options = saved;
         }
         self.traps.leave_function(traps);
-        self.variables.pop_frame();
+        if !adopts {
+            self.variables.pop_frame();
+        }
         self.calls.pop();
         self.line = line;
         self.exec_directly = direct;

@@ -220,6 +220,11 @@ impl Session {
         self.error(message);
     }
 
+    /// The same for a background job that was waited for.
+    pub(crate) fn report_job_signal(&mut self, pid: i32, status: i32, text: &[u8]) {
+        self.report_signal(pid, status, || text.to_vec());
+    }
+
     /// Reaps whatever has ended, without waiting.
     pub(crate) fn reap(&mut self) {
         while let Ok((pid, status)) = sys::wait_any(false) {

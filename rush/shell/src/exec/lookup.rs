@@ -67,7 +67,7 @@ impl Session {
             return Some(known.path.clone());
         }
         let path = self.search_path(name, true).into_iter().next()?;
-        if self.is(SetOption::Hashall) && path.starts_with(b"/") {
+        if self.is(SetOption::Hashall) {
             self.hashed.insert(name.to_vec(), Hashed { path: path.clone(), hits: 1 });
         }
         Some(path)

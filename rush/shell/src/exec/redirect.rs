@@ -265,8 +265,8 @@ impl Session {
         };
         let done = self.install_at(redirect, file, saved)?;
         if done && moves && number != target {
-            let old = self.descriptors.replace(number, Entry::Closed);
-            saved.0.push((number, old));
+            // bash does not open the moved descriptor again when the command is over.
+            self.descriptors.replace(number, Entry::Closed);
         }
         Ok(done)
     }

@@ -55,6 +55,11 @@ impl Session {
                                 return Err(Unwind::Exit(s));
                             }
                         }
+                        // A string goes on with its next line, except in a subshell.
+                        Err(Unwind::Discard(s)) if self.subshell_depth == 0 => {
+                            self.status = s;
+                            status = s;
+                        }
                         Err(unwind) => return Err(unwind),
                     }
                     if self.is(SetOption::Onecmd) && top {

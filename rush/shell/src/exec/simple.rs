@@ -117,7 +117,9 @@ impl Session {
             }
         }
         if result.is_ok() {
+            self.call_adopts_frame = self.functions.contains_key(&args[0]);
             result = self.run_arguments(args, true);
+            self.call_adopts_frame = false;
         }
         self.variables.pop_frame();
         result

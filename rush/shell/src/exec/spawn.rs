@@ -314,7 +314,7 @@ impl Session {
 
     /// What a process just forked has to forget.
     pub(crate) fn became_child(&mut self) {
-        self.jobs = Default::default();
+        self.jobs.for_subshell();
         self.interactive = false;
         self.options.put(crate::state::options::SetOption::Monitor, false);
         self.traps.became_child();

@@ -16,7 +16,7 @@ impl Session {
     fn trace_prefix(&mut self) -> Bytes {
         let text = match self.get_id(names::PS4) {
             Some(text) => text.into_owned(),
-            None => b"+ ".to_vec(),
+            None => Bytes::new(),
         };
         let status = self.status;
         self.options.put(SetOption::Xtrace, false);
@@ -109,7 +109,7 @@ impl Session {
 
     pub(crate) fn trace_arithmetic(&mut self, expression: &Expression) {
         let mut text = b"(( ".to_vec();
-        text.extend_from_slice(expression.word.source().trim_ascii());
+        text.extend_from_slice(expression.word.source());
         text.extend_from_slice(b" ))");
         self.trace_line(&text);
     }

@@ -88,6 +88,7 @@ impl Session {
                 Ok((id, Some(index)))
             }
             Resolved::Dangling(id) => Ok((id, None)),
+            Resolved::Circular => Ok((id, None)),
         }
     }
 }

@@ -26,6 +26,8 @@ pub(crate) enum Target {
     Special(u8),
     /// A reference to nothing: unset.
     Nothing,
+    /// A list that does not exist: no values.
+    Missing,
 }
 
 /// The value or values of a target.
@@ -224,11 +226,11 @@ impl Session {
         };
         let id = match self.resolve(id) {
             Resolved::Variable(id) => id,
-            Resolved::Dangling(_) => return Ok(Target::Nothing),
+            Resolved::Dangling(_) | Resolved::Circular => return Ok(Target::Nothing),
             Resolved::Element(id, text) => {
                 return match &parameter.subscript {
                     None => self.element_target(id, &text),
-                    Some(_) => Ok(Target::Nothing),
+                    Some(_) => Ok(Target::Missing),
                 };
             }
         };
@@ -266,7 +268,7 @@ impl Session {
             return Ok(match self.resolve(id) {
                 Resolved::Variable(id) => Target::Variable(id),
                 Resolved::Element(id, subscript) => return self.element_target(id, &subscript),
-                Resolved::Dangling(_) => Target::Nothing,
+                Resolved::Dangling(_) | Resolved::Circular => Target::Nothing,
             });
         }
         if let Some((name, subscript)) = split_subscript(text) {
@@ -315,6 +317,7 @@ impl Session {
             Target::AllPositional(star) => Values::List(self.positional.to_vec(), *star),
             Target::Special(byte) => one(self.special(*byte)),
             Target::Nothing => Values::Unset,
+            Target::Missing => Values::List(Vec::new(), false),
         })
     }
 
@@ -397,7 +400,10 @@ impl Session {
         let absent = match &values {
             Values::Unset => true,
             Values::One(text) => colon && text.is_empty(),
-            Values::List(items, _) => items.is_empty() || colon && items.len() == 1 && items[0].is_empty(),
+            Values::List(items, star) => {
+                let joined = items.len() > 1 && (!star || fields.joiner().is_some());
+                items.is_empty() || colon && !joined && items.iter().all(Vec::is_empty)
+            }
         };
         match (operator, absent) {
             (b'+', true) => {

@@ -68,7 +68,7 @@ impl Session {
             },
             dotglob: self.shopt(Shopt::Dotglob) || !ignore.is_empty(),
             globstar: self.shopt(Shopt::Globstar),
-            match_dot_dirs: !self.shopt(Shopt::Globskipdots),
+            match_dot_dirs: !self.shopt(Shopt::Globskipdots) && ignore.is_empty(),
             ignore: &ignore,
         };
         expand(pattern, Path::new("."), &options)

@@ -24,6 +24,8 @@ pub(crate) enum Resolved {
     Element(NameId, Bytes),
     /// A nameref without a value, or one that is not a name.
     Dangling(NameId),
+    /// A loop of namerefs, which has been reported.
+    Circular,
 }
 
 impl Session {
@@ -53,7 +55,7 @@ impl Session {
         message.extend_from_slice(self.variables.names.text(id));
         message.extend_from_slice(b": circular name reference");
         self.error(message);
-        Resolved::Variable(id)
+        Resolved::Circular
     }
 
     /// Whether the variable `id` is an associative array (after namerefs).
@@ -69,6 +71,13 @@ impl Session {
     pub(crate) fn index(&mut self, id: NameId, subscript: &Expression) -> Expanded<Index> {
         if self.is_associative_id(id) {
             return Ok(Index::Key(self.subscript_key(subscript)?));
+        }
+        // Single quotes do not quote in arithmetic; the text is read again as such.
+        if subscript.word.source().contains(&b'\'') {
+            let source = subscript.word.source().to_vec();
+            let word = self.parse_word(&source, crate::syntax::Mode::Arithmetic)?;
+            let text = self.expand_quoted(&word)?;
+            return Ok(Index::Number(self.evaluate(&text)?));
         }
         Ok(Index::Number(self.arithmetic(subscript)?))
     }
@@ -121,6 +130,9 @@ impl Session {
     pub(crate) fn assignment_failed(&mut self, error: AssignError) -> Unwind {
         self.report_assign_error(&error);
         self.status = 1;
+        if self.is(crate::state::options::SetOption::Posix) && !self.interactive {
+            return Unwind::Exit(if self.runs_command_string { 127 } else { 1 });
+        }
         Unwind::Discard(1)
     }
 

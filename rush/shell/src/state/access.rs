@@ -73,7 +73,7 @@ impl Session {
                 let index = self.index_from_text(id, &text).ok()?;
                 self.element(id, &index).ok()?.map(Cow::Owned)
             }
-            Resolved::Dangling(_) => None,
+            Resolved::Dangling(_) | Resolved::Circular => None,
         }
     }
 
@@ -113,10 +113,20 @@ impl Session {
         use crate::expand::Resolved;
         let (id, index) = match self.resolve(id) {
             Resolved::Variable(id) => (id, index),
+            Resolved::Element(id, text) if index.is_some() => {
+                let mut message = b"`".to_vec();
+                message.extend_from_slice(self.variables.names.text(id));
+                message.push(b'[');
+                message.extend(text);
+                message.extend_from_slice(b"]': not a valid identifier");
+                self.error(message);
+                return Err(AssignError::Reported);
+            }
             Resolved::Element(id, text) => {
                 let index = self.index_from_text(id, &text).map_err(AssignError::Unwind)?;
                 (id, Some(index))
             }
+            Resolved::Circular => return Err(AssignError::Reported),
             Resolved::Dangling(id) => return self.assign_dangling(id, value),
         };
         let attributes = self.variables.slot(id).attributes;
@@ -357,7 +367,7 @@ impl Session {
             return None;
         }
         let mut names: Vec<Bytes> = self.calls.iter().rev().map(|c| c.name.to_vec()).collect();
-        if !self.runs_command_string {
+        if !self.runs_command_string && !self.reads_standard_input {
             names.push(b"main".to_vec());
         }
         Some(names)
@@ -365,7 +375,7 @@ impl Session {
 
     fn source_names(&self) -> Vec<Bytes> {
         let mut names: Vec<Bytes> = self.calls.iter().rev().map(|c| c.source.to_vec()).collect();
-        if !self.runs_command_string && (!self.reads_standard_input || !names.is_empty()) {
+        if !self.runs_command_string && !self.reads_standard_input {
             names.push(self.name.clone());
         }
         names
@@ -373,7 +383,7 @@ impl Session {
 
     fn call_lines(&self) -> Vec<Bytes> {
         let mut lines: Vec<Bytes> = self.calls.iter().rev().map(|c| decimal(i64::from(c.line))).collect();
-        if !self.runs_command_string && (!self.reads_standard_input || !lines.is_empty()) {
+        if !self.runs_command_string && !self.reads_standard_input {
             lines.push(b"0".to_vec());
         }
         lines

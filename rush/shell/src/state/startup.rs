@@ -4,7 +4,7 @@ use super::names;
 use super::options::{SetOption, Shopt};
 use super::session::Session;
 use super::value::{Attributes, Value, decimal};
-use crate::{Bytes, sys};
+use crate::{Bytes, Outcome, sys};
 use std::ffi::CString;
 use std::rc::Rc;
 
@@ -93,6 +93,10 @@ impl Session {
         let slot = self.variables.slot_mut(names::BASH_VERSINFO);
         slot.attributes = slot.attributes.with(Attributes::READONLY);
         self.set_default(names::HOSTNAME, &sys::host_name());
+        if self.get(b"SHELL").is_none() {
+            let shell = sys::login_shell().unwrap_or_else(|| b"/bin/sh".to_vec());
+            let _ = self.set(b"SHELL", shell);
+        }
         self.set_default(names::HOSTTYPE, b"x86_64");
         self.set_default(names::MACHTYPE, b"x86_64-pc-linux-gnu");
         self.set_default(names::OSTYPE, b"linux-gnu");
@@ -146,57 +150,58 @@ impl Session {
         self.options.put_shopt(Shopt::ExpandAliases, true);
         self.options.put(SetOption::History, true);
         self.options.put(SetOption::Histexpand, true);
+        self.options.put(SetOption::Emacs, true);
         self.set_default(names::PS1, b"\\s-\\v\\$ ");
         self.set_default(names::PS2, b"> ");
     }
 
     /// Runs the start-up file of interactive shells.
-    pub fn run_rc_file(&mut self, file: Option<Bytes>) {
+    pub fn run_rc_file(&mut self, file: Option<Bytes>) -> Outcome {
         if let Some(file) = file {
-            self.source_if_there(&file);
-            return;
+            return self.source_if_there(&file);
         }
-        let Some(home) = self.get_id(names::HOME).map(|v| v.into_owned()) else { return };
+        let Some(home) = self.get_id(names::HOME).map(|v| v.into_owned()) else { return Ok(0) };
         for name in [&b"/.rushrc"[..], b"/.bashrc"] {
             let mut path = home.clone();
             path.extend_from_slice(name);
             if sys::exists(&path) {
-                self.source_if_there(&path);
-                return;
+                return self.source_if_there(&path);
             }
         }
+        Ok(0)
     }
 
     /// Runs the start-up files of login shells.
-    pub fn run_profile(&mut self) {
-        self.source_if_there(b"/etc/profile");
-        let Some(home) = self.get_id(names::HOME).map(|v| v.into_owned()) else { return };
+    pub fn run_profile(&mut self) -> Outcome {
+        self.source_if_there(b"/etc/profile")?;
+        let Some(home) = self.get_id(names::HOME).map(|v| v.into_owned()) else { return Ok(0) };
         for name in [&b"/.bash_profile"[..], b"/.bash_login", b"/.profile"] {
             let mut path = home.clone();
             path.extend_from_slice(name);
             if sys::exists(&path) {
-                self.source_if_there(&path);
-                return;
+                return self.source_if_there(&path);
             }
         }
+        Ok(0)
     }
 
     /// Runs the file that BASH_ENV (or ENV, for an interactive POSIX shell) names.
-    pub fn run_environment_file(&mut self) {
+    pub fn run_environment_file(&mut self) -> Outcome {
         let id = match (self.interactive, self.is(SetOption::Posix)) {
             (false, false) => names::BASH_ENV,
             (true, true) => names::ENV,
-            _ => return,
+            _ => return Ok(0),
         };
-        let Some(text) = self.get_id(id).map(|v| v.into_owned()) else { return };
-        if let Ok(path) = self.expand_text(&text) {
-            self.source_if_there(&path);
+        let Some(text) = self.get_id(id).map(|v| v.into_owned()) else { return Ok(0) };
+        match self.expand_text(&text) {
+            Ok(path) => self.source_if_there(&path),
+            Err(_) => Ok(1),
         }
     }
 
-    fn source_if_there(&mut self, path: &[u8]) {
-        let Ok(file) = self.open_shell_path(path, libc::O_RDONLY) else { return };
+    fn source_if_there(&mut self, path: &[u8]) -> Outcome {
+        let Ok(file) = self.open_shell_path(path, libc::O_RDONLY) else { return Ok(0) };
         let text = self.read_all(&file);
-        let _ = self.run_sourced(path, &text, Vec::new());
+        self.run_sourced(path, &text, Vec::new())
     }
 }

@@ -137,6 +137,14 @@ impl Variables {
         self.frames.push(Frame { kind, shadowed: Vec::new(), journaled: self.mark });
     }
 
+    /// Turns the innermost frame, which holds assignments before a function call, into the function's own.
+    pub fn adopt_frame(&mut self) {
+        let index = self.frames.len().wrapping_sub(1);
+        if index < self.frames.len() {
+            self.frame_mut(index).kind = FrameKind::Function;
+        }
+    }
+
     /// Closes the innermost frame; what it shadowed is visible again.
     pub fn pop_frame(&mut self) {
         let Some(frame) = self.frames.pop() else { return };
@@ -181,7 +189,7 @@ impl Variables {
     /// function `keep_scope` stays as an unset local.
     pub fn unset(&mut self, id: NameId, keep_scope: Option<usize>) {
         let scope = self.slot(id).scope();
-        if scope == 0 || Some(scope) == keep_scope {
+        if scope == 0 || keep_scope.is_some_and(|keep| scope >= keep) {
             let slot = self.slot_mut(id);
             slot.value = Value::Unset;
             slot.attributes = Attributes::NONE;

@@ -70,10 +70,22 @@ impl Parser<'_> {
     fn follows_open_alias(&mut self) -> bool {
         let at = self.input.position();
         let ends = std::mem::take(&mut self.alias.open_ends);
-        let follows = ends
-            .iter()
-            .any(|end| *end <= at && self.input.slice(*end, at).iter().all(|b| word::is_blank(*b)));
+        let follows = ends.iter().any(|end| *end <= at && only_blanks(self.input.slice(*end, at)));
         self.alias.open_ends = ends.into_iter().filter(|end| *end >= at).collect();
         follows
     }
+}
+
+/// Whether `text` is blanks and line continuations.
+fn only_blanks(text: &[u8]) -> bool {
+    let mut bytes = text.iter().copied();
+    while let Some(byte) = bytes.next() {
+        let continuation = byte == b'\\' && bytes.clone().next() == Some(b'\n');
+        if continuation {
+            bytes.next();
+        } else if !word::is_blank(byte) {
+            return false;
+        }
+    }
+    true
 }

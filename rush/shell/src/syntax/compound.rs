@@ -176,9 +176,13 @@ impl Parser<'_> {
 
     fn for_head_and_body(&mut self) -> Parsed<ForLoop> {
         self.skip_blanks();
+        self.expand_alias_here(false)?;
+        self.skip_blanks();
         let Some(variable) = self.word()? else { return Err(self.unexpected()) };
         let variable = variable.source().to_vec();
         self.skip_newlines()?;
+        self.expand_alias_here(false)?;
+        self.skip_blanks();
         let words = if self.peek_keyword() == b"in" {
             self.input.advance(2);
             let words = self.for_words()?;
@@ -197,6 +201,8 @@ impl Parser<'_> {
     fn for_words(&mut self) -> Parsed<Vec<Word>> {
         let mut words = Vec::new();
         loop {
+            self.skip_blanks();
+            self.expand_alias_here(false)?;
             self.skip_blanks();
             match self.word()? {
                 Some(word) => words.push(word),

@@ -77,7 +77,9 @@ impl Parser<'_> {
                 self.input.advance(1);
                 Condition::Group(Box::new(inner))
             }
-            _ if self.peek_keyword() == b"!" => {
+            _ if self.peek_keyword() == b"!"
+                && !(self.extglob_option && self.input.raw_at(1) == Some(b'(')) =>
+            {
                 self.input.advance(1);
                 Condition::Not(Box::new(self.condition_term()?))
             }
@@ -102,7 +104,7 @@ impl Parser<'_> {
         let first = self.condition_word()?;
         if let Some([b'-', letter]) = first.unquoted_literal() {
             let letter = *letter;
-            if UNARY.contains(&letter) && !self.at_condition_end()? && self.peek_operator().is_none() {
+            if UNARY.contains(&letter) && !self.at_condition_end()? {
                 return Ok(Condition::Unary(letter, self.condition_word()?));
             }
             if UNARY.contains(&letter) && self.at_condition_end()? && letter != b'a' && letter != b'o' {

@@ -343,7 +343,10 @@ impl Parser<'_> {
                 self.take_two();
                 self.test_operation(next.unwrap_or(b'-'), true, quoted)?
             }
-            b':' => self.substring_operation()?,
+            b':' => match self.substring_operation()? {
+                Some(operation) => operation,
+                None => return self.bad_parameter(start, line),
+            },
             b'-' | b'=' | b'?' | b'+' => {
                 self.input.advance(1);
                 self.test_operation(byte, false, quoted)?
@@ -440,8 +443,11 @@ impl Parser<'_> {
         Ok(Operation::Case { operator, all, pattern })
     }
 
-    fn substring_operation(&mut self) -> Parsed<Operation> {
+    fn substring_operation(&mut self) -> Parsed<Option<Operation>> {
         self.input.advance(1);
+        if self.input.current() == Some(b'}') {
+            return Ok(None);
+        }
         let offset = self.offset_expression()?;
         let length = if self.input.current() == Some(b':') {
             self.input.advance(1);
@@ -449,7 +455,7 @@ impl Parser<'_> {
         } else {
             None
         };
-        Ok(Operation::Substring { offset, length })
+        Ok(Some(Operation::Substring { offset, length }))
     }
 
     fn offset_expression(&mut self) -> Parsed<Expression> {

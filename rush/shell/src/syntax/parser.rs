@@ -36,6 +36,9 @@ pub struct Parser<'a> {
     pub(super) alias: AliasState,
     /// Warnings for the user (a here-document delimited by the end of the file), with their lines.
     pub warnings: Vec<(u32, Bytes)>,
+    pub(super) in_assignment: bool,
+    /// Whether `extglob` is on, also inside `[[ ]]`, where extended patterns always are.
+    pub(super) extglob_option: bool,
     depth: usize,
 }
 
@@ -45,8 +48,17 @@ const CLOSING: &[&[u8]] = &[b"then", b"else", b"elif", b"fi", b"do", b"done", b"
 impl<'a> Parser<'a> {
     /// A parser of `input`.
     pub fn new(input: &'a mut Input, context: Context<'a>) -> Self {
-        let alias = AliasState::default();
-        Parser { input, context, pending: Vec::new(), alias, warnings: Vec::new(), depth: 0 }
+        let extglob_option = context.extglob;
+        Parser {
+            input,
+            context,
+            pending: Vec::new(),
+            alias: AliasState::default(),
+            warnings: Vec::new(),
+            in_assignment: false,
+            extglob_option,
+            depth: 0,
+        }
     }
 
     /// Parses one complete command: the and-or lists up to the end of a line.

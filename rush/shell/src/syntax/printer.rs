@@ -10,7 +10,6 @@ pub fn function(definition: &FunctionDefinition) -> Bytes {
     printer.text(&definition.name);
     printer.text(b" () \n");
     printer.body(&definition.body);
-    printer.text(b"\n");
     printer.out
 }
 

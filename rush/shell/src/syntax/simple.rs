@@ -44,7 +44,7 @@ impl Parser<'_> {
             let Some(word) = self.word()? else { break };
             if prefix {
                 let text = word.unquoted_literal().unwrap_or(b"");
-                declaration = DECLARATION_BUILTINS.contains(&text);
+                declaration = DECLARATION_BUILTINS.contains(&text) || text == b"let";
                 prefix = matches!(text, b"command" | b"builtin")
                     || text.starts_with(b"-") && !command.words.is_empty();
             }
@@ -154,9 +154,26 @@ impl Parser<'_> {
 
     /// An argument of a declaration builtin that is an assignment.
     fn assignment_word(&mut self) -> Parsed<Option<Word>> {
+        let start = self.input.position();
         let Some((assignment, source)) = self.assignment()? else { return Ok(None) };
+        let blank = |s: &super::ast::Expression| s.word.source().iter().any(|b| super::word::is_blank(*b));
+        if assignment.subscript.as_ref().is_some_and(blank) {
+            self.input.seek(start);
+            return Ok(None);
+        }
+        // Should the command turn out to be no declaration builtin, this is an ordinary word.
+        let end = self.input.position();
+        let kind = match &assignment.value {
+            AssignmentValue::Array(_) => super::ast::WordKind::Constant(source.clone()),
+            AssignmentValue::Scalar(_) => {
+                self.input.seek(start);
+                let word = self.word()?;
+                self.input.seek(end);
+                word.map_or(super::ast::WordKind::Constant(source.clone()), |w| w.kind)
+            }
+        };
         let source = Some(source.into());
-        Ok(Some(Word { source, assignment: Some(Box::new(assignment)), ..Word::default() }))
+        Ok(Some(Word { kind, source, assignment: Some(Box::new(assignment)) }))
     }
 
     /// `( elements )` at the position.

@@ -80,6 +80,16 @@ impl Mode {
         self.single_quotes()
     }
 
+    /// Whether a tilde at the start is a tilde-prefix.
+    fn starts_with_tilde(self) -> bool {
+        use Mode::*;
+        match self {
+            Word | AssignmentValue | Pattern { .. } | Regex => true,
+            Operand { quoted } => !quoted,
+            _ => false,
+        }
+    }
+
     fn is_word(self) -> bool {
         matches!(self, Mode::Word | Mode::AssignmentValue)
     }
@@ -171,8 +181,13 @@ impl Parser<'_> {
         self.enter()?;
         let mut builder = Builder::default();
         let mut scan = Scan { mode, depth: 0, ternary: 0, start_line: self.input.line() };
-        let mut tilde = !matches!(mode, Mode::DoubleQuoted | Mode::HereDocument | Mode::Text)
-            && mode != (Mode::Operand { quoted: true });
+        let mut tilde = mode.starts_with_tilde();
+        let outer = self.in_assignment;
+        match mode {
+            Mode::AssignmentValue => self.in_assignment = true,
+            Mode::Word => self.in_assignment = false,
+            _ => {}
+        }
         while let Some(byte) = self.mode_current(mode) {
             if scan.ends_at(self, byte) {
                 break;
@@ -183,6 +198,7 @@ impl Parser<'_> {
             }
             tilde = self.step(byte, &mut scan, &mut builder)?;
         }
+        self.in_assignment = outer;
         self.leave();
         Ok(builder.finish())
     }
@@ -235,6 +251,7 @@ impl Parser<'_> {
             }
             b'=' if mode == Mode::Word => return builder_is_assignment(builder),
             b':' if mode == Mode::AssignmentValue => return true,
+            b':' if self.in_assignment && mode == (Mode::Operand { quoted: false }) => return true,
             b':' if mode == Mode::Word => return builder_is_assignment(builder),
             _ => {}
         }
@@ -291,6 +308,7 @@ impl Parser<'_> {
                 mode == Mode::AssignmentValue || builder_is_assignment(builder) || !builder.is_empty()
             }
             (Mode::Operand { .. } | Mode::Pattern { .. }, Some(b'}')) => true,
+            (Mode::Operand { .. }, Some(b':')) => self.in_assignment,
             (Mode::Operand { .. }, Some(b)) => is_meta(b),
             (Mode::Pattern { .. } | Mode::Subscript, Some(_)) => false,
             (_, Some(b)) => is_meta(b),

@@ -50,6 +50,12 @@ pub fn home_directory(user: Option<&[u8]>) -> Option<Bytes> {
     fields.map(|f| f[5].clone())
 }
 
+/// The login shell of the process's user.
+pub fn login_shell() -> Option<Bytes> {
+    let id = user_id().to_string().into_bytes();
+    find_user(|f| f[2] == id).map(|f| f[6].clone())
+}
+
 /// The name of the process's user.
 pub fn user_name() -> Bytes {
     let id = effective_user_id().to_string().into_bytes();
