@@ -34,7 +34,8 @@ pub(crate) fn logical_directory(session: &mut Session) -> Result<Bytes, i32> {
     if clean && same_file(&pwd, b".") {
         return Ok(pwd);
     }
-    physical
+    // The working directory may have been removed; its name is still known.
+    if clean && physical.is_err() { Ok(pwd) } else { physical }
 }
 
 /// Makes `path` absolute against `base` and removes `.` and `..` by name.

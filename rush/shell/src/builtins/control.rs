@@ -31,7 +31,7 @@ fn loop_count(session: &mut Session, args: &[Bytes]) -> Result<Option<u32>, Unwi
     if rest.len() > 1 {
         session.builtin_error(&name, "too many arguments");
         session.status = 1;
-        return Err(Unwind::Discard(1));
+        return Err(if session.interactive { Unwind::Discard(1) } else { Unwind::Exit(1) });
     }
     let Some(text) = rest.first() else { return Ok(Some(1)) };
     match parse_integer(text) {

@@ -472,7 +472,7 @@ fn make_local(session: &mut Session, request: &Request, id: NameId, scope: usize
         session.builtin_error(&request.builtin, [name.as_slice(), b": readonly variable"].concat());
         return false;
     }
-    let temporary = session.variables.is_temporary(slot.scope()) && slot.scope() + 1 == scope;
+    let temporary = slot.attributes.has(Attributes::TEMPORARY) && slot.scope() > 0;
     let inherits =
         temporary || request.inherit || session.shopt(crate::state::options::Shopt::LocalvarInherit);
     let old = session.variables.bind(id, scope);
@@ -480,7 +480,8 @@ fn make_local(session: &mut Session, request: &Request, id: NameId, scope: usize
     slot.attributes = Attributes::DECLARED;
     if let (Some(old), true) = (old, inherits) {
         slot.value = old.value;
-        slot.attributes = old.attributes.without(Attributes::NAMEREF).with(Attributes::DECLARED);
+        let dropped = Attributes::NAMEREF.with(Attributes::TEMPORARY);
+        slot.attributes = old.attributes.without(dropped).with(Attributes::DECLARED);
         session.variables.export_generation += 1;
     }
     true

@@ -215,10 +215,10 @@ impl Session {
     /// The index of `[subscript]=value`; `None` if it is out of range, which is reported.
     fn element_index(&mut self, id: NameId, subscript: &Expression, value: &[u8]) -> Expanded<Option<i64>> {
         let mut index = self.arithmetic(subscript)?;
-        if index < 0 {
-            if let Value::Indexed(array) = &self.variables.slot(id).value {
-                index += array.max_index() + 1;
-            }
+        if index < 0
+            && let Value::Indexed(array) = &self.variables.slot(id).value
+        {
+            index += array.max_index() + 1;
         }
         if index >= 0 {
             return Ok(Some(index));
@@ -283,10 +283,7 @@ impl Session {
         };
         let value = match ready.value {
             ReadyValue::Scalar(value) => value,
-            ReadyValue::Array(elements) => {
-                let texts: Vec<Bytes> = elements.into_iter().map(|e| e.value).collect();
-                [b"(", &texts.join(&b' ')[..], b")"].concat()
-            }
+            ReadyValue::Array(_) => crate::syntax::printer::array_literal(assignment),
         };
         if ready.subscript.is_some() {
             return Ok(());
@@ -298,7 +295,8 @@ impl Session {
         }
         let scope = self.variables.depth();
         let old = self.variables.bind(id, scope).unwrap_or_default();
-        let kept = old.attributes.without(Attributes::DYNAMIC).without(Attributes::NAMEREF);
+        let dropped = Attributes::DYNAMIC.with(Attributes::NAMEREF).with(Attributes::TEMPORARY);
+        let kept = old.attributes.without(dropped);
         let slot = self.variables.slot_mut(id);
         slot.attributes = kept;
         if ready.append {
@@ -307,7 +305,8 @@ impl Session {
         let result = self.assign(id, None, value, ready.append);
         result.map_err(|error| self.assignment_failed(error))?;
         let slot = self.variables.slot_mut(id);
-        slot.attributes = slot.attributes.with(Attributes::EXPORT).with(Attributes::DECLARED);
+        slot.attributes =
+            slot.attributes.with(Attributes::EXPORT).with(Attributes::DECLARED).with(Attributes::TEMPORARY);
         self.variables.export_generation += 1;
         Ok(())
     }

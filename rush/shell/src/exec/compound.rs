@@ -19,7 +19,6 @@ impl Session {
         if command.redirects.is_empty() {
             return self.run_compound_kind(command);
         }
-        self.line = command.line;
         match self.redirect(&command.redirects)? {
             Ok(saved) => {
                 let result = self.run_compound_kind(command);

@@ -96,8 +96,10 @@ impl Session {
             }
             [stage] => self.run_stage(stage),
             stages => {
+                self.line = pipeline.line;
                 let status = self.run_pipes(stages, pipeline)?;
                 self.status = status;
+                self.line = pipeline.line;
                 self.check_errexit()?;
                 Ok(status)
             }

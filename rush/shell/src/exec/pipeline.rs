@@ -25,6 +25,11 @@ impl Session {
                 break;
             }
             let output = if last { None } else { Some(self.make_pipe()?) };
+            if let (Command::Simple(simple), true) = (stage, self.traps.wants_text()) {
+                self.line = simple.line;
+                self.command_text = crate::syntax::printer::simple_command(simple);
+                self.run_debug_trap()?;
+            }
             match self.fork_child(&launch)? {
                 0 => self.run_stage_child(stage, input, output),
                 pid => children.push(pid),
@@ -102,9 +107,13 @@ impl Session {
     /// `list &`
     pub(crate) fn run_background(&mut self, and_or: &AndOr) -> Outcome {
         let text = crate::syntax::printer::and_or(and_or);
+        let monitor = self.is(SetOption::Monitor);
         let pid = self.fork_background()?;
+        if monitor {
+            sys::set_process_group(pid);
+        }
         if pid == 0 {
-            if !self.background_monitor {
+            if !monitor {
                 sys::ignore_interrupts();
                 self.null_input();
             }

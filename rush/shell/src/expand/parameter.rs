@@ -401,7 +401,7 @@ impl Session {
             Values::Unset => true,
             Values::One(text) => colon && text.is_empty(),
             Values::List(items, star) => {
-                let joined = items.len() > 1 && (!star || fields.joiner().is_some());
+                let joined = items.len() > 1 && (!(*star && quoted) || fields.joiner().is_some());
                 items.is_empty() || colon && !joined && items.iter().all(Vec::is_empty)
             }
         };

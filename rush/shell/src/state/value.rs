@@ -87,6 +87,8 @@ impl Attributes {
     pub const DECLARED: Attributes = Attributes(256);
     /// The value is computed by the session when read (`RANDOM`, `LINENO` ...).
     pub const DYNAMIC: Attributes = Attributes(512);
+    /// Bound by an assignment before the command being run.
+    pub const TEMPORARY: Attributes = Attributes(1024);
     /// Attributes that change how a value is assigned.
     pub const TRANSFORMING: Attributes = Attributes(4 | 8 | 16 | 32);
 

@@ -189,7 +189,8 @@ impl Variables {
     /// function `keep_scope` stays as an unset local.
     pub fn unset(&mut self, id: NameId, keep_scope: Option<usize>) {
         let scope = self.slot(id).scope();
-        if scope == 0 || keep_scope.is_some_and(|keep| scope >= keep) {
+        let temporary = self.slot(id).attributes.has(Attributes::TEMPORARY);
+        if scope == 0 || !temporary && keep_scope.is_some_and(|keep| scope >= keep) {
             let slot = self.slot_mut(id);
             slot.value = Value::Unset;
             slot.attributes = Attributes::NONE;

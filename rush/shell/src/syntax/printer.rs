@@ -42,6 +42,13 @@ pub fn and_or(and_or: &AndOr) -> Bytes {
     printer.out
 }
 
+/// `( elements )` of an array assignment.
+pub fn array_literal(assignment: &Assignment) -> Bytes {
+    let mut printer = Printer::default();
+    printer.array(assignment);
+    printer.out
+}
+
 /// `for x in words`, without the body.
 pub fn for_head(keyword: &str, head: &ForLoop) -> Bytes {
     let mut printer = Printer::default();
@@ -236,22 +243,25 @@ impl Printer {
         self.text(if assignment.append { b"+=" } else { b"=" });
         match &assignment.value {
             AssignmentValue::Scalar(word) => self.text(word.source()),
-            AssignmentValue::Array(elements) => {
-                self.text(b"(");
-                for (n, element) in elements.iter().enumerate() {
-                    if n > 0 {
-                        self.text(b" ");
-                    }
-                    if let Some(subscript) = &element.subscript {
-                        self.text(b"[");
-                        self.text(subscript.word.source());
-                        self.text(if element.append { b"]+=" } else { b"]=" });
-                    }
-                    self.text(element.value.source());
-                }
-                self.text(b")");
-            }
+            AssignmentValue::Array(_) => self.array(assignment),
         }
+    }
+
+    fn array(&mut self, assignment: &Assignment) {
+        let AssignmentValue::Array(elements) = &assignment.value else { return };
+        self.text(b"(");
+        for (n, element) in elements.iter().enumerate() {
+            if n > 0 {
+                self.text(b" ");
+            }
+            if let Some(subscript) = &element.subscript {
+                self.text(b"[");
+                self.text(subscript.word.source());
+                self.text(if element.append { b"]+=" } else { b"]=" });
+            }
+            self.text(element.value.source());
+        }
+        self.text(b")");
     }
 
     fn redirects(&mut self, redirects: &[Redirect]) {

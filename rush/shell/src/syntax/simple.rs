@@ -43,7 +43,7 @@ impl Parser<'_> {
             }
             let Some(word) = self.word()? else { break };
             if prefix {
-                let text = word.unquoted_literal().unwrap_or(b"");
+                let text = word.as_constant().unwrap_or(b"");
                 declaration = DECLARATION_BUILTINS.contains(&text) || text == b"let";
                 prefix = matches!(text, b"command" | b"builtin")
                     || text.starts_with(b"-") && !command.words.is_empty();

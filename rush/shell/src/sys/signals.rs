@@ -78,6 +78,12 @@ pub fn send_signal(pid: i32, signal: i32) -> Result<(), i32> {
     super::check(unsafe { libc::kill(pid, signal) }).map(|_| ())
 }
 
+/// Makes `pid` (0: this process) the leader of a process group of its own.
+pub fn set_process_group(pid: i32) {
+    // SAFETY: integers only.
+    unsafe { libc::setpgid(pid, if pid == 0 { 0 } else { pid }) };
+}
+
 /// A signal set from bits.
 pub(super) fn signal_set(bits: u64) -> libc::sigset_t {
     // SAFETY: sigemptyset initialises the set before it is used.
