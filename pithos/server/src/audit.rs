@@ -1,0 +1,36 @@
+//! The audit log: one JSON line for each call, with what was asked, how it ended and how long it took.
+
+use std::fs::{File, OpenOptions};
+use std::io::Write;
+use std::path::PathBuf;
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use serde_json::{Value, json};
+
+/// Writes the lines; does nothing when no file was asked for.
+pub(crate) struct Audit {
+    file: Option<Mutex<File>>,
+}
+
+impl Audit {
+    /// Opens the file to append to, readable by its owner only.
+    pub(crate) fn open(path: Option<PathBuf>) -> Result<Self, String> {
+        use std::os::unix::fs::OpenOptionsExt;
+        let Some(path) = path else { return Ok(Self { file: None }) };
+        let opened = OpenOptions::new().create(true).append(true).mode(0o600).open(&path);
+        let file = opened.map_err(|error| format!("the audit log {}: {error}", path.display()))?;
+        Ok(Self { file: Some(Mutex::new(file)) })
+    }
+
+    /// Appends one call. A line that cannot be written is reported on stderr, once per line: an audit must not fail silently.
+    pub(crate) fn call(&self, tool: &str, arguments: &Value, structured: &Value, wall: Duration) {
+        let Some(file) = &self.file else { return };
+        let time = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs_f64();
+        let line = json!({"time": time, "tool": tool, "arguments": arguments, "result": structured, "ms": wall.as_secs_f64() * 1e3});
+        let mut file = file.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Err(error) = writeln!(file, "{line}") {
+            eprintln!("pithos: the audit log cannot be written: {error}");
+        }
+    }
+}

@@ -1,0 +1,136 @@
+//! The command line: sub-commands, flags, usage errors (status 2).
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::time::Duration;
+
+use lexopt::Arg::{Long, Short, Value};
+use pithos_sessions::{Config, Manager, Request};
+
+use crate::{result, serve};
+
+const USAGE: &str = "\
+pithos: the place where agents run things
+
+usage: pithos serve [--cwd DIR] [--audit FILE]
+       pithos run [--timeout SECONDS] [--cwd DIR] [--json] COMMAND
+       pithos --version | --help
+
+  serve   an MCP server on standard input and output; it ends with its client and leaves nothing behind
+  run     one command as the server would run it; exits with its status
+";
+
+/// Usage errors end with this status.
+const EXIT_USAGE: u8 = 2;
+
+/// Runs the command line of this process.
+pub(crate) fn main() -> ExitCode {
+    match parse_and_run() {
+        Ok(code) => code,
+        Err(Failure::Usage(message)) => {
+            eprintln!("pithos: {message}\ntry 'pithos --help'");
+            ExitCode::from(EXIT_USAGE)
+        }
+        Err(Failure::Run(message)) => {
+            eprintln!("pithos: {message}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+enum Failure {
+    Usage(String),
+    Run(String),
+}
+
+impl From<lexopt::Error> for Failure {
+    fn from(error: lexopt::Error) -> Self {
+        Self::Usage(error.to_string())
+    }
+}
+
+#[derive(Default)]
+struct Options {
+    cwd: Option<PathBuf>,
+    audit: Option<PathBuf>,
+    timeout: Option<Duration>,
+    json: bool,
+    words: Vec<String>,
+}
+
+fn parse_and_run() -> Result<ExitCode, Failure> {
+    let mut parser = lexopt::Parser::from_env();
+    let mut command = None;
+    let mut options = Options::default();
+    while let Some(argument) = parser.next()? {
+        match argument {
+            Long("help") | Short('h') => {
+                print!("{USAGE}");
+                return Ok(ExitCode::SUCCESS);
+            }
+            Long("version") | Short('V') => {
+                println!("pithos {}", env!("CARGO_PKG_VERSION"));
+                return Ok(ExitCode::SUCCESS);
+            }
+            Long("cwd") => options.cwd = Some(parser.value()?.into()),
+            Long("audit") => options.audit = Some(parser.value()?.into()),
+            Long("timeout") => options.timeout = Some(seconds(&parser.value()?.to_string_lossy())?),
+            Long("json") => options.json = true,
+            Value(word) if command.is_none() => command = Some(word.to_string_lossy().into_owned()),
+            Value(word) => options.words.push(word.to_string_lossy().into_owned()),
+            other => return Err(other.unexpected().into()),
+        }
+    }
+    match command.as_deref() {
+        Some("serve") if options.words.is_empty() => start(serve::stdio(config(&options)?, options.audit)),
+        Some("run") if options.words.len() == 1 => start(run(config(&options)?, options)),
+        Some("run") => Err(Failure::Usage("run takes one command: quote it".to_string())),
+        Some(other) => Err(Failure::Usage(format!("unknown command '{other}'"))),
+        None => Err(Failure::Usage("no command was given".to_string())),
+    }
+}
+
+fn seconds(text: &str) -> Result<Duration, Failure> {
+    let value: f64 =
+        text.parse().map_err(|_| Failure::Usage(format!("--timeout: '{text}' is no number of seconds")))?;
+    Duration::try_from_secs_f64(value).map_err(|error| Failure::Usage(format!("--timeout: {error}")))
+}
+
+fn config(options: &Options) -> Result<Config, Failure> {
+    let cwd = match &options.cwd {
+        Some(folder) => folder.clone(),
+        None => std::env::current_dir()
+            .map_err(|error| Failure::Run(format!("the working directory: {error}")))?,
+    };
+    let cwd =
+        cwd.canonicalize().map_err(|error| Failure::Run(format!("--cwd {}: {error}", cwd.display())))?;
+    let logs = std::env::temp_dir().join(format!("pithos-{}", std::process::id()));
+    Ok(Config { cwd, logs, shell_arguments: Vec::new() })
+}
+
+fn start(work: impl Future<Output = Result<ExitCode, String>>) -> Result<ExitCode, Failure> {
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(2)
+        .enable_all()
+        .build()
+        .map_err(|error| Failure::Run(format!("the event loop: {error}")))?;
+    let outcome = runtime.block_on(work).map_err(Failure::Run);
+    runtime.shutdown_background();
+    outcome
+}
+
+async fn run(config: Config, options: Options) -> Result<ExitCode, String> {
+    let manager = Manager::start(config).map_err(|error| error.to_string())?;
+    let script = options.words.into_iter().next().unwrap_or_default();
+    let request = Request { script, timeout: options.timeout, ..Request::default() };
+    let job = manager.run(request).await.map_err(|error| error.to_string())?;
+    let end = job.ended().await;
+    let status = end.as_ref().and_then(|end| end.done.as_ref()).map_or(1, |done| done.status.0);
+    let report = result::of_job(&job, result::BUDGET_DEFAULT);
+    if options.json {
+        println!("{}", report.structured);
+    } else {
+        print!("{}", report.text);
+    }
+    Ok(ExitCode::from(u8::try_from(status).unwrap_or(1)))
+}

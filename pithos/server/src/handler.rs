@@ -1,0 +1,105 @@
+//! The MCP side: lists the tools, hands calls to them, turns their outcomes into results. Cancelling a call ends what it started.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use pithos_sessions::Manager;
+use rmcp::model::{
+    CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, Implementation, ListToolsResult,
+    PaginatedRequestParams, ProgressNotificationParam, ServerCapabilities, ServerConfig, Tool,
+};
+use rmcp::service::RequestContext;
+use rmcp::{ErrorData, RoleServer, ServerHandler};
+use serde_json::Value;
+
+use crate::audit::Audit;
+use crate::schema;
+use crate::tools::{self, Call, Outcome};
+
+/// One client's server.
+#[derive(Clone)]
+pub(crate) struct Handler {
+    manager: Arc<Manager>,
+    audit: Arc<Audit>,
+}
+
+impl Handler {
+    /// A handler over the sessions of `manager`.
+    pub(crate) fn new(manager: Arc<Manager>, audit: Audit) -> Self {
+        Self { manager, audit: Arc::new(audit) }
+    }
+}
+
+const INSTRUCTIONS: &str = "Shell sessions that keep their state, jobs that can be waited for, and logs of everything they wrote. Start with `run`.";
+
+impl ServerHandler for Handler {
+    fn get_info(&self) -> ServerConfig {
+        let mut info = ServerConfig::new(ServerCapabilities::builder().enable_tools().build());
+        info.server_info = Implementation::new("pithos", env!("CARGO_PKG_VERSION"));
+        info.instructions = Some(INSTRUCTIONS.to_string());
+        info
+    }
+
+    async fn list_tools(
+        &self,
+        _request: Option<PaginatedRequestParams>,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<ListToolsResult, ErrorData> {
+        let mut result = ListToolsResult::default();
+        result.tools = schema::tools();
+        Ok(result)
+    }
+
+    fn get_tool(&self, name: &str) -> Option<Tool> {
+        schema::tools().into_iter().find(|tool| tool.name == name)
+    }
+
+    async fn call_tool(
+        &self,
+        request: CallToolRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<CallToolResponse, ErrorData> {
+        let started = Instant::now();
+        let arguments = Value::Object(request.arguments.unwrap_or_default());
+        let progress = progress_reporter(&context);
+        let call = Call { manager: Arc::clone(&self.manager), cancelled: context.ct.clone() };
+        let outcome = tools::call(&request.name, arguments.clone(), call).await;
+        progress.abort();
+        let Some(outcome) = outcome else {
+            return Err(ErrorData::invalid_params(format!("there is no tool '{}'", request.name), None));
+        };
+        let (structured, result) = match outcome {
+            Outcome::Good(report) => {
+                let mut result = CallToolResult::success(vec![ContentBlock::text(report.text)]);
+                result.structured_content = Some(report.structured.clone());
+                (report.structured, result)
+            }
+            Outcome::Wrong(message) => {
+                (Value::String(message.clone()), CallToolResult::error(vec![ContentBlock::text(message)]))
+            }
+        };
+        self.audit.call(&request.name, &arguments, &structured, started.elapsed());
+        Ok(result.into())
+    }
+}
+
+/// Seconds between two progress messages.
+const PROGRESS_EVERY_S: u64 = 2;
+
+/// Tells a client that asked for it how long its call has been running.
+fn progress_reporter(context: &RequestContext<RoleServer>) -> tokio::task::JoinHandle<()> {
+    let (token, peer) = (context.meta.get_progress_token(), context.peer.clone());
+    tokio::spawn(async move {
+        let Some(token) = token else { return };
+        let started = Instant::now();
+        loop {
+            tokio::time::sleep(std::time::Duration::from_secs(PROGRESS_EVERY_S)).await;
+            let seconds = started.elapsed().as_secs_f64();
+            let parameters = ProgressNotificationParam::new(token.clone(), seconds)
+                .with_message(format!("running for {seconds:.0} s"));
+            if peer.notify_progress(parameters).await.is_err() {
+                return;
+            }
+        }
+    })
+}

@@ -1,0 +1,21 @@
+//! The `pithos` command: the MCP server, and the same work from a command line. The only place that knows JSON-RPC.
+#![forbid(unsafe_code)]
+
+mod audit;
+mod cli;
+mod handler;
+mod result;
+mod schema;
+mod serve;
+mod tools;
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    // Workers are this same executable under a role; they must not pay for anything of the server.
+    if let Some(code) = pithos_sessions::run_role(&arguments) {
+        return code;
+    }
+    cli::main()
+}

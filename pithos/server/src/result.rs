@@ -1,0 +1,170 @@
+//! What a client reads of a job: a small structured part, and the output once as text, both bounded.
+
+use pithos_sessions::limits::{KILLED_LISTED_MAX, OUTPUT_BYTES_DEFAULT};
+use pithos_sessions::{End, Job, Process, RunDone};
+use serde_json::{Map, Value, json};
+
+/// How much of the output a result shows when the client does not say.
+pub(crate) const BUDGET_DEFAULT: usize = OUTPUT_BYTES_DEFAULT;
+/// A shell's status for a process that SIGPIPE ended.
+const STATUS_SIGPIPE: i32 = 141;
+/// Statuses from here on mean 128 + a signal.
+const STATUS_SIGNAL_BASE: i32 = 128;
+
+/// The two halves of a tool result.
+pub(crate) struct Report {
+    pub(crate) structured: Value,
+    pub(crate) text: String,
+}
+
+/// The state of a job now.
+pub(crate) fn of_job(job: &Job, budget: usize) -> Report {
+    let end = job.end();
+    let failed = end.as_ref().is_none_or(|end| end.done.as_ref().is_none_or(|done| done.status.0 != 0));
+    let (rendered, totals, stderr) = job.with_capture(|capture| {
+        (capture.render(budget, failed && end.is_some()), capture.totals(), capture.stderr_tail())
+    });
+    let mut fields = Map::new();
+    fields.insert("job".into(), json!(job.handle));
+    fields.insert("session".into(), json!(job.session));
+    fields.insert("stdout_bytes".into(), json!(totals.stdout_bytes));
+    fields.insert("stderr_bytes".into(), json!(totals.stderr_bytes));
+    fields.insert("truncated".into(), json!(rendered.truncated));
+    if let Some(why) = totals.log_stopped {
+        fields.insert("log_stopped".into(), json!(why));
+    }
+    let mut notes = Vec::new();
+    match end.as_deref() {
+        Some(end) => describe_end(end, &mut fields, &mut notes),
+        None => describe_running(job, &mut fields, &mut notes),
+    }
+    if failed && end.is_some() && totals.stderr_bytes > 0 && totals.stdout_bytes > 0 {
+        fields.insert("stderr_tail".into(), json!(stderr));
+    }
+    if rendered.truncated {
+        notes.push(format!("the whole output is in the log of {}", job.handle));
+    }
+    let text = with_notes(rendered.text, &notes);
+    if !notes.is_empty() {
+        fields.insert("notes".into(), json!(notes));
+    }
+    Report { structured: Value::Object(fields), text }
+}
+
+fn describe_running(job: &Job, fields: &mut Map<String, Value>, notes: &mut Vec<String>) {
+    fields.insert("state".into(), json!("running"));
+    fields.insert("ms".into(), json!(job.started.elapsed().as_millis() as u64));
+    if let Some(process) = job.waits_for_input() {
+        let prompt = job.with_capture(|capture| last_line(&capture.render(512, true).text));
+        fields.insert(
+            "waiting_for_input".into(),
+            json!({"pid": process.pid, "command": process.command, "prompt": prompt}),
+        );
+        notes.push(format!(
+            "'{}' waits for input after '{prompt}': write to {} with the job tool",
+            process.command, job.handle
+        ));
+    } else {
+        notes.push(format!(
+            "still running as {}: wait for it, write to it or stop it with the job tool",
+            job.handle
+        ));
+    }
+}
+
+fn describe_end(end: &End, fields: &mut Map<String, Value>, notes: &mut Vec<String>) {
+    fields.insert("state".into(), json!(if end.reason.is_some() { "stopped" } else { "done" }));
+    fields.insert("ms".into(), json!(end.wall.as_micros() as f64 / 1e3));
+    if let Some(reason) = end.reason {
+        fields.insert("stopped_by".into(), json!(reason.name()));
+        notes.push(format!("ended from outside: {}", reason.name()));
+    }
+    if !end.killed.is_empty() {
+        let listed: Vec<Value> = end.killed.iter().take(KILLED_LISTED_MAX).map(process).collect();
+        notes.push(format!("{} process(es) were killed", end.killed.len()));
+        fields.insert("killed".into(), json!(listed));
+    }
+    if let Some(failure) = &end.failure {
+        fields.insert("failure".into(), json!(failure));
+        notes.push(failure.clone());
+    }
+    if let Some(done) = &end.done {
+        describe_status(done, fields, notes);
+    }
+}
+
+fn describe_status(done: &RunDone, fields: &mut Map<String, Value>, notes: &mut Vec<String>) {
+    let status = done.status.0;
+    fields.insert("status".into(), json!(status));
+    fields.insert("cwd".into(), json!(done.cwd));
+    if done.exited {
+        fields.insert("session_ended".into(), json!(true));
+        notes.push("the script ended its session".to_string());
+    }
+    if status > STATUS_SIGNAL_BASE {
+        fields.insert("signal".into(), json!(status - STATUS_SIGNAL_BASE));
+    }
+    if status != 0 {
+        notes.push(format!("exit status {status}"));
+    }
+    let pipelines: Vec<&Vec<i32>> = done.pipelines.iter().map(|pipeline| &pipeline.stages).collect();
+    if pipelines.iter().any(|stages| stages.len() > 1) {
+        fields.insert("pipelines".into(), json!(pipelines));
+    }
+    for stages in &pipelines {
+        hidden_failures(stages, notes);
+    }
+}
+
+/// A stage that failed behind a last stage that did not: the status alone would hide it.
+fn hidden_failures(stages: &[i32], notes: &mut Vec<String>) {
+    let Some((last, earlier)) = stages.split_last() else { return };
+    for (index, status) in earlier.iter().enumerate().filter(|(_, status)| **status != 0) {
+        let stage = format!("stage {} of {}", index + 1, stages.len());
+        if *status == STATUS_SIGPIPE {
+            notes.push(format!("{stage} ended by SIGPIPE, because a later stage had read enough: normal"));
+        } else if *last == 0 {
+            notes.push(format!("the pipeline's status is 0, but {stage} failed with {status}"));
+        }
+    }
+}
+
+fn process(process: &Process) -> Value {
+    json!({"pid": process.pid, "command": process.command})
+}
+
+fn last_line(text: &str) -> String {
+    text.lines().last().unwrap_or("").chars().take(200).collect()
+}
+
+fn with_notes(mut text: String, notes: &[String]) -> String {
+    if notes.is_empty() {
+        return text;
+    }
+    if !text.is_empty() && !text.ends_with('\n') {
+        text.push('\n');
+    }
+    for note in notes {
+        text.push_str(&format!("[{note}]\n"));
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::hidden_failures;
+
+    fn check(stages: &[i32], expected: &[&str]) {
+        let mut notes = Vec::new();
+        hidden_failures(stages, &mut notes);
+        assert_eq!(notes, expected, "{stages:?}");
+    }
+
+    #[test]
+    fn a_failure_before_a_good_last_stage_is_named() {
+        check(&[0], &[]);
+        check(&[1, 0], &["the pipeline's status is 0, but stage 1 of 2 failed with 1"]);
+        check(&[141, 0], &["stage 1 of 2 ended by SIGPIPE, because a later stage had read enough: normal"]);
+        check(&[0, 3], &[]);
+    }
+}

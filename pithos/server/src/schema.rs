@@ -1,0 +1,166 @@
+//! The tools as clients see them: names, descriptions, input and output schemas. Small on purpose: every byte of it is read by
+//! a model at every start.
+
+use std::sync::Arc;
+
+use rmcp::model::{JsonObject, Tool, ToolAnnotations};
+use serde_json::{Value, json};
+
+/// All tools, in the order in which they are listed.
+pub(crate) fn tools() -> Vec<Tool> {
+    vec![run(), job(), log(), session()]
+}
+
+fn object(value: Value) -> Arc<JsonObject> {
+    match value {
+        Value::Object(map) => Arc::new(map),
+        _ => Arc::new(JsonObject::new()),
+    }
+}
+
+fn tool(
+    name: &'static str,
+    description: &'static str,
+    input: Value,
+    output: Value,
+    destructive: bool,
+) -> Tool {
+    let mut tool = Tool::new(name, description, object(input));
+    tool.output_schema = Some(object(output));
+    tool.annotations = Some(ToolAnnotations::new().read_only(!destructive).destructive(destructive));
+    tool
+}
+
+/// The output of everything that shows a job.
+fn job_output() -> Value {
+    json!({
+        "type": "object",
+        "properties": {
+            "job": {"type": "string"},
+            "session": {"type": "string"},
+            "state": {"type": "string", "enum": ["running", "done", "stopped"]},
+            "status": {"type": "integer", "description": "exit status; 128+n for a signal"},
+            "signal": {"type": "integer"},
+            "stopped_by": {"type": "string"},
+            "pipelines": {"type": "array", "items": {"type": "array", "items": {"type": "integer"}}},
+            "cwd": {"type": "string"},
+            "ms": {"type": "number"},
+            "stdout_bytes": {"type": "integer"},
+            "stderr_bytes": {"type": "integer"},
+            "stderr_tail": {"type": "string"},
+            "truncated": {"type": "boolean"},
+            "waiting_for_input": {"type": "object"},
+            "killed": {"type": "array", "items": {"type": "object"}},
+            "notes": {"type": "array", "items": {"type": "string"}}
+        },
+        "required": ["job", "session", "state"]
+    })
+}
+
+fn run() -> Tool {
+    let input = json!({
+        "type": "object",
+        "properties": {
+            "command": {"type": "string", "description": "bash source"},
+            "session": {"type": "string", "description": "default: main"},
+            "cwd": {"type": "string"},
+            "env": {"type": "object", "additionalProperties": {"type": "string"}},
+            "stdin": {"type": "string", "description": "text for stdin; without it reads see end of file"},
+            "interactive": {"type": "boolean", "description": "keep stdin open for the job tool"},
+            "timeout_ms": {"type": "integer", "minimum": 1},
+            "yield_ms": {"type": "integer", "minimum": 0, "description": "come back with a running job after this; default 30000"},
+            "background": {"type": "boolean", "description": "run in a copy of the session and come back at once"},
+            "output_bytes": {"type": "integer", "minimum": 256}
+        },
+        "required": ["command"],
+        "additionalProperties": false
+    });
+    let description = "Run a bash command in a session that keeps cwd, variables, functions and options. Long output is cut in the \
+                       middle; the log tool reads all of it. A command that is still running comes back as a job.";
+    tool("run", description, input, job_output(), true)
+}
+
+fn job() -> Tool {
+    let input = json!({
+        "type": "object",
+        "properties": {
+            "action": {"type": "string", "enum": ["wait", "write", "signal", "stop", "list"]},
+            "job": {"type": "string"},
+            "timeout_ms": {"type": "integer", "minimum": 0, "description": "wait: at most this long; default 30000"},
+            "until": {"type": "string", "description": "wait: until a line of output matches this regular expression"},
+            "port": {"type": "integer", "description": "wait: until this loopback TCP port accepts"},
+            "text": {"type": "string", "description": "write: text for stdin"},
+            "close_stdin": {"type": "boolean"},
+            "signal": {"type": "string", "description": "signal: INT, TERM, HUP, KILL, USR1, USR2, STOP, CONT"},
+            "output_bytes": {"type": "integer", "minimum": 256}
+        },
+        "required": ["action"],
+        "additionalProperties": false
+    });
+    let mut output = job_output();
+    output["properties"]["jobs"] = json!({"type": "array", "items": {"type": "object"}});
+    output["properties"]["matched"] = json!({"type": "boolean"});
+    output["required"] = json!([]);
+    let description = "Wait for a job (its end, a line, a port), write to it, signal it, stop it with everything it started, or list jobs.";
+    tool("job", description, input, output, true)
+}
+
+fn log() -> Tool {
+    let input = json!({
+        "type": "object",
+        "properties": {
+            "action": {"type": "string", "enum": ["read", "tail", "grep"]},
+            "job": {"type": "string"},
+            "offset": {"type": "integer", "minimum": 0},
+            "bytes": {"type": "integer", "minimum": 1},
+            "lines": {"type": "integer", "minimum": 1},
+            "pattern": {"type": "string"},
+            "context": {"type": "integer", "minimum": 0},
+            "matches": {"type": "integer", "minimum": 1}
+        },
+        "required": ["action", "job"],
+        "additionalProperties": false
+    });
+    let output = json!({
+        "type": "object",
+        "properties": {
+            "job": {"type": "string"},
+            "total_bytes": {"type": "integer"},
+            "next_offset": {"type": "integer"},
+            "more": {"type": "boolean"}
+        },
+        "required": ["job"]
+    });
+    tool(
+        "log",
+        "Read a job's whole output: a range, the last lines, or the lines that match a regular expression.",
+        input,
+        output,
+        false,
+    )
+}
+
+fn session() -> Tool {
+    let input = json!({
+        "type": "object",
+        "properties": {
+            "action": {"type": "string", "enum": ["open", "fork", "close", "list"]},
+            "session": {"type": "string", "description": "fork, close: which"},
+            "name": {"type": "string", "description": "open, fork: the new handle"},
+            "cwd": {"type": "string"}
+        },
+        "required": ["action"],
+        "additionalProperties": false
+    });
+    let output = json!({
+        "type": "object",
+        "properties": {
+            "session": {"type": "string"},
+            "cwd": {"type": "string"},
+            "sessions": {"type": "array", "items": {"type": "object"}}
+        }
+    });
+    let description = "Open a shell session, fork one with all its state (a fork that is left alone is a snapshot: fork it again to restore), \
+                       close one with everything in it, or list them.";
+    tool("session", description, input, output, true)
+}

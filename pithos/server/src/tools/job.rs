@@ -1,0 +1,186 @@
+//! The `job` tool: wait, write, signal, stop, list.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use pithos_sessions::limits::RUN_YIELD_MS_DEFAULT;
+use pithos_sessions::{Job, Reason};
+use regex::bytes::Regex;
+use rustix::process::Signal;
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use super::{Call, budget, parse};
+use crate::result::{self, Report};
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Arguments {
+    action: Action,
+    job: Option<String>,
+    timeout_ms: Option<u64>,
+    until: Option<String>,
+    port: Option<u16>,
+    text: Option<String>,
+    #[serde(default)]
+    close_stdin: bool,
+    signal: Option<String>,
+    output_bytes: Option<usize>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Action {
+    Wait,
+    Write,
+    Signal,
+    Stop,
+    List,
+}
+
+pub(super) async fn call(arguments: Value, call: Call) -> Result<Report, String> {
+    let arguments: Arguments = parse(arguments)?;
+    if matches!(arguments.action, Action::List) {
+        return Ok(list(&call));
+    }
+    let handle = arguments.job.as_deref().ok_or("this action needs a job")?;
+    let job = call.manager.job(handle).map_err(|error| error.to_string())?;
+    let mut matched = None;
+    match arguments.action {
+        Action::Wait => matched = wait(&arguments, &call, &job).await?,
+        Action::Write => {
+            let text = arguments.text.as_deref().unwrap_or("");
+            job.write(text.as_bytes(), arguments.close_stdin).await.map_err(|error| error.to_string())?;
+            settle(&job, Duration::from_millis(arguments.timeout_ms.unwrap_or(SETTLE_MS))).await;
+        }
+        Action::Signal => {
+            let signal = signal_named(arguments.signal.as_deref().unwrap_or("TERM"))?;
+            if job.signal(signal) == 0 {
+                return Err(format!(
+                    "{handle} has no process that could get a signal; 'stop' ends the script itself"
+                ));
+            }
+            settle(&job, Duration::from_millis(SETTLE_MS)).await;
+        }
+        Action::Stop | Action::List => {
+            job.stop(Reason::Cancelled);
+            let _ = job.ended().await;
+        }
+    }
+    let mut report = result::of_job(&job, budget(arguments.output_bytes));
+    if let Some(matched) = matched {
+        report.structured["matched"] = json!(matched);
+    }
+    Ok(report)
+}
+
+/// After a write or a signal, the answer usually comes within this.
+const SETTLE_MS: u64 = 200;
+/// Between two looks at a port.
+const PORT_EVERY_MS: u64 = 20;
+
+async fn settle(job: &Job, patience: Duration) {
+    let _ = tokio::time::timeout(patience, job.ended()).await;
+}
+
+/// Waits for the end, a line or a port; says whether the line or port came.
+async fn wait(arguments: &Arguments, call: &Call, job: &Arc<Job>) -> Result<Option<bool>, String> {
+    let patience = Duration::from_millis(arguments.timeout_ms.unwrap_or(RUN_YIELD_MS_DEFAULT));
+    let condition = async {
+        match (&arguments.until, arguments.port) {
+            (Some(pattern), _) => {
+                let pattern =
+                    Regex::new(&format!("(?m){pattern}")).map_err(|error| format!("until: {error}"))?;
+                Ok(Some(line_matches(job, &pattern).await))
+            }
+            (None, Some(port)) => Ok(Some(port_accepts(job, port).await)),
+            (None, None) => {
+                let _ = job.ended().await;
+                Ok(None)
+            }
+        }
+    };
+    let waits_for_something = arguments.until.is_some() || arguments.port.is_some();
+    tokio::select! {
+        result = condition => result,
+        () = tokio::time::sleep(patience) => Ok(waits_for_something.then_some(false)),
+        () = call.cancelled.cancelled() => Ok(None),
+    }
+}
+
+/// True when the output matches, false when the job ends without.
+async fn line_matches(job: &Job, pattern: &Regex) -> bool {
+    /// What is looked at again at most with each new piece of output, so that a match may span two pieces.
+    const OVERLAP_BYTES: u64 = 64 * 1024;
+    let mut seen = 0_u64;
+    loop {
+        let more = job.more_output();
+        tokio::pin!(more);
+        more.as_mut().enable();
+        let ended = job.end().is_some();
+        loop {
+            let from = seen.saturating_sub(OVERLAP_BYTES);
+            let (bytes, total) =
+                job.with_capture(|capture| (capture.since(from, 1024 * 1024), capture.totals().bytes()));
+            if pattern.is_match(&bytes) {
+                return true;
+            }
+            seen = (from + bytes.len() as u64).max(seen);
+            if seen >= total || bytes.is_empty() {
+                break;
+            }
+        }
+        if ended {
+            return false;
+        }
+        tokio::select! {
+            () = more => {}
+            _ = job.ended() => {}
+        }
+    }
+}
+
+async fn port_accepts(job: &Job, port: u16) -> bool {
+    while job.end().is_none() {
+        if tokio::net::TcpStream::connect(("127.0.0.1", port)).await.is_ok() {
+            return true;
+        }
+        tokio::time::sleep(Duration::from_millis(PORT_EVERY_MS)).await;
+    }
+    false
+}
+
+fn signal_named(name: &str) -> Result<Signal, String> {
+    let signal = match name.trim_start_matches("SIG") {
+        "INT" => Signal::INT,
+        "TERM" => Signal::TERM,
+        "HUP" => Signal::HUP,
+        "KILL" => Signal::KILL,
+        "QUIT" => Signal::QUIT,
+        "USR1" => Signal::USR1,
+        "USR2" => Signal::USR2,
+        "STOP" => Signal::STOP,
+        "CONT" => Signal::CONT,
+        other => {
+            return Err(format!(
+                "'{other}' is no signal that can be sent: INT, TERM, HUP, KILL, QUIT, USR1, USR2, STOP, CONT"
+            ));
+        }
+    };
+    Ok(signal)
+}
+
+fn list(call: &Call) -> Report {
+    let mut text = String::new();
+    let mut rows = Vec::new();
+    for job in call.manager.jobs() {
+        let state = if job.end().is_some() { "done" } else { "running" };
+        let script: String = job.script.lines().next().unwrap_or("").chars().take(80).collect();
+        text.push_str(&format!("{}  {state}  {}  {script}\n", job.handle, job.session));
+        rows.push(json!({"job": job.handle, "session": job.session, "state": state, "command": script}));
+    }
+    if text.is_empty() {
+        text.push_str("no jobs yet\n");
+    }
+    Report { structured: json!({"jobs": rows}), text }
+}

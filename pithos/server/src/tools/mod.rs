@@ -1,0 +1,70 @@
+//! What each tool does: arguments in, a report or a message out. One file per tool; this file hands out calls and owns what they share.
+
+mod job;
+mod log;
+mod run;
+mod session;
+
+use std::sync::Arc;
+
+use pithos_sessions::limits::OUTPUT_BYTES_MAX;
+use pithos_sessions::{Job, Manager, Reason};
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+use tokio_util::sync::CancellationToken;
+
+use crate::result::{BUDGET_DEFAULT, Report};
+
+/// What a call may use.
+pub(crate) struct Call {
+    pub(crate) manager: Arc<Manager>,
+    pub(crate) cancelled: CancellationToken,
+}
+
+/// How a call ended: with a report (a failed command is one), or with something that the model can put right.
+pub(crate) enum Outcome {
+    Good(Report),
+    Wrong(String),
+}
+
+impl From<Result<Report, String>> for Outcome {
+    fn from(result: Result<Report, String>) -> Self {
+        match result {
+            Ok(report) => Self::Good(report),
+            Err(message) => Self::Wrong(message),
+        }
+    }
+}
+
+/// Carries out a call; `None` when there is no such tool.
+pub(crate) async fn call(name: &str, arguments: Value, call: Call) -> Option<Outcome> {
+    let result = match name {
+        "run" => run::call(arguments, call).await,
+        "job" => job::call(arguments, call).await,
+        "log" => log::call(arguments, call).await,
+        "session" => session::call(arguments, call).await,
+        _ => return None,
+    };
+    Some(result.into())
+}
+
+/// The arguments of a tool; the message names the field that is wrong.
+fn parse<T: DeserializeOwned>(arguments: Value) -> Result<T, String> {
+    serde_json::from_value(arguments).map_err(|error| format!("the arguments do not fit: {error}"))
+}
+
+fn budget(asked: Option<usize>) -> usize {
+    asked.unwrap_or(BUDGET_DEFAULT).min(OUTPUT_BYTES_MAX)
+}
+
+/// Ends the job when the client takes its call back.
+async fn or_cancelled<T>(call: &Call, job: &Arc<Job>, work: impl Future<Output = T>) -> Option<T> {
+    tokio::select! {
+        done = work => Some(done),
+        () = call.cancelled.cancelled() => {
+            job.stop(Reason::Cancelled);
+            let _ = job.ended().await;
+            None
+        }
+    }
+}

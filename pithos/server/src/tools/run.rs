@@ -1,0 +1,58 @@
+//! The `run` tool: a script in a session; comes back with its end or, after a while, with the running job.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use pithos_sessions::limits::RUN_YIELD_MS_DEFAULT;
+use pithos_sessions::{Request, Stdin};
+use serde::Deserialize;
+use serde_json::Value;
+
+use super::{Call, budget, or_cancelled, parse};
+use crate::result::{self, Report};
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Arguments {
+    command: String,
+    session: Option<String>,
+    cwd: Option<String>,
+    #[serde(default)]
+    env: BTreeMap<String, String>,
+    stdin: Option<String>,
+    #[serde(default)]
+    interactive: bool,
+    timeout_ms: Option<u64>,
+    yield_ms: Option<u64>,
+    #[serde(default)]
+    background: bool,
+    output_bytes: Option<usize>,
+}
+
+pub(super) async fn call(arguments: Value, call: Call) -> Result<Report, String> {
+    let arguments: Arguments = parse(arguments)?;
+    let (interactive, background) = (arguments.interactive, arguments.background);
+    let first_input = arguments.stdin.clone().filter(|_| interactive);
+    let stdin = match arguments.stdin {
+        _ if interactive => Stdin::Open,
+        Some(text) => Stdin::Bytes(text.into_bytes()),
+        None => Stdin::Closed,
+    };
+    let request = Request {
+        session: arguments.session,
+        script: arguments.command,
+        cwd: arguments.cwd,
+        environment: arguments.env,
+        stdin,
+        timeout: arguments.timeout_ms.map(Duration::from_millis),
+        background,
+    };
+    let job = call.manager.run(request).await.map_err(|error| error.to_string())?;
+    if let Some(text) = first_input {
+        job.write(text.as_bytes(), false).await.map_err(|error| error.to_string())?;
+    }
+    let patience = arguments.yield_ms.unwrap_or(if background { 0 } else { RUN_YIELD_MS_DEFAULT });
+    let wait = tokio::time::timeout(Duration::from_millis(patience), job.ended());
+    let _ = or_cancelled(&call, &job, wait).await;
+    Ok(result::of_job(&job, budget(arguments.output_bytes)))
+}

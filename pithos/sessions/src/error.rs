@@ -1,0 +1,63 @@
+//! Every message that this crate gives a client, in one place. Each says what failed and what to do next.
+
+use std::io;
+use std::path::PathBuf;
+
+/// Why a request could not be carried out. A script that fails is no error: its job says how it ended.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// No session has this handle.
+    #[error("there is no session '{handle}': {}; open one, or leave the session out to use 'main'", open_list(.open))]
+    UnknownSession {
+        /// What was asked for.
+        handle: String,
+        /// The handles that exist, as a list.
+        open: String,
+    },
+    /// No job has this handle.
+    #[error("there is no job '{0}': it was never started here, or it ended long ago and was forgotten")]
+    UnknownJob(String),
+    /// The session runs something else.
+    #[error(
+        "session '{session}' is busy with job '{job}': wait for it, stop it, run in the background, or use another session"
+    )]
+    Busy {
+        /// The session.
+        session: String,
+        /// What occupies it.
+        job: String,
+    },
+    /// The session's process has died.
+    #[error("session '{0}' has ended and its state is lost: open another")]
+    Lost(String),
+    /// A handle of that name exists.
+    #[error("there is a session '{0}' already: choose another name or close it")]
+    NameTaken(String),
+    /// The name cannot be a handle.
+    #[error("'{0}' cannot name a session: use 1 to 64 letters, digits, '-', '_' or '.'")]
+    BadName(String),
+    /// The table is full.
+    #[error("too many sessions are open: close some")]
+    TooManySessions,
+    /// The working directory does not exist or cannot be entered.
+    #[error("the working directory '{0}' cannot be entered")]
+    Directory(String),
+    /// The shell process failed.
+    #[error("the shell process: {0}")]
+    Shell(#[source] io::Error),
+    /// The guardian failed.
+    #[error("the guardian process: {0}")]
+    Guardian(#[source] io::Error),
+    /// The log folder failed.
+    #[error("the log folder {}: {error}", path.display())]
+    Logs {
+        /// Where it should be.
+        path: PathBuf,
+        /// Why it is not.
+        error: io::Error,
+    },
+}
+
+fn open_list(open: &str) -> String {
+    if open.is_empty() { "none is open".to_string() } else { format!("open are {open}") }
+}

@@ -1,0 +1,181 @@
+//! The server's half of the guardian: asks it for workers and hears of their ends. One reader task hands answers out.
+
+use std::collections::HashMap;
+use std::io;
+use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::net::UnixStream as StdStream;
+use std::process::{Command, Stdio};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use rush_session::{Decoder, encode, send_all};
+use serde::{Deserialize, Serialize};
+use tokio::io::AsyncReadExt;
+use tokio::net::UnixStream;
+use tokio::sync::{oneshot, watch};
+
+use super::{FromGuardian, ToGuardian};
+use crate::process_tree::Process;
+
+/// How a worker ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Exit {
+    /// By itself, with this status.
+    Code(i32),
+    /// By a signal.
+    Signal(i32),
+    /// Nobody knows (its guardian was killed, or it was somebody else's child).
+    Unknown,
+}
+
+/// An end that somebody waits for: the exit, and what the worker had left behind.
+type Ended = Option<(Exit, Vec<Process>)>;
+
+#[derive(Default)]
+struct Waiting {
+    spawns: HashMap<u64, oneshot::Sender<Result<u32, String>>>,
+    ends: HashMap<u32, watch::Sender<Ended>>,
+    gone: bool,
+}
+
+/// The server's handle. Dropping the last one closes the socket, and the guardian ends everything.
+#[derive(Clone)]
+pub struct Guardian {
+    shared: Arc<Shared>,
+}
+
+struct Shared {
+    socket: OwnedFd,
+    waiting: Arc<Mutex<Waiting>>,
+    next_id: AtomicU64,
+}
+
+impl Guardian {
+    /// Starts the guardian process: this executable with the argument `role`.
+    ///
+    /// # Errors
+    /// When the process cannot be started.
+    pub fn start(role: &str) -> io::Result<Self> {
+        // What outlives a killed guardian comes to this process.
+        rustix::process::set_child_subreaper(Some(rustix::process::getpid()))?;
+        let (ours, theirs) = StdStream::pair()?;
+        let mut child = Command::new("/proc/self/exe")
+            .arg(role)
+            .stdin(Stdio::from(OwnedFd::from(theirs)))
+            .stdout(Stdio::null())
+            .stderr(Stdio::inherit())
+            .spawn()?;
+        std::thread::Builder::new().name("guardian-reaper".into()).spawn(move || drop(child.wait()))?;
+        let socket = OwnedFd::from(ours.try_clone()?);
+        ours.set_nonblocking(true)?;
+        let waiting = Arc::new(Mutex::new(Waiting::default()));
+        tokio::spawn(read_answers(UnixStream::from_std(ours)?, Arc::clone(&waiting)));
+        Ok(Self { shared: Arc::new(Shared { socket, waiting, next_id: AtomicU64::new(1) }) })
+    }
+
+    /// Starts a worker of `role` whose standard input is `socket`; its pid.
+    ///
+    /// # Errors
+    /// When the guardian is gone or the process cannot be started.
+    pub async fn spawn(&self, role: &str, arguments: &[String], socket: OwnedFd) -> io::Result<u32> {
+        let id = self.shared.next_id.fetch_add(1, Ordering::Relaxed);
+        let (sender, receiver) = oneshot::channel();
+        {
+            let mut waiting = lock(&self.shared.waiting);
+            if waiting.gone {
+                return Err(gone());
+            }
+            waiting.spawns.insert(id, sender);
+        }
+        let request = ToGuardian::Spawn { id, role: role.to_string(), arguments: arguments.to_vec() };
+        self.send(&request, Some(socket))?;
+        let answer = receiver.await.map_err(|_| gone())?;
+        let pid = answer.map_err(io::Error::other)?;
+        lock(&self.shared.waiting).ends.entry(pid).or_insert_with(|| watch::channel(None).0);
+        Ok(pid)
+    }
+
+    /// Makes a process below a worker a worker of its own.
+    ///
+    /// # Errors
+    /// When the guardian is gone.
+    pub fn adopt(&self, pid: u32) -> io::Result<()> {
+        lock(&self.shared.waiting).ends.entry(pid).or_insert_with(|| watch::channel(None).0);
+        self.send(&ToGuardian::Adopt { pid }, None)
+    }
+
+    /// Ends a worker with everything below it.
+    ///
+    /// # Errors
+    /// When the guardian is gone.
+    pub fn end(&self, pid: u32) -> io::Result<()> {
+        self.send(&ToGuardian::End { pid }, None)
+    }
+
+    /// Waits until the worker has ended; what it had left behind is dead by then.
+    pub async fn ended(&self, pid: u32) -> (Exit, Vec<Process>) {
+        let receiver = lock(&self.shared.waiting).ends.get(&pid).map(watch::Sender::subscribe);
+        let Some(mut receiver) = receiver else { return (Exit::Unknown, Vec::new()) };
+        let ended = receiver.wait_for(Option::is_some).await;
+        let result = ended.ok().and_then(|value| value.clone()).unwrap_or((Exit::Unknown, Vec::new()));
+        lock(&self.shared.waiting).ends.remove(&pid);
+        result
+    }
+
+    fn send(&self, request: &ToGuardian, socket: Option<OwnedFd>) -> io::Result<()> {
+        let bytes = encode(request, usize::from(socket.is_some()))?;
+        let descriptors: Vec<_> = socket.iter().map(AsFd::as_fd).collect();
+        send_all(self.shared.socket.as_fd(), &bytes, &descriptors)
+    }
+}
+
+async fn read_answers(mut socket: UnixStream, waiting: Arc<Mutex<Waiting>>) {
+    let mut decoder = Decoder::default();
+    let mut buffer = vec![0; 8192];
+    loop {
+        match socket.read(&mut buffer).await {
+            Ok(0) | Err(_) => break,
+            Ok(read) => decoder.push(&buffer[..read]),
+        }
+        while let Ok(Some((answer, _))) = decoder.next_message::<FromGuardian>() {
+            deliver(&waiting, answer);
+        }
+    }
+    let mut waiting = lock(&waiting);
+    waiting.gone = true;
+    waiting.spawns.clear();
+    for (_, sender) in waiting.ends.drain() {
+        sender.send_replace(Some((Exit::Unknown, Vec::new())));
+    }
+}
+
+fn deliver(waiting: &Mutex<Waiting>, answer: FromGuardian) {
+    let mut waiting = lock(waiting);
+    match answer {
+        FromGuardian::Spawned { id, pid } => {
+            waiting.ends.entry(pid).or_insert_with(|| watch::channel(None).0);
+            if let Some(sender) = waiting.spawns.remove(&id) {
+                let _ = sender.send(Ok(pid));
+            }
+        }
+        FromGuardian::Failed { id, message } => {
+            if let Some(sender) = waiting.spawns.remove(&id) {
+                let _ = sender.send(Err(message));
+            }
+        }
+        FromGuardian::Exited { pid, exit, left } => {
+            if let Some(sender) = waiting.ends.get(&pid) {
+                sender.send_replace(Some((exit, left)));
+            }
+        }
+    }
+}
+
+fn gone() -> io::Error {
+    io::Error::new(io::ErrorKind::BrokenPipe, "the guardian process is gone; restart the server")
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

@@ -1,0 +1,223 @@
+//! The guardian: the one process that starts every worker and that outlives the server by as long as it takes to end them all.
+//!
+//! It is a subreaper, so whatever a worker leaves behind becomes the guardian's own child. When its socket closes (the server
+//! ended, however), it kills everything below it and exits. When a worker ends, what that worker left is killed too. Workers die
+//! with the guardian (parent-death signal), and the server is a subreaper as well, so killing the guardian leaves nothing either.
+//!
+//! The server's half is [`client`]; this half is a single thread that waits in `poll`.
+
+mod client;
+
+use std::collections::{HashMap, HashSet};
+use std::io;
+use std::os::fd::{AsFd, OwnedFd};
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+use rush_session::Frames;
+use rustix::event::{PollFd, PollFlags, poll};
+use rustix::process::{Pid, PidfdFlags, WaitOptions, pidfd_open, waitpid};
+use serde::{Deserialize, Serialize};
+
+pub use client::{Exit, Guardian};
+
+use crate::limits::KILL_GRACE_MS;
+use crate::process_tree;
+
+/// What the server asks.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+enum ToGuardian {
+    /// Start a worker of this role. Carries the worker's socket.
+    Spawn { id: u64, role: String, arguments: Vec<String> },
+    /// A process below a worker is a worker of its own from now on (a forked session).
+    Adopt { pid: u32 },
+    /// End a worker and all below it.
+    End { pid: u32 },
+}
+
+/// What the guardian says.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+enum FromGuardian {
+    Spawned {
+        id: u64,
+        pid: u32,
+    },
+    Failed {
+        id: u64,
+        message: String,
+    },
+    /// A worker ended; `left` is what it had left behind and what was killed.
+    Exited {
+        pid: u32,
+        exit: Exit,
+        left: Vec<process_tree::Process>,
+    },
+}
+
+/// The guardian's main function: `socket` leads to the server. Returns when everything below is gone.
+///
+/// # Errors
+/// When the process cannot become a subreaper or the socket is no socket.
+pub fn main(socket: OwnedFd) -> io::Result<()> {
+    // A group leader already (started by hand) is fine too.
+    let _ = rustix::process::setsid();
+    rustix::process::set_child_subreaper(Some(rustix::process::getpid()))?;
+    let mut state = State { frames: Frames::new(socket), workers: HashMap::new() };
+    while state.turn()? {}
+    end_all_below(&HashSet::new());
+    Ok(())
+}
+
+struct State {
+    frames: Frames,
+    /// Worker pid to its pidfd.
+    workers: HashMap<u32, OwnedFd>,
+}
+
+impl State {
+    /// Waits for one event and handles it; false when the server has gone.
+    fn turn(&mut self) -> io::Result<bool> {
+        let ended: Vec<u32> = {
+            let order: Vec<u32> = self.workers.keys().copied().collect();
+            let mut waits: Vec<PollFd<'_>> = order
+                .iter()
+                .map(|pid| PollFd::from_borrowed_fd(self.workers[pid].as_fd(), PollFlags::IN))
+                .collect();
+            waits.push(PollFd::from_borrowed_fd(self.frames.descriptor(), PollFlags::IN));
+            match poll(&mut waits, None) {
+                Ok(_) | Err(rustix::io::Errno::INTR) => {}
+                Err(error) => return Err(error.into()),
+            }
+            let socket_ready = waits.last().is_some_and(|wait| !wait.revents().is_empty());
+            let ended = order.iter().zip(&waits).filter(|(_, wait)| !wait.revents().is_empty());
+            let ended = ended.map(|(pid, _)| *pid).collect();
+            if socket_ready && !self.serve()? {
+                return Ok(false);
+            }
+            ended
+        };
+        for pid in ended {
+            self.worker_ended(pid)?;
+        }
+        self.reap_strays();
+        Ok(true)
+    }
+
+    /// Handles one request; false at the end of the stream, or when it makes no sense any more.
+    fn serve(&mut self) -> io::Result<bool> {
+        let Ok(Some((request, mut descriptors))) = self.frames.receive::<ToGuardian>() else {
+            return Ok(false);
+        };
+        match request {
+            ToGuardian::Spawn { id, role, arguments } => {
+                let spawned = match descriptors.pop() {
+                    Some(socket) => spawn(&role, &arguments, socket),
+                    None => Err(io::Error::other("no socket came with the request")),
+                };
+                let answer = match spawned.and_then(|pid| Ok((pid, open_pidfd(pid)?))) {
+                    Ok((pid, pidfd)) => {
+                        self.workers.insert(pid, pidfd);
+                        FromGuardian::Spawned { id, pid }
+                    }
+                    Err(error) => FromGuardian::Failed { id, message: error.to_string() },
+                };
+                self.say(&answer)
+            }
+            ToGuardian::Adopt { pid } => {
+                if let Ok(pidfd) = open_pidfd(pid) {
+                    self.workers.insert(pid, pidfd);
+                    return Ok(true);
+                }
+                self.say(&FromGuardian::Exited { pid, exit: Exit::Unknown, left: Vec::new() })
+            }
+            ToGuardian::End { pid } => {
+                if self.workers.contains_key(&pid) {
+                    let others = self.others(pid);
+                    let _ = process_tree::end(
+                        pid,
+                        &others,
+                        Duration::ZERO,
+                        Duration::from_millis(KILL_GRACE_MS),
+                        |_| true,
+                    );
+                    process_tree::signal(pid, rustix::process::Signal::KILL);
+                }
+                Ok(true)
+            }
+        }
+    }
+
+    fn say(&self, message: &FromGuardian) -> io::Result<bool> {
+        Ok(self.frames.send(message, &[]).is_ok())
+    }
+
+    fn others(&self, pid: u32) -> HashSet<u32> {
+        self.workers.keys().copied().filter(|other| *other != pid).collect()
+    }
+
+    /// Reaps the worker, kills what it left behind, and tells the server.
+    fn worker_ended(&mut self, pid: u32) -> io::Result<()> {
+        self.workers.remove(&pid);
+        let exit = reap(pid);
+        // What the worker left has been re-parented to this process; everything that is not a worker must go.
+        let workers: HashSet<u32> = self.workers.keys().copied().collect();
+        let left = end_all_below(&workers);
+        let _ = self.say(&FromGuardian::Exited { pid, exit, left })?;
+        Ok(())
+    }
+
+    /// Reaps re-parented processes that have ended by themselves.
+    fn reap_strays(&self) {
+        let me = rustix::process::getpid().as_raw_nonzero().get() as u32;
+        let workers: HashSet<u32> = self.workers.keys().copied().collect();
+        for process in process_tree::descendants(me, &workers)
+            .into_iter()
+            .filter(|process| process.zombie && process.parent == me)
+        {
+            reap(process.pid);
+        }
+    }
+}
+
+fn spawn(role: &str, arguments: &[String], socket: OwnedFd) -> io::Result<u32> {
+    // `spawn` and never `wait`: the guardian reaps by pid.
+    let child = Command::new("/proc/self/exe")
+        .arg(role)
+        .args(arguments)
+        .stdin(Stdio::from(socket))
+        .stdout(Stdio::null())
+        .stderr(Stdio::inherit())
+        .spawn()?;
+    Ok(child.id())
+}
+
+fn open_pidfd(pid: u32) -> io::Result<OwnedFd> {
+    let raw = i32::try_from(pid).ok().and_then(Pid::from_raw).ok_or(io::ErrorKind::InvalidInput)?;
+    Ok(pidfd_open(raw, PidfdFlags::empty())?)
+}
+
+fn reap(pid: u32) -> Exit {
+    let raw = i32::try_from(pid).ok().and_then(Pid::from_raw);
+    match raw.map(|pid| waitpid(Some(pid), WaitOptions::NOHANG)) {
+        Some(Ok(Some((_, status)))) => match (status.exit_status(), status.terminating_signal()) {
+            (Some(code), _) => Exit::Code(code),
+            (_, Some(signal)) => Exit::Signal(signal),
+            _ => Exit::Unknown,
+        },
+        _ => Exit::Unknown,
+    }
+}
+
+/// Kills everything below this process that is not (below) one of `except`, until nothing new turns up.
+fn end_all_below(except: &HashSet<u32>) -> Vec<process_tree::Process> {
+    let me = rustix::process::getpid().as_raw_nonzero().get() as u32;
+    let ended = process_tree::end(me, except, Duration::ZERO, Duration::from_secs(5), |_| true);
+    for process in process_tree::descendants(me, except) {
+        if process.zombie && process.parent == me {
+            reap(process.pid);
+        }
+    }
+    ended
+}

@@ -1,0 +1,357 @@
+//! A job: one script that runs or ran in a session. A task of its own reads the pipes, holds the deadline and carries out an end from
+//! outside, so a job goes on whether or not anybody waits for it.
+//!
+//! States: running, then exactly one end. The end is published only after everything that the script had written before it is in
+//! the capture; background processes may write on after it.
+
+use std::io;
+use std::os::fd::AsFd;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use rush_session::{RunDone, Termination};
+use rustix::process::Signal;
+use tokio::io::AsyncWriteExt;
+use tokio::net::unix::pipe;
+use tokio::sync::futures::Notified;
+use tokio::sync::{Notify, mpsc, watch};
+
+use crate::guardian::Guardian;
+use crate::limits::{KILL_GRACE_MS, READ_BYTES, STDIN_BYTES_MAX, TERMINATE_GRACE_MS};
+use crate::output::{Capture, Stream};
+use crate::process_tree::{self, Process};
+use crate::shell::{Ended, Running, Shell};
+
+/// Why a run was ended from outside.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Reason {
+    /// Its time was over.
+    Timeout,
+    /// The client asked for it, or cancelled the call.
+    Cancelled,
+    /// Its session was closed.
+    Closed,
+}
+
+impl Reason {
+    /// The word in results.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Timeout => "timeout",
+            Self::Cancelled => "cancelled",
+            Self::Closed => "session_closed",
+        }
+    }
+}
+
+/// How a job ended.
+#[derive(Debug, Clone)]
+pub struct End {
+    /// What the shell said; none when its process died.
+    pub done: Option<RunDone>,
+    /// Who ended it, when it did not end by itself.
+    pub reason: Option<Reason>,
+    /// The processes that were killed for that, or that a dead shell had left.
+    pub killed: Vec<Process>,
+    /// The shell's own words when it could not run the script, or what became of its process.
+    pub failure: Option<String>,
+    /// From start to end.
+    pub wall: Duration,
+}
+
+/// A job, running or ended.
+pub struct Job {
+    /// The handle, `j1` and so on.
+    pub handle: String,
+    /// The session's handle.
+    pub session: String,
+    /// What runs.
+    pub script: String,
+    /// When it began.
+    pub started: Instant,
+    capture: Mutex<Capture>,
+    end: watch::Sender<Option<Arc<End>>>,
+    output: Notify,
+    stdin: tokio::sync::Mutex<Option<pipe::Sender>>,
+    stdin_link: Option<String>,
+    stop: mpsc::UnboundedSender<Reason>,
+    shell: Arc<Shell>,
+}
+
+/// What a job needs to run.
+pub(crate) struct Start {
+    pub(crate) handle: String,
+    pub(crate) session: String,
+    pub(crate) script: String,
+    pub(crate) run: rush_session::Run,
+    pub(crate) stdin: Stdin,
+    pub(crate) timeout: Duration,
+    pub(crate) log: std::path::PathBuf,
+    pub(crate) shell: Arc<Shell>,
+    pub(crate) guardian: Guardian,
+}
+
+/// Where a script's standard input comes from.
+#[derive(Debug, Clone, Default)]
+pub enum Stdin {
+    /// End of file at once: nothing can wait on a prompt.
+    #[default]
+    Closed,
+    /// These bytes, then end of file.
+    Bytes(Vec<u8>),
+    /// Open: `write` feeds it.
+    Open,
+}
+
+impl Job {
+    /// Starts the script; the job's task runs on its own from here.
+    pub(crate) fn start(start: Start) -> io::Result<Arc<Self>> {
+        let (out_sender, out) = pipe::pipe()?;
+        let (error_sender, error) = pipe::pipe()?;
+        let (feed, stdin_descriptor, stdin_link) = stdin_pipe(&start.stdin)?;
+        let blocking = |sender: pipe::Sender| sender.into_blocking_fd();
+        let (out_fd, error_fd) = (blocking(out_sender)?, blocking(error_sender)?);
+        let running =
+            start.shell.run(start.run, [stdin_descriptor.as_fd(), out_fd.as_fd(), error_fd.as_fd()])?;
+        drop((out_fd, error_fd, stdin_descriptor));
+        let (stop, stops) = mpsc::unbounded_channel();
+        let keep_open = matches!(start.stdin, Stdin::Open);
+        let (kept, fed) = if keep_open { (feed, None) } else { (None, feed) };
+        let job = Arc::new(Self {
+            handle: start.handle,
+            session: start.session,
+            script: start.script,
+            started: Instant::now(),
+            capture: Mutex::new(Capture::new(start.log)),
+            end: watch::channel(None).0,
+            output: Notify::new(),
+            stdin: tokio::sync::Mutex::new(kept),
+            stdin_link: keep_open.then_some(stdin_link).flatten(),
+            stop,
+            shell: start.shell,
+        });
+        if let (Some(mut feed), Stdin::Bytes(bytes)) = (fed, start.stdin) {
+            tokio::spawn(async move { drop(feed.write_all(&bytes).await) });
+        }
+        let task = Task {
+            job: Arc::clone(&job),
+            out: Some(out),
+            error: Some(error),
+            running,
+            stops,
+            guardian: start.guardian,
+        };
+        tokio::spawn(task.go(start.timeout));
+        Ok(job)
+    }
+
+    /// The end, once there is one.
+    #[must_use]
+    pub fn end(&self) -> Option<Arc<End>> {
+        self.end.borrow().clone()
+    }
+
+    /// Waits for the end.
+    pub async fn ended(&self) -> Option<Arc<End>> {
+        let mut receiver = self.end.subscribe();
+        receiver.wait_for(Option::is_some).await.ok().and_then(|end| end.clone())
+    }
+
+    /// Completes when there is more output or an end, after it was enabled or first polled.
+    pub fn more_output(&self) -> Notified<'_> {
+        self.output.notified()
+    }
+
+    /// Looks at what was captured.
+    pub fn with_capture<T>(&self, look: impl FnOnce(&Capture) -> T) -> T {
+        look(&self.capture.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Ends the job from outside; its end carries the reason. Does nothing to a job that has ended.
+    pub fn stop(&self, reason: Reason) {
+        let _ = self.stop.send(reason);
+    }
+
+    /// Sends a signal to the processes of the job, and to none of the shell itself.
+    pub fn signal(&self, signal: Signal) -> usize {
+        let processes = self.processes();
+        processes.iter().for_each(|process| process_tree::signal(process.pid, signal));
+        processes.len()
+    }
+
+    /// The processes below the job's shell.
+    #[must_use]
+    pub fn processes(&self) -> Vec<Process> {
+        process_tree::descendants(self.shell.pid(), &std::collections::HashSet::new())
+    }
+
+    /// The process that waits for input that nobody has written, if there is one. Reads `/proc`: not for a hot path.
+    #[must_use]
+    pub fn waits_for_input(&self) -> Option<Process> {
+        let link = self.stdin_link.as_deref()?;
+        process_tree::waits_for_input(self.shell.pid(), link)
+    }
+
+    /// Writes to the script's standard input; `close` ends it after that.
+    ///
+    /// # Errors
+    /// When stdin was not opened, is closed already, or the text is over the limit.
+    pub async fn write(&self, bytes: &[u8], close: bool) -> io::Result<()> {
+        if bytes.len() > STDIN_BYTES_MAX {
+            return Err(io::Error::other(format!(
+                "at most {STDIN_BYTES_MAX} bytes can be written in one call"
+            )));
+        }
+        let mut stdin = self.stdin.lock().await;
+        let Some(pipe) = stdin.as_mut() else {
+            return Err(io::Error::other(
+                "stdin of this job is closed: start it with stdin \"open\" to write to it later",
+            ));
+        };
+        let written = pipe.write_all(bytes).await;
+        if close || written.is_err() {
+            *stdin = None;
+        }
+        written
+    }
+}
+
+/// A pipe (or nothing) for stdin: the end to write to, the end for the script, and its name in `/proc`.
+fn stdin_pipe(stdin: &Stdin) -> io::Result<(Option<pipe::Sender>, std::os::fd::OwnedFd, Option<String>)> {
+    if matches!(stdin, Stdin::Closed) {
+        return Ok((None, std::fs::File::open("/dev/null")?.into(), None));
+    }
+    let (sender, receiver) = pipe::pipe()?;
+    let descriptor = receiver.into_blocking_fd()?;
+    let status = rustix::fs::fstat(&descriptor)?;
+    Ok((Some(sender), descriptor, Some(format!("pipe:[{}]", status.st_ino))))
+}
+
+/// The job's task.
+struct Task {
+    job: Arc<Job>,
+    out: Option<pipe::Receiver>,
+    error: Option<pipe::Receiver>,
+    running: Running,
+    stops: mpsc::UnboundedReceiver<Reason>,
+    guardian: Guardian,
+}
+
+enum Event {
+    Readable(Stream),
+    Ended(Ended),
+    Stop(Reason),
+}
+
+impl Task {
+    async fn go(mut self, timeout: Duration) {
+        let deadline = tokio::time::sleep(timeout);
+        tokio::pin!(deadline);
+        let mut buffer = vec![0; READ_BYTES];
+        let mut stopped: Option<(Reason, Vec<Process>)> = None;
+        let mut published = false;
+        while !published || self.out.is_some() || self.error.is_some() {
+            let event = tokio::select! {
+                () = readable(self.out.as_ref()) => Event::Readable(Stream::Out),
+                () = readable(self.error.as_ref()) => Event::Readable(Stream::Error),
+                ended = self.running.ended(), if !published => Event::Ended(ended),
+                Some(reason) = self.stops.recv(), if !published && stopped.is_none() => Event::Stop(reason),
+                () = &mut deadline, if !published && stopped.is_none() => Event::Stop(Reason::Timeout),
+            };
+            match event {
+                Event::Readable(stream) => self.read(stream, &mut buffer),
+                Event::Stop(reason) => stopped = Some((reason, self.terminate().await)),
+                Event::Ended(ended) => {
+                    // Everything that the script wrote is in the pipes by now.
+                    self.drain(&mut buffer);
+                    self.publish(ended, stopped.take()).await;
+                    published = true;
+                }
+            }
+        }
+    }
+
+    /// One read, straight from the descriptor: the runtime's readiness may lag behind the shell's answer.
+    fn read(&mut self, stream: Stream, buffer: &mut [u8]) {
+        let pipe = match stream {
+            Stream::Out => &mut self.out,
+            Stream::Error => &mut self.error,
+        };
+        let Some(receiver) = pipe else { return };
+        match receiver.try_read(buffer) {
+            Ok(0) => *pipe = None,
+            Ok(read) => self.take(stream, &buffer[..read]),
+            Err(error) if matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted) => {}
+            Err(_) => *pipe = None,
+        }
+    }
+
+    fn drain(&mut self, buffer: &mut [u8]) {
+        for stream in [Stream::Error, Stream::Out] {
+            // A background process may write without end; what is there now is bounded by the pipe, a few reads of it.
+            for _ in 0..4 {
+                let pipe = if stream == Stream::Out { &self.out } else { &self.error };
+                let Some(receiver) = pipe else { break };
+                match rustix::io::read(receiver.as_fd(), &mut *buffer) {
+                    Ok(read) if read > 0 => self.take(stream, &buffer[..read]),
+                    _ => break,
+                }
+            }
+        }
+    }
+
+    fn take(&self, stream: Stream, bytes: &[u8]) {
+        self.job.capture.lock().unwrap_or_else(PoisonError::into_inner).write(stream, bytes);
+        self.job.output.notify_waiters();
+    }
+
+    /// Interrupts the shell and kills what runs below it; kills the shell too when it does not come back.
+    async fn terminate(&self) -> Vec<Process> {
+        let pid = self.job.shell.pid();
+        let killed = tokio::task::spawn_blocking(move || {
+            process_tree::signal(pid, Signal::INT);
+            let none = std::collections::HashSet::new();
+            let (grace, patience) =
+                (Duration::from_millis(TERMINATE_GRACE_MS), Duration::from_millis(KILL_GRACE_MS));
+            process_tree::end(pid, &none, grace, patience, |_| true)
+        });
+        let killed = killed.await.unwrap_or_default();
+        let (job, guardian) = (Arc::clone(&self.job), self.guardian.clone());
+        tokio::spawn(async move {
+            if tokio::time::timeout(Duration::from_millis(KILL_GRACE_MS), job.ended()).await.is_err() {
+                let _ = guardian.end(pid);
+            }
+        });
+        killed
+    }
+
+    async fn publish(&self, ended: Ended, stopped: Option<(Reason, Vec<Process>)>) {
+        let (reason, mut killed) =
+            stopped.map_or((None, Vec::new()), |(reason, killed)| (Some(reason), killed));
+        let (done, failure) = match ended {
+            Ended::Done(mut done) => {
+                if reason.is_some() {
+                    done.terminated = Some(Termination::Interrupted);
+                }
+                (Some(*done), None)
+            }
+            Ended::Failed(message) => (None, Some(message)),
+            Ended::Lost => {
+                let (exit, left) = self.guardian.ended(self.job.shell.pid()).await;
+                killed.extend(left);
+                (None, Some(format!("the session's shell process ended ({exit:?}); its state is lost")))
+            }
+        };
+        let end = End { done, reason, killed, failure, wall: self.job.started.elapsed() };
+        self.job.end.send_replace(Some(Arc::new(end)));
+        self.job.output.notify_waiters();
+    }
+}
+
+async fn readable(pipe: Option<&pipe::Receiver>) {
+    match pipe {
+        Some(receiver) => drop(receiver.readable().await),
+        None => std::future::pending().await,
+    }
+}

@@ -1,0 +1,52 @@
+//! Shell sessions and jobs for software agents: supervised processes, bounded output, honest ends. No wire format: the server
+//! crate puts MCP before it, and programs may use it directly.
+//!
+//! Processes: the server starts one *guardian*; the guardian starts the *workers*, each a shell session. They are this same executable
+//! under other role arguments, so the command that links this crate must hand those roles to [`run_role`] first thing.
+//!
+//! ```text
+//! server ── guardian ── shell worker (session) ── what it runs
+//!                    └─ shell worker (forked from another)
+//! ```
+#![forbid(unsafe_code)]
+
+mod error;
+mod guardian;
+mod job;
+pub mod limits;
+pub mod log;
+mod manager;
+mod output;
+mod process_tree;
+mod shell;
+mod worker;
+
+pub use error::Error;
+pub use guardian::Exit;
+pub use job::{End, Job, Reason, Stdin};
+pub use manager::{Config, DEFAULT_SESSION, Manager, Request, Session};
+pub use output::{Capture, Rendered, Stream, Totals};
+pub use process_tree::Process;
+pub use rush_session::{Pipeline, RunDone, Status};
+
+/// The first argument of the guardian process.
+const GUARDIAN_ROLE: &str = "--pithos-guardian";
+/// The first argument of a shell worker.
+const SHELL_ROLE: &str = "--pithos-shell";
+
+/// Runs a worker role when `arguments` (without the program's name) ask for one; `None` when they do not.
+#[must_use]
+pub fn run_role(arguments: &[String]) -> Option<std::process::ExitCode> {
+    let result = match arguments.first()?.as_str() {
+        GUARDIAN_ROLE => worker::own_socket().and_then(guardian::main),
+        SHELL_ROLE => worker::shell(&arguments[1..]),
+        _ => return None,
+    };
+    Some(match result {
+        Ok(()) => std::process::ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("pithos: worker: {error}");
+            std::process::ExitCode::FAILURE
+        }
+    })
+}

@@ -1,0 +1,40 @@
+//! Every limit of sessions and jobs, each with its reason. Times in milliseconds, sizes in bytes.
+
+/// Sessions that may be open at once: each is a process of a few megabytes.
+pub const SESSIONS_MAX: usize = 256;
+/// Jobs whose results and logs are remembered; the oldest that has ended goes first.
+pub const JOBS_REMEMBERED_MAX: usize = 1024;
+/// Shell processes that wait for a session, so that opening one costs no process start.
+pub const POOL_SIZE: usize = 2;
+/// A run without a time-out of its own ends after this: long enough for a build.
+pub const RUN_TIMEOUT_MS_DEFAULT: u64 = 10 * 60 * 1000;
+/// The longest time-out that a client may ask for: a day.
+pub const RUN_TIMEOUT_MS_MAX: u64 = 24 * 60 * 60 * 1000;
+/// A call that is still running after this comes back as a running job: clients give up after a minute.
+pub const RUN_YIELD_MS_DEFAULT: u64 = 30 * 1000;
+/// How long an interrupted shell may take to come back before it is killed itself.
+pub const KILL_GRACE_MS: u64 = 1000;
+/// Between SIGTERM and SIGKILL for the processes of a run.
+pub const TERMINATE_GRACE_MS: u64 = 50;
+/// How long the guardian and a shell may take to say that they are ready.
+pub const START_TIMEOUT_MS: u64 = 10 * 1000;
+/// What a result shows of a run's output by default.
+pub const OUTPUT_BYTES_DEFAULT: usize = 16 * 1024;
+/// The most that one result may show.
+pub const OUTPUT_BYTES_MAX: usize = 256 * 1024;
+/// Of one line, a result shows this many bytes at most.
+pub const LINE_BYTES_SHOWN_MAX: usize = 4 * 1024;
+/// Kept in memory of each run's beginning.
+pub const HEAD_BYTES: usize = OUTPUT_BYTES_MAX / 2;
+/// Kept in memory of each run's end.
+pub const TAIL_BYTES: usize = OUTPUT_BYTES_MAX;
+/// A log on disk stops growing here; the run goes on.
+pub const LOG_BYTES_MAX: u64 = 8 * 1024 * 1024 * 1024;
+/// One read of a pipe.
+pub const READ_BYTES: usize = 64 * 1024;
+/// Matches that one search of a log returns at most.
+pub const GREP_MATCHES_MAX: usize = 1000;
+/// Text that may be written to a job's stdin in one call.
+pub const STDIN_BYTES_MAX: usize = 1024 * 1024;
+/// Processes that a result lists as killed.
+pub const KILLED_LISTED_MAX: usize = 50;

@@ -1,0 +1,426 @@
+//! The front of this crate: sessions and jobs by handle. Owns the tables, the warm pool and the log folder; knows nothing of MCP.
+
+use std::collections::{BTreeMap, HashMap};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use rush_session::Run;
+
+use crate::GUARDIAN_ROLE;
+use crate::error::Error;
+use crate::guardian::Guardian;
+use crate::job::{Job, Reason, Start, Stdin};
+use crate::limits::{
+    JOBS_REMEMBERED_MAX, POOL_SIZE, RUN_TIMEOUT_MS_DEFAULT, RUN_TIMEOUT_MS_MAX, SESSIONS_MAX,
+};
+use crate::shell::Shell;
+
+/// What a manager is given; it reads nothing of its process's own environment.
+#[derive(Debug, Clone)]
+pub struct Config {
+    /// Where sessions begin.
+    pub cwd: PathBuf,
+    /// The folder for logs; made private to this user, removed when the manager is dropped.
+    pub logs: PathBuf,
+    /// More arguments for each shell process (the sandbox policy).
+    pub shell_arguments: Vec<String>,
+}
+
+/// A shell that keeps its state between runs.
+pub struct Session {
+    /// `s1` and so on, or a snapshot's name.
+    pub handle: String,
+    /// When it was opened.
+    pub opened: Instant,
+    shell: Arc<Shell>,
+    state: Mutex<SessionState>,
+}
+
+struct SessionState {
+    cwd: PathBuf,
+    last_job: Option<Arc<Job>>,
+    runs: u64,
+}
+
+impl Session {
+    fn new(handle: String, shell: Shell, cwd: PathBuf) -> Self {
+        let state = Mutex::new(SessionState { cwd, last_job: None, runs: 0 });
+        Self { handle, opened: Instant::now(), shell: Arc::new(shell), state }
+    }
+
+    /// The working directory after the last run.
+    #[must_use]
+    pub fn cwd(&self) -> PathBuf {
+        lock(&self.state).cwd.clone()
+    }
+
+    /// How many scripts it has been given.
+    #[must_use]
+    pub fn runs(&self) -> u64 {
+        lock(&self.state).runs
+    }
+
+    /// Its process.
+    #[must_use]
+    pub fn pid(&self) -> u32 {
+        self.shell.pid()
+    }
+
+    /// Whether its process lives.
+    #[must_use]
+    pub fn alive(&self) -> bool {
+        self.shell.alive()
+    }
+
+    /// The job that occupies it now.
+    #[must_use]
+    pub fn running(&self) -> Option<Arc<Job>> {
+        lock(&self.state).last_job.clone().filter(|job| job.end().is_none())
+    }
+}
+
+/// A script to run, and how.
+#[derive(Debug, Clone, Default)]
+pub struct Request {
+    /// The session's handle; none is the default session, which is opened when it is first used.
+    pub session: Option<String>,
+    /// Shell source.
+    pub script: String,
+    /// Change there first; the session stays there.
+    pub cwd: Option<String>,
+    /// Exported for this run and after it.
+    pub environment: BTreeMap<String, String>,
+    /// Standard input.
+    pub stdin: Stdin,
+    /// Until the run is ended from outside.
+    pub timeout: Option<Duration>,
+    /// Run in a copy of the session, which stays free for other runs.
+    pub background: bool,
+}
+
+/// The session that runs get when they name none.
+pub const DEFAULT_SESSION: &str = "main";
+
+/// Sessions and jobs.
+pub struct Manager {
+    config: Config,
+    guardian: Guardian,
+    sessions: Mutex<HashMap<String, Arc<Session>>>,
+    jobs: Mutex<Jobs>,
+    pool: Arc<tokio::sync::Mutex<Vec<Shell>>>,
+    next_session: AtomicU64,
+    next_job: AtomicU64,
+    /// Two first runs at once must not open the default session twice.
+    opening: tokio::sync::Mutex<()>,
+}
+
+#[derive(Default)]
+struct Jobs {
+    by_handle: HashMap<String, Arc<Job>>,
+    order: std::collections::VecDeque<String>,
+}
+
+impl Manager {
+    /// Starts the guardian and warms the pool.
+    ///
+    /// # Errors
+    /// When the guardian cannot be started or the log folder cannot be made.
+    pub fn start(config: Config) -> Result<Arc<Self>, Error> {
+        make_private_folder(&config.logs)?;
+        let manager = Arc::new(Self {
+            guardian: Guardian::start(GUARDIAN_ROLE).map_err(Error::Guardian)?,
+            sessions: Mutex::new(HashMap::new()),
+            jobs: Mutex::new(Jobs::default()),
+            pool: Arc::new(tokio::sync::Mutex::new(Vec::new())),
+            next_session: AtomicU64::new(1),
+            next_job: AtomicU64::new(1),
+            opening: tokio::sync::Mutex::new(()),
+            config,
+        });
+        manager.refill_pool();
+        Ok(manager)
+    }
+
+    /// Opens a session; its handle is minted here unless `name` gives one.
+    ///
+    /// # Errors
+    /// When the name is taken, there are too many sessions, or no shell can be started.
+    pub async fn open(&self, name: Option<&str>, cwd: Option<&str>) -> Result<Arc<Session>, Error> {
+        let handle = self.new_handle(name)?;
+        let shell = self.take_shell().await?;
+        let session = self.register(handle, shell, self.config.cwd.clone())?;
+        if let Some(cwd) = cwd {
+            let request = Request {
+                session: Some(session.handle.clone()),
+                cwd: Some(cwd.to_string()),
+                script: ":".into(),
+                ..Request::default()
+            };
+            let job = self.start_in(Arc::clone(&session), request)?;
+            let end = job.ended().await;
+            if end.and_then(|end| end.failure.clone()).is_some() {
+                let _ = self.close(&session.handle);
+                return Err(Error::Directory(cwd.to_string()));
+            }
+        }
+        Ok(session)
+    }
+
+    /// Copies a session with all its state: working directory, variables, functions, options, traps.
+    ///
+    /// # Errors
+    /// When the session is unknown or busy, the name is taken, or the copy cannot be made.
+    pub async fn fork(&self, handle: &str, name: Option<&str>) -> Result<Arc<Session>, Error> {
+        let parent = self.idle_session(handle)?;
+        let new_handle = self.new_handle(name)?;
+        let shell = parent.shell.fork(&self.guardian).await.map_err(Error::Shell)?;
+        self.register(new_handle, shell, parent.cwd())
+    }
+
+    /// The open sessions, by handle.
+    #[must_use]
+    pub fn sessions(&self) -> Vec<Arc<Session>> {
+        let mut list: Vec<_> = lock(&self.sessions).values().cloned().collect();
+        list.sort_by(|left, right| {
+            left.handle.len().cmp(&right.handle.len()).then_with(|| left.handle.cmp(&right.handle))
+        });
+        list
+    }
+
+    /// Ends a session with everything that runs in it.
+    ///
+    /// # Errors
+    /// When the session is unknown.
+    pub fn close(&self, handle: &str) -> Result<(), Error> {
+        let session = lock(&self.sessions).remove(handle).ok_or_else(|| self.unknown_session(handle))?;
+        if let Some(job) = session.running() {
+            job.stop(Reason::Closed);
+        }
+        session.shell.exit();
+        let _ = self.guardian.end(session.pid());
+        Ok(())
+    }
+
+    /// Starts a script as a job.
+    ///
+    /// # Errors
+    /// When the session is unknown, busy or dead, or the script cannot be handed over.
+    pub async fn run(&self, request: Request) -> Result<Arc<Job>, Error> {
+        let wanted = request.session.clone().unwrap_or_else(|| DEFAULT_SESSION.to_string());
+        let mut session = self.session_or_default(&wanted).await?;
+        if request.background {
+            session = self.copy_for_job(&session).await?;
+        }
+        self.start_in(session, request)
+    }
+
+    /// Starts the script in a session that is known to exist.
+    fn start_in(&self, session: Arc<Session>, request: Request) -> Result<Arc<Job>, Error> {
+        let handle = format!("j{}", self.next_job.fetch_add(1, Ordering::Relaxed));
+        let timeout = request.timeout.unwrap_or(Duration::from_millis(RUN_TIMEOUT_MS_DEFAULT));
+        let start = Start {
+            session: session.handle.clone(),
+            script: request.script.clone(),
+            run: Run { id: 0, script: request.script, cwd: request.cwd, environment: request.environment },
+            stdin: request.stdin,
+            timeout: timeout.min(Duration::from_millis(RUN_TIMEOUT_MS_MAX)),
+            log: self.config.logs.join(format!("{handle}.log")),
+            shell: Arc::clone(&session.shell),
+            guardian: self.guardian.clone(),
+            handle,
+        };
+        let job = {
+            let mut state = lock(&session.state);
+            if let Some(job) = state.last_job.as_ref().filter(|job| job.end().is_none()) {
+                return Err(Error::Busy { session: session.handle.clone(), job: job.handle.clone() });
+            }
+            let job = Job::start(start).map_err(Error::Shell)?;
+            state.last_job = Some(Arc::clone(&job));
+            state.runs += 1;
+            job
+        };
+        self.remember(&job);
+        self.follow(session, Arc::clone(&job), request.background);
+        Ok(job)
+    }
+
+    /// The job of a handle.
+    ///
+    /// # Errors
+    /// When it is unknown or was forgotten.
+    pub fn job(&self, handle: &str) -> Result<Arc<Job>, Error> {
+        lock(&self.jobs).by_handle.get(handle).cloned().ok_or_else(|| Error::UnknownJob(handle.to_string()))
+    }
+
+    /// The jobs that are remembered, oldest first.
+    #[must_use]
+    pub fn jobs(&self) -> Vec<Arc<Job>> {
+        let jobs = lock(&self.jobs);
+        jobs.order.iter().filter_map(|handle| jobs.by_handle.get(handle).cloned()).collect()
+    }
+
+    /// The session of a handle.
+    ///
+    /// # Errors
+    /// When it is unknown.
+    pub fn session(&self, handle: &str) -> Result<Arc<Session>, Error> {
+        lock(&self.sessions).get(handle).cloned().ok_or_else(|| self.unknown_session(handle))
+    }
+
+    /// A copy of a session that only a background job knows: it is in no table and ends with its job.
+    async fn copy_for_job(&self, parent: &Session) -> Result<Arc<Session>, Error> {
+        let parent = self.idle_session(&parent.handle)?;
+        let shell = parent.shell.fork(&self.guardian).await.map_err(Error::Shell)?;
+        Ok(Arc::new(Session::new(parent.handle.clone(), shell, parent.cwd())))
+    }
+
+    fn idle_session(&self, handle: &str) -> Result<Arc<Session>, Error> {
+        let session = self.session(handle)?;
+        match session.running() {
+            Some(job) => Err(Error::Busy { session: handle.to_string(), job: job.handle.clone() }),
+            None => Ok(session),
+        }
+    }
+
+    async fn session_or_default(&self, handle: &str) -> Result<Arc<Session>, Error> {
+        let known = lock(&self.sessions).get(handle).cloned();
+        match known {
+            Some(session) if session.alive() => Ok(session),
+            Some(session) => {
+                lock(&self.sessions).remove(&session.handle);
+                if handle == DEFAULT_SESSION {
+                    self.open_default().await
+                } else {
+                    Err(Error::Lost(handle.to_string()))
+                }
+            }
+            None if handle == DEFAULT_SESSION => self.open_default().await,
+            None => Err(self.unknown_session(handle)),
+        }
+    }
+
+    async fn open_default(&self) -> Result<Arc<Session>, Error> {
+        let _one_at_a_time = self.opening.lock().await;
+        let known = lock(&self.sessions).get(DEFAULT_SESSION).cloned();
+        match known {
+            Some(session) => Ok(session),
+            None => self.open(Some(DEFAULT_SESSION), None).await,
+        }
+    }
+
+    fn unknown_session(&self, handle: &str) -> Error {
+        let open = lock(&self.sessions).keys().cloned().collect::<Vec<_>>().join(", ");
+        Error::UnknownSession { handle: handle.to_string(), open }
+    }
+
+    fn new_handle(&self, name: Option<&str>) -> Result<String, Error> {
+        let sessions = lock(&self.sessions);
+        if sessions.len() >= SESSIONS_MAX {
+            return Err(Error::TooManySessions);
+        }
+        match name {
+            Some(name) if sessions.contains_key(name) => Err(Error::NameTaken(name.to_string())),
+            Some(name) if !name_is_good(name) => Err(Error::BadName(name.to_string())),
+            Some(name) => Ok(name.to_string()),
+            None => Ok(format!("s{}", self.next_session.fetch_add(1, Ordering::Relaxed))),
+        }
+    }
+
+    fn register(&self, handle: String, shell: Shell, cwd: PathBuf) -> Result<Arc<Session>, Error> {
+        let session = Arc::new(Session::new(handle.clone(), shell, cwd));
+        let mut sessions = lock(&self.sessions);
+        if sessions.contains_key(&handle) {
+            return Err(Error::NameTaken(handle));
+        }
+        sessions.insert(handle, Arc::clone(&session));
+        Ok(session)
+    }
+
+    async fn take_shell(&self) -> Result<Shell, Error> {
+        let warm = self.pool.lock().await.pop().filter(Shell::alive);
+        self.refill_pool();
+        match warm {
+            Some(shell) => Ok(shell),
+            None => Shell::start(&self.guardian, &self.shell_arguments()).await.map_err(Error::Shell),
+        }
+    }
+
+    fn shell_arguments(&self) -> Vec<String> {
+        let mut arguments = vec![self.config.cwd.to_string_lossy().into_owned()];
+        arguments.extend(self.config.shell_arguments.iter().cloned());
+        arguments
+    }
+
+    fn refill_pool(&self) {
+        let (pool, guardian, arguments) =
+            (Arc::clone(&self.pool), self.guardian.clone(), self.shell_arguments());
+        tokio::spawn(async move {
+            let mut pool = pool.lock().await;
+            while pool.len() < POOL_SIZE {
+                match Shell::start(&guardian, &arguments).await {
+                    Ok(shell) => pool.push(shell),
+                    // Opening a session will meet the same error and report it.
+                    Err(_) => break,
+                }
+            }
+        });
+    }
+
+    fn remember(&self, job: &Arc<Job>) {
+        let mut jobs = lock(&self.jobs);
+        jobs.by_handle.insert(job.handle.clone(), Arc::clone(job));
+        jobs.order.push_back(job.handle.clone());
+        while jobs.order.len() > JOBS_REMEMBERED_MAX {
+            let oldest_ended = jobs
+                .order
+                .iter()
+                .position(|handle| jobs.by_handle.get(handle).is_none_or(|job| job.end().is_some()));
+            let Some(handle) = oldest_ended.and_then(|at| jobs.order.remove(at)) else { break };
+            if let Some(job) = jobs.by_handle.remove(&handle) {
+                let _ = std::fs::remove_file(job.with_capture(|capture| capture.log_path().to_path_buf()));
+            }
+        }
+    }
+
+    /// Keeps the session's working directory current; a background copy goes when its job is over.
+    fn follow(&self, session: Arc<Session>, job: Arc<Job>, background: bool) {
+        let guardian = self.guardian.clone();
+        tokio::spawn(async move {
+            let Some(end) = job.ended().await else { return };
+            if let Some(done) = &end.done {
+                lock(&session.state).cwd = PathBuf::from(&done.cwd);
+            }
+            if background {
+                session.shell.exit();
+                let _ = guardian.ended(session.pid()).await;
+            }
+        });
+    }
+}
+
+impl Drop for Manager {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.config.logs);
+    }
+}
+
+fn name_is_good(name: &str) -> bool {
+    !name.is_empty()
+        && name.len() <= 64
+        && name.chars().all(|c| c.is_ascii_alphanumeric() || "-_.".contains(c))
+}
+
+fn make_private_folder(path: &Path) -> Result<(), Error> {
+    use std::os::unix::fs::DirBuilderExt;
+    std::fs::DirBuilder::new()
+        .recursive(true)
+        .mode(0o700)
+        .create(path)
+        .map_err(|error| Error::Logs { path: path.to_path_buf(), error })
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

@@ -1,0 +1,290 @@
+//! What is kept of a run's output: the beginning and the end in memory, everything in a log on disk, and the rendering of
+//! it within a budget. Invariant: memory stays under `HEAD_BYTES + TAIL_BYTES` and one read, however much a run talks.
+
+use std::collections::VecDeque;
+use std::fs::File;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use crate::limits::{HEAD_BYTES, LINE_BYTES_SHOWN_MAX, LOG_BYTES_MAX, READ_BYTES, TAIL_BYTES};
+
+/// Which of the two streams.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Stream {
+    /// Standard output.
+    Out,
+    /// Standard error.
+    Error,
+}
+
+/// Sums over a run's output so far.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Totals {
+    /// Bytes on standard output.
+    pub stdout_bytes: u64,
+    /// Bytes on standard error.
+    pub stderr_bytes: u64,
+    /// Line ends on both.
+    pub lines: u64,
+    /// The output holds NUL bytes or is mostly not UTF-8.
+    pub binary: bool,
+    /// The log reached its limit or could not be written; the text says which.
+    pub log_stopped: Option<&'static str>,
+}
+
+impl Totals {
+    /// Bytes on both streams.
+    #[must_use]
+    pub fn bytes(&self) -> u64 {
+        self.stdout_bytes + self.stderr_bytes
+    }
+}
+
+/// The collector of one run.
+pub struct Capture {
+    head: Vec<u8>,
+    tail: VecDeque<Vec<u8>>,
+    tail_bytes: usize,
+    error_tail: VecDeque<u8>,
+    totals: Totals,
+    log: Option<File>,
+    log_path: PathBuf,
+    logged: u64,
+}
+
+/// What the result shows of standard error by itself.
+const ERROR_TAIL_BYTES: usize = 4 * 1024;
+
+impl Capture {
+    /// A collector whose log is `log_path`; without the right to write there the run goes on and the totals say so.
+    #[must_use]
+    pub fn new(log_path: PathBuf) -> Self {
+        let log = File::create(&log_path).ok();
+        let totals = Totals {
+            log_stopped: log.is_none().then_some("the log file could not be created"),
+            ..Totals::default()
+        };
+        Self {
+            head: Vec::new(),
+            tail: VecDeque::new(),
+            tail_bytes: 0,
+            error_tail: VecDeque::new(),
+            totals,
+            log,
+            log_path,
+            logged: 0,
+        }
+    }
+
+    /// Takes what was read from a stream.
+    pub fn write(&mut self, stream: Stream, bytes: &[u8]) {
+        match stream {
+            Stream::Out => self.totals.stdout_bytes += bytes.len() as u64,
+            Stream::Error => {
+                self.totals.stderr_bytes += bytes.len() as u64;
+                self.error_tail.extend(&bytes[bytes.len().saturating_sub(ERROR_TAIL_BYTES)..]);
+                let over = self.error_tail.len().saturating_sub(ERROR_TAIL_BYTES);
+                self.error_tail.drain(..over);
+            }
+        }
+        self.totals.lines += bytes.iter().filter(|byte| **byte == b'\n').count() as u64;
+        self.totals.binary |= bytes.contains(&0);
+        self.write_log(bytes);
+        let for_head = bytes.len().min(HEAD_BYTES - self.head.len());
+        self.head.extend_from_slice(&bytes[..for_head]);
+        for chunk in bytes[for_head..].chunks(READ_BYTES) {
+            self.tail.push_back(chunk.to_vec());
+            self.tail_bytes += chunk.len();
+        }
+        while self.tail.front().is_some_and(|front| self.tail_bytes - front.len() >= TAIL_BYTES) {
+            self.tail_bytes -= self.tail.pop_front().map_or(0, |front| front.len());
+        }
+    }
+
+    fn write_log(&mut self, bytes: &[u8]) {
+        let Some(log) = &mut self.log else { return };
+        let room = LOG_BYTES_MAX.saturating_sub(self.logged).min(bytes.len() as u64) as usize;
+        if log.write_all(&bytes[..room]).is_err() {
+            self.totals.log_stopped = Some("the log could not be written (is the disk full?)");
+            self.log = None;
+            return;
+        }
+        self.logged += room as u64;
+        if room < bytes.len() {
+            self.totals.log_stopped = Some("the log reached its limit");
+            self.log = None;
+        }
+    }
+
+    /// The sums so far.
+    #[must_use]
+    pub fn totals(&self) -> Totals {
+        self.totals
+    }
+
+    /// Where the whole log is.
+    #[must_use]
+    pub fn log_path(&self) -> &Path {
+        &self.log_path
+    }
+
+    /// The last of standard error by itself.
+    #[must_use]
+    pub fn stderr_tail(&self) -> String {
+        let (front, back) = self.error_tail.as_slices();
+        String::from_utf8_lossy(&[front, back].concat()).into_owned()
+    }
+
+    /// The output within `budget` bytes: all of it, or its beginning and its end with a line between that says what is left
+    /// out. A failed run shows more of its end, where the error stands.
+    #[must_use]
+    pub fn render(&self, budget: usize, failed: bool) -> Rendered {
+        let total = self.totals.bytes();
+        if self.totals.binary {
+            let text = format!("[binary output: {total} bytes; read the log by its handle]\n");
+            return Rendered { text, truncated: true };
+        }
+        let held: Vec<u8> = self.tail.iter().flatten().copied().collect();
+        if total as usize <= budget {
+            let all = [self.head.as_slice(), &held].concat();
+            let (text, cut) = clip_lines(&all);
+            return Rendered { text, truncated: cut };
+        }
+        let head_share = if failed { budget / 4 } else { budget / 2 };
+        let head = line_start_cut(&self.head[..head_share.min(self.head.len())]);
+        let want_tail = budget - head.len();
+        // When the run is only a little over the budget, the end may lie in the head buffer still.
+        let joined = if held.len() < want_tail { [self.head.as_slice(), &held].concat() } else { held };
+        let from = joined.len().saturating_sub(want_tail);
+        let tail = line_end_cut(&joined[from..]);
+        let (head_text, _) = clip_lines(head);
+        let (tail_text, _) = clip_lines(tail);
+        let left_out = total as usize - head.len() - tail.len();
+        let text = format!("{head_text}[… {left_out} of {total} bytes left out …]\n{tail_text}");
+        Rendered { text, truncated: true }
+    }
+
+    /// The bytes from `offset` of the whole output that are still in memory or in the log, at most `length`.
+    #[must_use]
+    pub fn since(&self, offset: u64, length: usize) -> Vec<u8> {
+        let end = offset as usize + length;
+        if end <= self.head.len() || self.tail.is_empty() {
+            let from = (offset as usize).min(self.head.len());
+            return self.head[from..end.min(self.head.len())].to_vec();
+        }
+        crate::log::read(&self.log_path, offset, length).unwrap_or_default()
+    }
+}
+
+/// A text for a reader.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Rendered {
+    /// The text, UTF-8 with replacement characters.
+    pub text: String,
+    /// Something of the output is not in the text.
+    pub truncated: bool,
+}
+
+/// Ends at the last line end, if there is one in the last half.
+fn line_start_cut(bytes: &[u8]) -> &[u8] {
+    match bytes.iter().rposition(|byte| *byte == b'\n') {
+        Some(at) if at >= bytes.len() / 2 => &bytes[..=at],
+        _ => utf8_end(bytes),
+    }
+}
+
+/// Begins after the first line end, if there is one in the first half.
+fn line_end_cut(bytes: &[u8]) -> &[u8] {
+    match bytes.iter().position(|byte| *byte == b'\n') {
+        Some(at) if at < bytes.len() / 2 => &bytes[at + 1..],
+        _ => {
+            let skip = bytes.iter().take(3).take_while(|byte| **byte & 0xC0 == 0x80).count();
+            &bytes[skip..]
+        }
+    }
+}
+
+/// Without the beginning of a character that is cut off.
+fn utf8_end(bytes: &[u8]) -> &[u8] {
+    let lead = bytes
+        .iter()
+        .rev()
+        .take(4)
+        .position(|byte| byte & 0xC0 != 0x80)
+        .map_or(0, |back| bytes.len() - 1 - back);
+    match bytes.get(lead) {
+        Some(byte) if *byte >= 0xC0 && bytes.len() - lead < (byte.leading_ones() as usize) => &bytes[..lead],
+        _ => bytes,
+    }
+}
+
+/// The text with lines that are too long cut in the middle; whether any was.
+fn clip_lines(bytes: &[u8]) -> (String, bool) {
+    let mut cut = false;
+    let mut text = String::with_capacity(bytes.len());
+    for line in bytes.split_inclusive(|byte| *byte == b'\n') {
+        if line.len() > LINE_BYTES_SHOWN_MAX {
+            cut = true;
+            let half = LINE_BYTES_SHOWN_MAX / 2;
+            text.push_str(&String::from_utf8_lossy(utf8_end(&line[..half])));
+            text.push_str(&format!("[… line of {} bytes …]", line.len()));
+            text.push_str(&String::from_utf8_lossy(line_end_cut(&line[line.len() - half..])));
+        } else {
+            text.push_str(&String::from_utf8_lossy(line));
+        }
+    }
+    (text, cut)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Capture, Stream};
+    use crate::limits::{HEAD_BYTES, READ_BYTES, TAIL_BYTES};
+
+    fn capture(name: &str) -> Capture {
+        Capture::new(std::env::temp_dir().join(format!("pithos-output-test-{}-{name}", std::process::id())))
+    }
+
+    #[test]
+    fn small_output_is_shown_whole() {
+        let mut capture = capture("small");
+        capture.write(Stream::Out, b"one\n");
+        capture.write(Stream::Error, "zw\u{f6}lf\n".as_bytes());
+        let rendered = capture.render(1024, false);
+        assert_eq!((rendered.text.as_str(), rendered.truncated), ("one\nzw\u{f6}lf\n", false));
+        assert_eq!(capture.stderr_tail(), "zw\u{f6}lf\n");
+        assert_eq!(capture.totals().lines, 2);
+        let _ = std::fs::remove_file(capture.log_path());
+    }
+
+    #[test]
+    fn a_flood_keeps_head_and_tail_and_the_log_keeps_all() {
+        let mut capture = capture("flood");
+        let mut sent = 0_u64;
+        for number in 0..200_000 {
+            let line = format!("line {number} of the flood\n");
+            sent += line.len() as u64;
+            capture.write(Stream::Out, line.as_bytes());
+        }
+        let rendered = capture.render(4096, true);
+        assert!(rendered.truncated && rendered.text.len() < 4096 + 200);
+        assert!(
+            rendered.text.starts_with("line 0 of the flood\n")
+                && rendered.text.ends_with("line 199999 of the flood\n")
+        );
+        assert!(capture.tail_bytes <= TAIL_BYTES + READ_BYTES && capture.head.len() <= HEAD_BYTES);
+        assert_eq!(std::fs::metadata(capture.log_path()).expect("log").len(), sent);
+        assert_eq!(capture.since(sent - 6, 100), b"flood\n");
+        let _ = std::fs::remove_file(capture.log_path());
+    }
+
+    #[test]
+    fn a_long_line_and_binary_data_are_named_and_not_poured_out() {
+        let mut capture = capture("line");
+        capture.write(Stream::Out, &vec![b'x'; 100_000]);
+        assert!(capture.render(200_000, false).text.contains("[… line of 100000 bytes …]"));
+        capture.write(Stream::Out, b"\0");
+        assert!(capture.render(200_000, false).text.starts_with("[binary output: 100001 bytes"));
+        let _ = std::fs::remove_file(capture.log_path());
+    }
+}

@@ -1,0 +1,206 @@
+//! One shell process as the server sees it: requests go out on its socket, one reader task hands the answers to those who
+//! wait for them. When the process dies, everybody who waits hears it at once.
+
+use std::collections::HashMap;
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::unix::net::UnixStream as StdStream;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use rush_session::{Decoder, Fork, FromShell, Run, RunDone, ToShell, encode, send_all};
+use tokio::io::AsyncReadExt;
+use tokio::net::UnixStream;
+use tokio::sync::oneshot;
+
+use crate::SHELL_ROLE;
+use crate::guardian::Guardian;
+use crate::limits::START_TIMEOUT_MS;
+
+/// What a shell answers to a request; an error text when it could not carry it out.
+type Answer = Result<FromShell, String>;
+
+#[derive(Default)]
+struct Pending {
+    answers: HashMap<u64, oneshot::Sender<Answer>>,
+    ready: Option<oneshot::Sender<u32>>,
+    gone: bool,
+}
+
+/// A live shell process.
+pub(crate) struct Shell {
+    pid: u32,
+    socket: OwnedFd,
+    pending: Arc<Mutex<Pending>>,
+    next_id: AtomicU64,
+}
+
+impl Shell {
+    /// Starts a shell process and waits until it is ready.
+    pub(crate) async fn start(guardian: &Guardian, arguments: &[String]) -> io::Result<Self> {
+        let (ours, theirs) = StdStream::pair()?;
+        let (shell, ready) = Self::connect(ours)?;
+        let pid = guardian.spawn(SHELL_ROLE, arguments, theirs.into()).await?;
+        shell.wait_ready(ready, pid).await
+    }
+
+    /// A copy of this shell with all its state, as a process of its own.
+    pub(crate) async fn fork(&self, guardian: &Guardian) -> io::Result<Self> {
+        let (ours, theirs) = StdStream::pair()?;
+        let (shell, ready) = Self::connect(ours)?;
+        let id = self.id();
+        let answer = self.request(id, &ToShell::Fork(Fork { id }), &[theirs.as_fd()])?;
+        drop(theirs);
+        match answer.await {
+            Ok(Ok(FromShell::Forked { pid, .. })) => {
+                guardian.adopt(pid)?;
+                shell.wait_ready(ready, pid).await
+            }
+            Ok(Err(message)) => Err(io::Error::other(message)),
+            _ => Err(io::Error::other("the session ended while it was being copied")),
+        }
+    }
+
+    fn connect(ours: StdStream) -> io::Result<(Self, oneshot::Receiver<u32>)> {
+        let socket = OwnedFd::from(ours.try_clone()?);
+        ours.set_nonblocking(true)?;
+        let (sender, ready) = oneshot::channel();
+        let pending = Arc::new(Mutex::new(Pending { ready: Some(sender), ..Pending::default() }));
+        tokio::spawn(read_answers(UnixStream::from_std(ours)?, Arc::clone(&pending)));
+        Ok((Self { pid: 0, socket, pending, next_id: AtomicU64::new(1) }, ready))
+    }
+
+    async fn wait_ready(mut self, ready: oneshot::Receiver<u32>, pid: u32) -> io::Result<Self> {
+        match tokio::time::timeout(Duration::from_millis(START_TIMEOUT_MS), ready).await {
+            Ok(Ok(_)) => {
+                self.pid = pid;
+                Ok(self)
+            }
+            Ok(Err(_)) => Err(io::Error::other(
+                "the shell process ended before it was ready; its message is on the server's stderr",
+            )),
+            Err(_) => {
+                Err(io::Error::new(io::ErrorKind::TimedOut, "the shell process did not get ready in time"))
+            }
+        }
+    }
+
+    /// The process.
+    pub(crate) fn pid(&self) -> u32 {
+        self.pid
+    }
+
+    /// Whether the process has not been seen to end.
+    pub(crate) fn alive(&self) -> bool {
+        !lock(&self.pending).gone
+    }
+
+    /// Starts a script with these descriptors; the receiver gets its end, or an error when the process dies first.
+    pub(crate) fn run(&self, mut run: Run, descriptors: [BorrowedFd<'_>; 3]) -> io::Result<Running> {
+        run.id = self.id();
+        let answer = self.request(run.id, &ToShell::Run(run), &descriptors)?;
+        Ok(Running { answer })
+    }
+
+    /// Asks the shell to end; what is left of it is the guardian's.
+    pub(crate) fn exit(&self) {
+        if let Ok(bytes) = encode(&ToShell::Exit, 0) {
+            let _ = send_all(self.socket.as_fd(), &bytes, &[]);
+        }
+    }
+
+    fn id(&self) -> u64 {
+        self.next_id.fetch_add(1, Ordering::Relaxed)
+    }
+
+    fn request(
+        &self,
+        id: u64,
+        message: &ToShell,
+        descriptors: &[BorrowedFd<'_>],
+    ) -> io::Result<oneshot::Receiver<Answer>> {
+        let bytes = encode(message, descriptors.len())?;
+        let (sender, receiver) = oneshot::channel();
+        {
+            let mut pending = lock(&self.pending);
+            if pending.gone {
+                return Err(io::Error::new(io::ErrorKind::BrokenPipe, "the session's process has ended"));
+            }
+            pending.answers.insert(id, sender);
+        }
+        send_all(self.socket.as_fd(), &bytes, descriptors)?;
+        Ok(receiver)
+    }
+}
+
+/// A script that was started.
+pub(crate) struct Running {
+    answer: oneshot::Receiver<Answer>,
+}
+
+/// How a started script came back.
+pub(crate) enum Ended {
+    /// The shell says how.
+    Done(Box<RunDone>),
+    /// The shell could not run it and lives on.
+    Failed(String),
+    /// The process died.
+    Lost,
+}
+
+impl Running {
+    /// Waits for the end.
+    pub(crate) async fn ended(&mut self) -> Ended {
+        match (&mut self.answer).await {
+            Ok(Ok(FromShell::Done(done))) => Ended::Done(Box::new(done)),
+            Ok(Ok(_)) => Ended::Failed("the shell gave an answer to something else".to_string()),
+            Ok(Err(message)) => Ended::Failed(message),
+            Err(_) => Ended::Lost,
+        }
+    }
+}
+
+async fn read_answers(mut socket: UnixStream, pending: Arc<Mutex<Pending>>) {
+    let mut decoder = Decoder::default();
+    let mut buffer = vec![0; 8192];
+    'read: loop {
+        match socket.read(&mut buffer).await {
+            Ok(0) | Err(_) => break,
+            Ok(read) => decoder.push(&buffer[..read]),
+        }
+        loop {
+            match decoder.next_message::<FromShell>() {
+                Ok(Some((message, _))) => deliver(&pending, message),
+                Ok(None) => break,
+                Err(_) => break 'read,
+            }
+        }
+    }
+    let mut pending = lock(&pending);
+    pending.gone = true;
+    pending.answers.clear();
+    pending.ready = None;
+}
+
+fn deliver(pending: &Mutex<Pending>, message: FromShell) {
+    let mut pending = lock(pending);
+    let (id, answer) = match message {
+        FromShell::Ready { pid, .. } => {
+            if let Some(ready) = pending.ready.take() {
+                let _ = ready.send(pid);
+            }
+            return;
+        }
+        FromShell::Done(done) => (done.id, Ok(FromShell::Done(done))),
+        FromShell::Forked { id, pid } => (id, Ok(FromShell::Forked { id, pid })),
+        FromShell::Failed { id, message } => (id, Err(message)),
+    };
+    if let Some(sender) = pending.answers.remove(&id) {
+        let _ = sender.send(answer);
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

@@ -1,0 +1,112 @@
+//! The messages, as JSON objects with a `type`. Documented for other clients in `docs/rush-sessions.md`.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+/// What a client asks of a session.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+pub enum ToShell {
+    /// Run a script in the session's state. Carries three descriptors: stdin, stdout, stderr.
+    Run(Run),
+    /// Copy the whole session into a new process. Carries one descriptor: the copy's own socket.
+    Fork(Fork),
+    /// End the session; its background jobs get SIGHUP.
+    Exit,
+}
+
+/// A script and how it is run.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+pub struct Run {
+    /// Chosen by the client; the answer carries it.
+    pub id: u64,
+    /// Shell source.
+    pub script: String,
+    /// Change to this folder first; the session stays there.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cwd: Option<String>,
+    /// Exported variables for this run and after it.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub environment: BTreeMap<String, String>,
+}
+
+/// A request for a copy.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Fork {
+    /// Chosen by the client; the answer carries it.
+    pub id: u64,
+}
+
+/// What a session says.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+pub enum FromShell {
+    /// The first message on every socket, also on that of a copy.
+    Ready {
+        /// The session's process.
+        pid: u32,
+        /// The protocol's version.
+        version: u32,
+    },
+    /// A run ended.
+    Done(RunDone),
+    /// A copy exists; it says `ready` on its own socket.
+    Forked {
+        /// The request's id.
+        id: u64,
+        /// The copy's process.
+        pid: u32,
+    },
+    /// The request could not be carried out; the session goes on.
+    Failed {
+        /// The request's id, 0 when it could not be read.
+        id: u64,
+        /// What failed and what to try.
+        message: String,
+    },
+}
+
+/// How a run ended.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+pub struct RunDone {
+    /// The request's id.
+    pub id: u64,
+    /// `$?` after the script.
+    pub status: Status,
+    /// The pipelines of the script's last command list in order, each with the status of every stage.
+    #[serde(default)]
+    pub pipelines: Vec<Pipeline>,
+    /// The working directory after the script.
+    pub cwd: String,
+    /// Wall time in microseconds.
+    pub wall_us: u64,
+    /// User and system CPU time in microseconds, of the shell and of the children it waited for.
+    pub cpu_us: u64,
+    /// Set when the run was ended from outside and the rest of the script did not run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub terminated: Option<Termination>,
+    /// The script ended the session with `exit`; no further run is possible.
+    #[serde(default)]
+    pub exited: bool,
+}
+
+/// The status of each stage of one pipeline, as PIPESTATUS has it.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+pub struct Pipeline {
+    /// One per stage.
+    pub stages: Vec<i32>,
+}
+
+/// An exit status as the shell has it: 0 to 255, 128+n for a signal.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Status(pub i32);
+
+/// Why a run was ended from outside.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Termination {
+    /// SIGINT reached the session.
+    Interrupted,
+}
