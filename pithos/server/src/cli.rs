@@ -1,5 +1,6 @@
 //! The command line: sub-commands, flags, usage errors (status 2).
 
+use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
@@ -7,16 +8,18 @@ use std::time::Duration;
 use lexopt::Arg::{Long, Short, Value};
 use pithos_sessions::{Config, Manager, Request};
 
-use crate::{result, serve};
+use crate::audit::Audit;
+use crate::{http, result, serve};
 
 const USAGE: &str = "\
 pithos: the place where agents run things
 
-usage: pithos serve [--cwd DIR] [--audit FILE]
+usage: pithos serve [--http ADDRESS:PORT [--token-file FILE]] [--cwd DIR] [--audit FILE]
        pithos run [--timeout SECONDS] [--cwd DIR] [--json] COMMAND
        pithos --version | --help
 
-  serve   an MCP server on standard input and output; it ends with its client and leaves nothing behind
+  serve   an MCP server on standard input and output; it ends with its client and leaves nothing behind;
+          --http serves streamable HTTP on a loopback address instead, with a bearer token made at start
   run     one command as the server would run it; exits with its status
 ";
 
@@ -53,6 +56,8 @@ impl From<lexopt::Error> for Failure {
 struct Options {
     cwd: Option<PathBuf>,
     audit: Option<PathBuf>,
+    http: Option<SocketAddr>,
+    token_file: Option<PathBuf>,
     timeout: Option<Duration>,
     json: bool,
     words: Vec<String>,
@@ -74,6 +79,8 @@ fn parse_and_run() -> Result<ExitCode, Failure> {
             }
             Long("cwd") => options.cwd = Some(parser.value()?.into()),
             Long("audit") => options.audit = Some(parser.value()?.into()),
+            Long("http") => options.http = Some(address(&parser.value()?.to_string_lossy())?),
+            Long("token-file") => options.token_file = Some(parser.value()?.into()),
             Long("timeout") => options.timeout = Some(seconds(&parser.value()?.to_string_lossy())?),
             Long("json") => options.json = true,
             Value(word) if command.is_none() => command = Some(word.to_string_lossy().into_owned()),
@@ -82,12 +89,26 @@ fn parse_and_run() -> Result<ExitCode, Failure> {
         }
     }
     match command.as_deref() {
-        Some("serve") if options.words.is_empty() => start(serve::stdio(config(&options)?, options.audit)),
+        Some("serve") if options.words.is_empty() => start(serve(config(&options)?, options)),
         Some("run") if options.words.len() == 1 => start(run(config(&options)?, options)),
         Some("run") => Err(Failure::Usage("run takes one command: quote it".to_string())),
         Some(other) => Err(Failure::Usage(format!("unknown command '{other}'"))),
         None => Err(Failure::Usage("no command was given".to_string())),
     }
+}
+
+async fn serve(config: Config, options: Options) -> Result<ExitCode, String> {
+    let audit = Audit::open(options.audit)?;
+    match options.http {
+        Some(address) => http::serve(config, audit, address, options.token_file).await,
+        None => serve::stdio(config, audit).await,
+    }
+}
+
+fn address(text: &str) -> Result<SocketAddr, Failure> {
+    text.parse().map_err(|_| {
+        Failure::Usage(format!("--http: '{text}' is no address with a port, like 127.0.0.1:8080"))
+    })
 }
 
 fn seconds(text: &str) -> Result<Duration, Failure> {

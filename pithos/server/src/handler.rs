@@ -45,9 +45,7 @@ impl ServerHandler for Handler {
         _request: Option<PaginatedRequestParams>,
         _context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
-        let mut result = ListToolsResult::default();
-        result.tools = schema::tools();
-        Ok(result)
+        Ok(ListToolsResult::with_all_items(schema::tools()))
     }
 
     fn get_tool(&self, name: &str) -> Option<Tool> {

@@ -4,6 +4,7 @@
 mod audit;
 mod cli;
 mod handler;
+mod http;
 mod result;
 mod schema;
 mod serve;

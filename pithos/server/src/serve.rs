@@ -1,7 +1,6 @@
 //! `pithos serve`: the MCP server on standard input and output. Ends when the client closes its side; the guardian then ends
 //! everything that still runs.
 
-use std::path::PathBuf;
 use std::process::ExitCode;
 
 use pithos_sessions::{Config, Manager};
@@ -11,8 +10,7 @@ use crate::audit::Audit;
 use crate::handler::Handler;
 
 /// Serves one client on stdio until it goes.
-pub(crate) async fn stdio(config: Config, audit: Option<PathBuf>) -> Result<ExitCode, String> {
-    let audit = Audit::open(audit)?;
+pub(crate) async fn stdio(config: Config, audit: Audit) -> Result<ExitCode, String> {
     let manager = Manager::start(config).map_err(|error| error.to_string())?;
     let handler = Handler::new(manager, audit);
     let service = match handler.serve(rmcp::transport::io::stdio_pipes()).await {

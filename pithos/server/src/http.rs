@@ -1,0 +1,128 @@
+//! `pithos serve --http`: the same server over streamable HTTP. Loopback addresses only, a bearer token that is made at start, and no
+//! foreign `Host` or `Origin`: a web page in a browser on the same machine cannot reach it.
+
+use std::convert::Infallible;
+use std::io::Read;
+use std::net::SocketAddr;
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use hyper::body::Incoming;
+use hyper::header::{AUTHORIZATION, HeaderValue, WWW_AUTHENTICATE};
+use hyper::{Request, Response, StatusCode};
+use hyper_util::rt::{TokioExecutor, TokioIo};
+use hyper_util::server::conn::auto::Builder;
+use pithos_sessions::{Config, Manager};
+use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
+use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
+use tokio::net::TcpListener;
+
+use crate::audit::Audit;
+use crate::handler::Handler;
+
+/// Bytes of randomness in the token.
+const TOKEN_BYTES: usize = 32;
+
+type Service = StreamableHttpService<Handler, LocalSessionManager>;
+type Body = http_body_util::combinators::BoxBody<hyper::body::Bytes, Infallible>;
+
+/// Serves HTTP clients on `address` until SIGINT or SIGTERM. The token goes to stderr, or into the file that `token_file` names.
+pub(crate) async fn serve(
+    config: Config,
+    audit: Audit,
+    address: SocketAddr,
+    token_file: Option<std::path::PathBuf>,
+) -> Result<ExitCode, String> {
+    if !address.ip().is_loopback() {
+        return Err(format!(
+            "--http {address}: only loopback addresses are served; put a proxy with TLS before it"
+        ));
+    }
+    let token = new_token().map_err(|error| format!("making a token: {error}"))?;
+    let listener = TcpListener::bind(address).await.map_err(|error| format!("--http {address}: {error}"))?;
+    let bound = listener.local_addr().map_err(|error| error.to_string())?;
+    announce(bound, &token, token_file)?;
+    let manager = Manager::start(config).map_err(|error| error.to_string())?;
+    let handler = Handler::new(manager, audit);
+    let settings = StreamableHttpServerConfig::default().enforce_origin_validation();
+    let service: Service = StreamableHttpService::new(
+        move || Ok(handler.clone()),
+        Arc::new(LocalSessionManager::default()),
+        settings,
+    );
+    let expected = Arc::new(format!("Bearer {token}"));
+    let mut terminate = tokio::signal::unix::signal(tokio::signal::unix::SignalKind::terminate())
+        .map_err(|error| error.to_string())?;
+    loop {
+        let connection = tokio::select! {
+            accepted = listener.accept() => accepted,
+            _ = tokio::signal::ctrl_c() => break,
+            _ = terminate.recv() => break,
+        };
+        let Ok((stream, _)) = connection else { continue };
+        let (service, expected) = (service.clone(), Arc::clone(&expected));
+        tokio::spawn(async move {
+            let answer = hyper::service::service_fn(move |request| {
+                guarded(service.clone(), Arc::clone(&expected), request)
+            });
+            // A connection that breaks is the client's business.
+            let _ = Builder::new(TokioExecutor::new()).serve_connection(TokioIo::new(stream), answer).await;
+        });
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+async fn guarded(
+    service: Service,
+    expected: Arc<String>,
+    request: Request<Incoming>,
+) -> Result<Response<Body>, Infallible> {
+    let given = request.headers().get(AUTHORIZATION).map(HeaderValue::as_bytes).unwrap_or_default();
+    if !same(given, expected.as_bytes()) {
+        let mut response = Response::new(Body::default());
+        *response.status_mut() = StatusCode::UNAUTHORIZED;
+        response.headers_mut().insert(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
+        return Ok(response);
+    }
+    Ok(service.handle(request).await)
+}
+
+/// Compares in a time that does not depend on where the first difference is.
+fn same(given: &[u8], expected: &[u8]) -> bool {
+    given.len() == expected.len()
+        && given.iter().zip(expected).fold(0, |sum, (left, right)| sum | (left ^ right)) == 0
+}
+
+fn new_token() -> std::io::Result<String> {
+    let mut bytes = [0; TOKEN_BYTES];
+    std::fs::File::open("/dev/urandom")?.read_exact(&mut bytes)?;
+    Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
+}
+
+fn announce(bound: SocketAddr, token: &str, file: Option<std::path::PathBuf>) -> Result<(), String> {
+    use std::io::Write;
+    use std::os::unix::fs::OpenOptionsExt;
+    let Some(path) = file else {
+        eprintln!("pithos: listening on http://{bound}/ with the token {token}");
+        return Ok(());
+    };
+    let opened = std::fs::OpenOptions::new().create(true).write(true).truncate(true).mode(0o600).open(&path);
+    let written = opened.and_then(|mut file| writeln!(file, "{token}"));
+    written.map_err(|error| format!("--token-file {}: {error}", path.display()))?;
+    eprintln!("pithos: listening on http://{bound}/ with the token in {}", path.display());
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{new_token, same};
+
+    #[test]
+    fn tokens_are_compared_whole() {
+        let token = new_token().expect("a token");
+        assert_eq!(token.len(), 64);
+        assert!(same(token.as_bytes(), token.as_bytes()));
+        assert!(!same(b"", token.as_bytes()) && !same(&token.as_bytes()[1..], token.as_bytes()));
+        assert_ne!(token, new_token().expect("another"));
+    }
+}
