@@ -9,17 +9,19 @@ use lexopt::Arg::{Long, Short, Value};
 use pithos_sessions::{Config, Manager, Request};
 
 use crate::audit::Audit;
-use crate::{http, result, serve};
+use crate::{demo, http, result, serve};
 
 const USAGE: &str = "\
 pithos: the place where agents run things
 
 usage: pithos serve [--http ADDRESS:PORT [--token-file FILE]] [--cwd DIR] [--audit FILE]
        pithos run [--timeout SECONDS] [--cwd DIR] [--json] COMMAND
+       pithos demo
        pithos --version | --help
 
   serve   an MCP server on standard input and output; it ends with its client and leaves nothing behind;
           --http serves streamable HTTP on a loopback address instead, with a bearer token made at start
+  demo    a scripted agent's day against a server of its own, each step with its time
   run     one command as the server would run it; exits with its status
 ";
 
@@ -89,6 +91,7 @@ fn parse_and_run() -> Result<ExitCode, Failure> {
         }
     }
     match command.as_deref() {
+        Some("demo") if options.words.is_empty() => demo::run().map_err(Failure::Run),
         Some("serve") if options.words.is_empty() => start(serve(config(&options)?, options)),
         Some("run") if options.words.len() == 1 => start(run(config(&options)?, options)),
         Some("run") => Err(Failure::Usage("run takes one command: quote it".to_string())),

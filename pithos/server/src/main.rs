@@ -3,6 +3,7 @@
 
 mod audit;
 mod cli;
+mod demo;
 mod handler;
 mod http;
 mod result;
