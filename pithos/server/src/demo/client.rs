@@ -32,7 +32,10 @@ impl Client {
         };
         let mut client = Self { child, to: Some(to), from: BufReader::new(from), next_id: 1 };
         let information = json!({"name": "pithos-demo", "version": env!("CARGO_PKG_VERSION")});
-        client.request("initialize", json!({"protocolVersion": PROTOCOL, "capabilities": {}, "clientInfo": information}))?;
+        client.request(
+            "initialize",
+            json!({"protocolVersion": PROTOCOL, "capabilities": {}, "clientInfo": information}),
+        )?;
         client.send(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"}))?;
         Ok(client)
     }
@@ -49,11 +52,15 @@ impl Client {
         self.send(&json!({"jsonrpc": "2.0", "id": id, "method": method, "params": parameters}))?;
         loop {
             let mut line = String::new();
-            let read = self.from.read_line(&mut line).map_err(|error| format!("reading from the server: {error}"))?;
+            let read = self
+                .from
+                .read_line(&mut line)
+                .map_err(|error| format!("reading from the server: {error}"))?;
             if read == 0 {
                 return Err("the server closed the connection".to_string());
             }
-            let mut message: Value = serde_json::from_str(&line).map_err(|error| format!("the server's message: {error}"))?;
+            let mut message: Value =
+                serde_json::from_str(&line).map_err(|error| format!("the server's message: {error}"))?;
             if message["id"] == json!(id) {
                 return match message["error"].take() {
                     Value::Null => Ok(message["result"].take()),

@@ -29,7 +29,8 @@ fn day(folder: &Path) -> Result<(), String> {
     let start = Instant::now();
     let mut client = Client::start(folder)?;
     let tools = client.request("tools/list", json!({}))?;
-    let names: Vec<&str> = tools["tools"].as_array().into_iter().flatten().filter_map(|tool| tool["name"].as_str()).collect();
+    let names: Vec<&str> =
+        tools["tools"].as_array().into_iter().flatten().filter_map(|tool| tool["name"].as_str()).collect();
     println!("an MCP server with the tools {} ({})\n", names.join(", "), shown(start.elapsed()));
     let mut demo = Demo { client, step: 0 };
     for step in STEPS {
@@ -68,7 +69,9 @@ const STEPS: &[Step] = &[
         title: "a failing test piped through tail: the status says 0, the result says what is true",
         tool: "run",
         arguments: || json!({"command": "bash test.sh 3 2>&1 | tail -n 2"}),
-        check: |result| result.structured["status"] == 0 && result.text.contains("stage 1 of 2 failed with 1"),
+        check: |result| {
+            result.structured["status"] == 0 && result.text.contains("stage 1 of 2 failed with 1")
+        },
     },
     Step {
         title: "the same test, right",
@@ -104,13 +107,18 @@ const STEPS: &[Step] = &[
         title: "stop it, with everything that it started",
         tool: "job",
         arguments: || json!({"action": "stop", "job": "j6"}),
-        check: |result| result.structured["state"] == "stopped" && result.structured["killed"][0]["command"] == "sleep 600",
+        check: |result| {
+            result.structured["state"] == "stopped"
+                && result.structured["killed"][0]["command"] == "sleep 600"
+        },
     },
     Step {
         title: "a flood: 10 MB of output, of which a result shows the ends",
         tool: "run",
         arguments: || json!({"command": "seq 1 1400000", "output_bytes": 400}),
-        check: |result| result.structured["stdout_bytes"].as_u64() > Some(10_000_000) && result.text.len() < 800,
+        check: |result| {
+            result.structured["stdout_bytes"].as_u64() > Some(10_000_000) && result.text.len() < 800
+        },
     },
     Step {
         title: "and the whole of it is there to search",
@@ -167,10 +175,19 @@ impl Demo {
         let arguments = json!({"command": command, "timeout_ms": 300});
         let start = Instant::now();
         let result = self.client.tool("run", arguments.clone())?;
-        self.report("a time-out: the whole tree goes, and the result lists it", "run", &arguments, &result, start.elapsed());
+        self.report(
+            "a time-out: the whole tree goes, and the result lists it",
+            "run",
+            &arguments,
+            &result,
+            start.elapsed(),
+        );
         let killed = result.structured["killed"].as_array().map_or(0, Vec::len);
         if killed < 3 {
-            return Err(format!("the time-out killed {killed} processes, not all of them: {}", result.structured));
+            return Err(format!(
+                "the time-out killed {killed} processes, not all of them: {}",
+                result.structured
+            ));
         }
         Ok(())
     }
@@ -205,7 +222,8 @@ fn bash(flags: &str) -> Option<Duration> {
     let mut times = Vec::new();
     for _ in 0..PEER_CALLS {
         let start = Instant::now();
-        let status = Command::new("bash").args([flags, "echo hi"]).stdin(Stdio::null()).stdout(Stdio::null()).status();
+        let status =
+            Command::new("bash").args([flags, "echo hi"]).stdin(Stdio::null()).stdout(Stdio::null()).status();
         times.push(start.elapsed());
         if !status.is_ok_and(|status| status.success()) {
             return None;
