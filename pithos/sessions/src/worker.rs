@@ -1,18 +1,193 @@
-//! The worker roles: what the processes below the guardian do.
+//! The worker roles: what the processes below the guardian do. A shell worker is single-threaded: it waits for a message, does it,
+//! answers. Between runs its standard descriptors lead nowhere; each run brings its own.
 
 use std::io;
 use std::os::fd::OwnedFd;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::path::Path;
+use std::time::Instant;
 
-/// Takes the socket that stands on standard input, and puts nothing in its place.
+use rush::{Outcome, Session, Unwind, sys};
+use rush_session::{Fork, Frames, FromShell, Pipeline, Run, RunDone, Status, Termination, ToShell, VERSION};
+use rustix::process::{Resource, Signal};
+
+/// The descriptor from which the worker's own ones are numbered, above what scripts use by number.
+const DESCRIPTOR_MIN: i32 = 100;
+/// SIGINT and SIGPIPE by number, as the shell counts signals.
+const SIGINT: i32 = 2;
+const SIGPIPE: i32 = 13;
+/// The status of a run that SIGINT ended.
+const STATUS_INTERRUPTED: i32 = 128 + SIGINT;
+
+/// Takes the socket that stands on standard input, and leaves nothing in its place.
 pub(crate) fn own_socket() -> io::Result<OwnedFd> {
-    let socket = rustix::io::fcntl_dupfd_cloexec(rustix::stdio::stdin(), 10)?;
-    let null = std::fs::File::open("/dev/null")?;
-    rustix::stdio::dup2_stdin(&null)?;
+    let socket = rustix::io::fcntl_dupfd_cloexec(rustix::stdio::stdin(), DESCRIPTOR_MIN)?;
+    rustix::stdio::dup2_stdin(std::fs::File::open("/dev/null")?)?;
     Ok(socket)
 }
 
-/// A shell session.
-pub(crate) fn shell(_arguments: &[String]) -> io::Result<()> {
-    let _ = own_socket()?;
-    Err(io::Error::other("shell"))
+/// A shell worker: `arguments` begin with the working directory. Returns when the client has gone or asked for the end.
+pub(crate) fn shell(arguments: &[String]) -> io::Result<()> {
+    become_worker()?;
+    let socket = own_socket()?;
+    if let Some(folder) = arguments.first() {
+        std::env::set_current_dir(Path::new(folder))?;
+    }
+    sys::signal_default(SIGPIPE);
+    sys::signal_catch(SIGINT);
+    let mut session = Session::new(b"rush".to_vec());
+    session.import_environment(std::env::vars_os().map(|(name, value)| (name.into_vec(), value.into_vec())));
+    session.interrupt_discards = true;
+    let mut worker = Worker { session, frames: Frames::new(socket) };
+    worker.serve()
+}
+
+/// Away from the terminal, adopting what its scripts leave behind, and gone when the guardian goes.
+fn become_worker() -> io::Result<()> {
+    // Already a leader only when started by hand.
+    let _ = rustix::process::setsid();
+    rustix::process::set_child_subreaper(Some(rustix::process::getpid()))?;
+    rustix::process::set_parent_process_death_signal(Some(Signal::KILL))?;
+    // A core dump of a shell that limits killed helps nobody.
+    let mut core = rustix::process::getrlimit(Resource::Core);
+    core.current = Some(0);
+    rustix::process::setrlimit(Resource::Core, core)?;
+    Ok(())
+}
+
+struct Worker {
+    session: Session,
+    frames: Frames,
+}
+
+impl Worker {
+    fn serve(&mut self) -> io::Result<()> {
+        self.say(&FromShell::Ready { pid: std::process::id(), version: VERSION })?;
+        loop {
+            let received = self.frames.receive::<ToShell>();
+            let (message, descriptors) = match received {
+                Ok(Some(frame)) => frame,
+                Ok(None) => return Ok(()),
+                // A signal between two runs ends nothing.
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+                Err(error) => return Err(error),
+            };
+            sys::clear_pending_signals();
+            match message {
+                ToShell::Run(run) => {
+                    let id = run.id;
+                    match self.run(run, descriptors) {
+                        Ok(done) => {
+                            let exited = done.exited;
+                            self.say(&FromShell::Done(done))?;
+                            if exited {
+                                return Ok(());
+                            }
+                        }
+                        Err(message) => self.say(&FromShell::Failed { id, message })?,
+                    }
+                }
+                ToShell::Fork(Fork { id }) => self.fork(id, descriptors)?,
+                ToShell::Exit => return Ok(()),
+            }
+        }
+    }
+
+    fn say(&self, message: &FromShell) -> io::Result<()> {
+        self.frames.send(message, &[])
+    }
+
+    fn run(&mut self, run: Run, descriptors: Vec<OwnedFd>) -> Result<RunDone, String> {
+        install(descriptors)?;
+        let start = Instant::now();
+        let cpu = cpu_us();
+        for (name, value) in run.environment {
+            self.session.export(name.as_bytes(), value.into_bytes());
+        }
+        let moved = run.cwd.map_or(Ok(()), |folder| self.change_directory(&folder));
+        let result = match moved {
+            Ok(()) => {
+                self.session.pipeline_record = Some(Vec::new());
+                self.session.run_text(run.script.as_bytes(), 1)
+            }
+            Err(message) => {
+                let _ = lead_nowhere();
+                return Err(message);
+            }
+        };
+        let (status, exited, terminated) = self.outcome(result);
+        let _ = lead_nowhere();
+        let stages = self.session.pipeline_record.take().unwrap_or_default();
+        Ok(RunDone {
+            id: run.id,
+            status: Status(status),
+            pipelines: stages.into_iter().map(|stages| Pipeline { stages }).collect(),
+            cwd: String::from_utf8_lossy(std::env::current_dir().unwrap_or_default().as_os_str().as_bytes()).into_owned(),
+            wall_us: start.elapsed().as_micros() as u64,
+            cpu_us: cpu_us().saturating_sub(cpu),
+            terminated,
+            exited,
+        })
+    }
+
+    /// The status, whether the session is over, and whether a signal ended the run.
+    fn outcome(&mut self, result: Outcome) -> (i32, bool, Option<Termination>) {
+        let answer = match result {
+            Ok(status) => (status, false, None),
+            Err(Unwind::Exit(status)) => (self.session.finish(Err(Unwind::Exit(status))), true, None),
+            Err(Unwind::Discard(STATUS_INTERRUPTED)) => (STATUS_INTERRUPTED, false, Some(Termination::Interrupted)),
+            Err(Unwind::Discard(status) | Unwind::Return(status)) => (status, false, None),
+            Err(_) => (self.session.status, false, None),
+        };
+        self.session.flush_output();
+        answer
+    }
+
+    fn change_directory(&mut self, folder: &str) -> Result<(), String> {
+        let quoted = format!("cd -- '{}'", folder.replace('\'', "'\\''"));
+        match self.session.run_text(quoted.as_bytes(), 1) {
+            Ok(0) => Ok(()),
+            _ => Err(format!("the working directory '{folder}' cannot be entered")),
+        }
+    }
+
+    /// Copies this process; the copy goes on with the socket that came with the request.
+    fn fork(&mut self, id: u64, descriptors: Vec<OwnedFd>) -> io::Result<()> {
+        let Some(socket) = descriptors.into_iter().next() else {
+            return self.say(&FromShell::Failed { id, message: "a fork needs the copy's socket".to_string() });
+        };
+        match self.session.fork_copy() {
+            Ok(0) => {
+                self.frames = Frames::new(socket);
+                rustix::process::set_child_subreaper(Some(rustix::process::getpid()))?;
+                self.say(&FromShell::Ready { pid: std::process::id(), version: VERSION })
+            }
+            Ok(pid) => self.say(&FromShell::Forked { id, pid: pid as u32 }),
+            Err(error) => self.say(&FromShell::Failed { id, message: format!("fork: {}", sys::strerror(error)) }),
+        }
+    }
+}
+
+/// Puts a run's descriptors on 0, 1 and 2.
+fn install(descriptors: Vec<OwnedFd>) -> Result<(), String> {
+    let failed = |error: rustix::io::Errno| format!("the run's descriptors: {error}");
+    let [stdin, stdout, stderr] = <[OwnedFd; 3]>::try_from(descriptors).map_err(|_| "a run needs three descriptors".to_string())?;
+    rustix::stdio::dup2_stdin(stdin).map_err(failed)?;
+    rustix::stdio::dup2_stdout(stdout).map_err(failed)?;
+    rustix::stdio::dup2_stderr(stderr).map_err(failed)
+}
+
+/// Lets go of a run's descriptors, so that its client sees the end of its output.
+fn lead_nowhere() -> io::Result<()> {
+    let null = std::fs::OpenOptions::new().read(true).write(true).open("/dev/null")?;
+    rustix::stdio::dup2_stdin(&null)?;
+    rustix::stdio::dup2_stdout(&null)?;
+    rustix::stdio::dup2_stderr(&null)?;
+    Ok(())
+}
+
+/// User and system time of this process and the children it waited for.
+fn cpu_us() -> u64 {
+    let clocks = sys::clocks();
+    clocks.cpu_us()
 }

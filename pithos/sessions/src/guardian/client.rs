@@ -1,12 +1,13 @@
 //! The server's half of the guardian: asks it for workers and hears of their ends. One reader task hands answers out.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::net::UnixStream as StdStream;
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use rush_session::{Decoder, encode, send_all};
 use serde::{Deserialize, Serialize};
@@ -15,7 +16,8 @@ use tokio::net::UnixStream;
 use tokio::sync::{oneshot, watch};
 
 use super::{FromGuardian, ToGuardian};
-use crate::process_tree::Process;
+use crate::limits::KILL_GRACE_MS;
+use crate::process_tree::{self, Process};
 
 /// How a worker ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -142,6 +144,12 @@ async fn read_answers(mut socket: UnixStream, waiting: Arc<Mutex<Waiting>>) {
             deliver(&waiting, answer);
         }
     }
+    // The guardian's workers die with it, and what they leave comes to this process, which is a subreaper too.
+    let swept = tokio::task::spawn_blocking(|| {
+        let below = std::process::id();
+        process_tree::end(below, &HashSet::new(), Duration::ZERO, Duration::from_millis(KILL_GRACE_MS), |_| true)
+    });
+    let _ = swept.await;
     let mut waiting = lock(&waiting);
     waiting.gone = true;
     waiting.spawns.clear();

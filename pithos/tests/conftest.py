@@ -1,0 +1,22 @@
+"""Fixtures for the tests of the `pithos` command from outside: PITHOS names the binary under test."""
+
+import os
+import shutil
+from pathlib import Path
+
+import pytest
+
+
+@pytest.fixture(scope="session")
+def pithos() -> str:
+    """The command under test."""
+    path = os.environ.get("PITHOS") or shutil.which("pithos")
+    if not path:
+        pytest.skip("set PITHOS to the pithos command")
+    return path
+
+
+@pytest.fixture
+def workspace(tmp_path: Path) -> Path:
+    """An empty folder for one server."""
+    return tmp_path

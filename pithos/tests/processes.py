@@ -1,0 +1,30 @@
+"""Finding processes by a marker in their environment, to prove that none is left."""
+
+import time
+from pathlib import Path
+
+
+def with_marker(marker: str) -> list[str]:
+    """The command lines of live processes whose environment or command line holds `marker`."""
+    found = []
+    for entry in Path("/proc").iterdir():
+        if not entry.name.isdigit():
+            continue
+        try:
+            stat = (entry / "stat").read_text()
+            if stat.rsplit(")", 1)[1].split()[0] in "ZX":
+                continue
+            text = (entry / "environ").read_bytes() + (entry / "cmdline").read_bytes()
+        except OSError:
+            continue
+        if marker.encode() in text:
+            found.append((entry / "cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace"))
+    return found
+
+
+def gone_within(marker: str, seconds: float) -> list[str]:
+    """What is left of the marked processes after at most `seconds`."""
+    deadline = time.monotonic() + seconds
+    while (left := with_marker(marker)) and time.monotonic() < deadline:
+        time.sleep(0.005)
+    return left

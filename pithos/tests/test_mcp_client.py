@@ -1,0 +1,100 @@
+"""The official Python client of MCP against `pithos serve`: every tool, both protocol generations, stdio and HTTP."""
+
+import asyncio
+import contextlib
+import re
+import subprocess
+from pathlib import Path
+
+import httpx2
+import pytest
+from mcp import Client, StdioServerParameters
+from mcp.client.streamable_http import streamable_http_client
+
+MODES = ["legacy", "2026-07-28"]
+
+
+def stdio(pithos: str, workspace: Path) -> StdioServerParameters:
+    return StdioServerParameters(command=pithos, args=["serve", "--cwd", str(workspace)])
+
+
+def call_all(client_of):
+    """Runs one conversation over every tool."""
+
+    async def conversation() -> None:
+        async with client_of() as client:
+            tools = {tool.name for tool in (await client.list_tools()).tools}
+            assert {"run", "job", "log", "session"} <= tools and len(tools) <= 8
+
+            async def call(tool: str, **arguments):
+                result = await client.call_tool(tool, arguments)
+                return result, (result.structured_content or {}), result.content[0].text
+
+            _, run, text = await call("run", command="mkdir -p sub && cd sub && x=42 && echo hi")
+            assert (text, run["status"], run["state"]) == ("hi\n", 0, "done")
+            _, run, text = await call("run", command="echo $x in ${PWD##*/}; exit_code() { return 7; }; exit_code")
+            assert text.startswith("42 in sub\n") and run["status"] == 7
+            _, run, text = await call("run", command="false | true")
+            assert run["pipelines"] == [[1, 0]] and "stage 1 of 2 failed" in text
+            _, session, _ = await call("session", action="fork", session="main", name="copy")
+            assert session["session"] == "copy"
+            _, _, text = await call("run", command="echo $x", session="copy")
+            assert text == "42\n"
+            _, sessions, _ = await call("session", action="list")
+            assert {row["session"] for row in sessions["sessions"]} == {"main", "copy"}
+            _, job, _ = await call("run", command="seq 1 5; sleep 60", background=True)
+            _, waited, _ = await call("job", action="wait", job=job["job"], until="^5$", timeout_ms=5000)
+            assert waited["matched"] is True
+            _, log, text = await call("log", action="tail", job=job["job"], lines=2)
+            assert text == "4\n5\n" and log["total_bytes"] == 10
+            _, stopped, _ = await call("job", action="stop", job=job["job"])
+            assert stopped["state"] == "stopped" and "sleep 60" in [row["command"] for row in stopped["killed"]]
+            await call("session", action="close", session="copy")
+            result, _, text = await call("run", command="echo no", session="copy")
+            assert result.is_error and "there is no session 'copy'" in text
+            result, _, text = await call("run", comand="typo")
+            assert result.is_error
+
+    asyncio.run(asyncio.wait_for(conversation(), 60))
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_every_tool_on_stdio(pithos: str, workspace: Path, mode: str) -> None:
+    call_all(lambda: Client(stdio(pithos, workspace), mode=mode))
+
+
+@contextlib.contextmanager
+def http_server(pithos: str, workspace: Path):
+    """A server on a free port; yields its address and token."""
+    token_file = workspace / "token"
+    command = [pithos, "serve", "--http", "127.0.0.1:0", "--token-file", str(token_file), "--cwd", str(workspace)]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as server:
+        try:
+            match = re.search(r"http://\S+?/", server.stderr.readline())
+            assert match, "the server says where it listens"
+            yield match.group(), token_file.read_text().strip()
+        finally:
+            server.terminate()
+            server.wait(10)
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_every_tool_on_http(pithos: str, workspace: Path, mode: str) -> None:
+    with http_server(pithos, workspace) as (url, token):
+
+        def client() -> Client:
+            http = httpx2.AsyncClient(headers={"Authorization": f"Bearer {token}"})
+            return Client(streamable_http_client(url, http_client=http), mode=mode)
+
+        call_all(client)
+
+
+def test_http_without_the_token_or_from_a_foreign_page_is_refused(pithos: str, workspace: Path) -> None:
+    with http_server(pithos, workspace) as (url, token):
+        good = {"Authorization": f"Bearer {token}"}
+        assert httpx2.post(url, json={}).status_code == 401
+        assert httpx2.post(url, json={}, headers={"Authorization": "Bearer wrong"}).status_code == 401
+        foreign = httpx2.post(url, json={}, headers=good | {"Origin": "https://example.com"})
+        assert foreign.status_code == 403
+        rebound = httpx2.post(url, json={}, headers=good | {"Host": "example.com"})
+        assert rebound.status_code == 403
