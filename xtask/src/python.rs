@@ -16,21 +16,42 @@ pub(crate) fn run(workspace: &Workspace, arguments: &[String]) -> Result<(), Str
     if !arguments.is_empty() {
         return Err("usage: cargo xtask python".to_string());
     }
-    let mut steps = Steps::new(workspace.target().join("logs"), 1)?;
+    let mut steps = Steps::new(workspace.target().join("logs"), 2)?;
     step(workspace, &mut steps)
 }
 
-/// Builds and tests the Python package as one step, or says why not.
+/// Builds the wheel and tests it, then the `pithos` command through Python's MCP client; each a step, or it says why not.
 pub(crate) fn step(workspace: &Workspace, steps: &mut Steps) -> Result<(), String> {
+    iris(workspace, steps)?;
+    pithos(workspace, steps)
+}
+
+fn iris(workspace: &Workspace, steps: &mut Steps) -> Result<(), String> {
     if !workspace.has(ROOM) {
-        steps.skip("python", "iris/python has not landed yet");
+        steps.skip("python iris", "iris/python has not landed yet");
         return Ok(());
     }
     let environment = environment(workspace)?;
     install(workspace, &environment)?;
     let mut command = Command::new(environment.join("bin/python"));
     command.current_dir(workspace.root.join(ROOM)).args(["-m", "pytest", "-q", "tests"]);
-    steps.run("python", &mut command)
+    steps.run("python iris", &mut command)
+}
+
+fn pithos(workspace: &Workspace, steps: &mut Steps) -> Result<(), String> {
+    let environment = environment(workspace)?;
+    checked(
+        &mut pip(workspace, &environment, &["-r", "pithos/tests/requirements.txt"]),
+        "installing the MCP client",
+    )?;
+    let build = ["build", "--quiet", "--profile", "bench-dev", "--locked", "--package", "pithos-server"];
+    checked(&mut workspace.cargo(&build), "building pithos")?;
+    let mut command = Command::new(environment.join("bin/python"));
+    command
+        .current_dir(workspace.root.join("pithos/tests"))
+        .args(["-m", "pytest", "-q", "-p", "no:cacheprovider", "."])
+        .env("PITHOS", workspace.target().join("bench-dev/pithos"));
+    steps.run("python pithos", &mut command)
 }
 
 /// The virtual environment of this checkout; made when it is not there.
@@ -69,6 +90,19 @@ pub(crate) fn install(workspace: &Workspace, environment: &Path) -> Result<(), S
         .env("VIRTUAL_ENV", environment)
         .env("CARGO_TARGET_DIR", workspace.target());
     checked(&mut wheel, "building the wheel")
+}
+
+fn pip(workspace: &Workspace, environment: &Path, arguments: &[&str]) -> Command {
+    let mut command = Command::new(environment.join("bin/python"));
+    command.current_dir(&workspace.root).args([
+        "-m",
+        "pip",
+        "install",
+        "--quiet",
+        "--disable-pip-version-check",
+    ]);
+    command.args(arguments);
+    command
 }
 
 fn checked(command: &mut Command, what: &str) -> Result<(), String> {

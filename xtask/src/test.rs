@@ -4,7 +4,7 @@ use crate::steps::Steps;
 use crate::workspace::Workspace;
 use crate::{conformance, corpora, python, tidy};
 
-const STEPS: usize = 8;
+const STEPS: usize = 9;
 
 /// `cargo xtask test [--only NAME]`.
 pub(crate) fn run(workspace: &Workspace, arguments: &[String]) -> Result<(), String> {

@@ -101,20 +101,12 @@ impl Worker {
         install(descriptors)?;
         let start = Instant::now();
         let cpu = cpu_us();
-        for (name, value) in run.environment {
-            self.session.export(name.as_bytes(), value.into_bytes());
+        if let Err(message) = self.prepare(&run) {
+            let _ = lead_nowhere();
+            return Err(message);
         }
-        let moved = run.cwd.map_or(Ok(()), |folder| self.change_directory(&folder));
-        let result = match moved {
-            Ok(()) => {
-                self.session.pipeline_record = Some(Vec::new());
-                self.session.run_text(run.script.as_bytes(), 1)
-            }
-            Err(message) => {
-                let _ = lead_nowhere();
-                return Err(message);
-            }
-        };
+        self.session.pipeline_record = Some(Vec::new());
+        let result = self.session.run_text(run.script.as_bytes(), 1);
         let (status, exited, terminated) = self.outcome(result);
         let _ = lead_nowhere();
         let stages = self.session.pipeline_record.take().unwrap_or_default();
@@ -122,7 +114,8 @@ impl Worker {
             id: run.id,
             status: Status(status),
             pipelines: stages.into_iter().map(|stages| Pipeline { stages }).collect(),
-            cwd: String::from_utf8_lossy(std::env::current_dir().unwrap_or_default().as_os_str().as_bytes()).into_owned(),
+            cwd: String::from_utf8_lossy(std::env::current_dir().unwrap_or_default().as_os_str().as_bytes())
+                .into_owned(),
             wall_us: start.elapsed().as_micros() as u64,
             cpu_us: cpu_us().saturating_sub(cpu),
             terminated,
@@ -135,7 +128,9 @@ impl Worker {
         let answer = match result {
             Ok(status) => (status, false, None),
             Err(Unwind::Exit(status)) => (self.session.finish(Err(Unwind::Exit(status))), true, None),
-            Err(Unwind::Discard(STATUS_INTERRUPTED)) => (STATUS_INTERRUPTED, false, Some(Termination::Interrupted)),
+            Err(Unwind::Discard(STATUS_INTERRUPTED)) => {
+                (STATUS_INTERRUPTED, false, Some(Termination::Interrupted))
+            }
             Err(Unwind::Discard(status) | Unwind::Return(status)) => (status, false, None),
             Err(_) => (self.session.status, false, None),
         };
@@ -143,18 +138,41 @@ impl Worker {
         answer
     }
 
-    fn change_directory(&mut self, folder: &str) -> Result<(), String> {
-        let quoted = format!("cd -- '{}'", folder.replace('\'', "'\\''"));
-        match self.session.run_text(quoted.as_bytes(), 1) {
+    /// The run's environment and working directory, by the shell's own means.
+    fn prepare(&mut self, run: &Run) -> Result<(), String> {
+        for (name, value) in &run.environment {
+            let name_is_good = !name.is_empty()
+                && !name.starts_with(|c: char| c.is_ascii_digit())
+                && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
+            if !name_is_good {
+                return Err(format!("'{name}' cannot name an environment variable"));
+            }
+            self.expect_success(
+                &format!("export {name}={}", quoted(value)),
+                &format!("the environment variable '{name}'"),
+            )?;
+        }
+        match &run.cwd {
+            Some(folder) => self.expect_success(
+                &format!("cd -- {}", quoted(folder)),
+                &format!("the working directory '{folder}'"),
+            ),
+            None => Ok(()),
+        }
+    }
+
+    fn expect_success(&mut self, command: &str, what: &str) -> Result<(), String> {
+        match self.session.run_text(command.as_bytes(), 1) {
             Ok(0) => Ok(()),
-            _ => Err(format!("the working directory '{folder}' cannot be entered")),
+            _ => Err(format!("{what} could not be set")),
         }
     }
 
     /// Copies this process; the copy goes on with the socket that came with the request.
     fn fork(&mut self, id: u64, descriptors: Vec<OwnedFd>) -> io::Result<()> {
         let Some(socket) = descriptors.into_iter().next() else {
-            return self.say(&FromShell::Failed { id, message: "a fork needs the copy's socket".to_string() });
+            return self
+                .say(&FromShell::Failed { id, message: "a fork needs the copy's socket".to_string() });
         };
         match self.session.fork_copy() {
             Ok(0) => {
@@ -163,7 +181,9 @@ impl Worker {
                 self.say(&FromShell::Ready { pid: std::process::id(), version: VERSION })
             }
             Ok(pid) => self.say(&FromShell::Forked { id, pid: pid as u32 }),
-            Err(error) => self.say(&FromShell::Failed { id, message: format!("fork: {}", sys::strerror(error)) }),
+            Err(error) => {
+                self.say(&FromShell::Failed { id, message: format!("fork: {}", sys::strerror(error)) })
+            }
         }
     }
 }
@@ -171,7 +191,8 @@ impl Worker {
 /// Puts a run's descriptors on 0, 1 and 2.
 fn install(descriptors: Vec<OwnedFd>) -> Result<(), String> {
     let failed = |error: rustix::io::Errno| format!("the run's descriptors: {error}");
-    let [stdin, stdout, stderr] = <[OwnedFd; 3]>::try_from(descriptors).map_err(|_| "a run needs three descriptors".to_string())?;
+    let [stdin, stdout, stderr] =
+        <[OwnedFd; 3]>::try_from(descriptors).map_err(|_| "a run needs three descriptors".to_string())?;
     rustix::stdio::dup2_stdin(stdin).map_err(failed)?;
     rustix::stdio::dup2_stdout(stdout).map_err(failed)?;
     rustix::stdio::dup2_stderr(stderr).map_err(failed)
@@ -186,8 +207,13 @@ fn lead_nowhere() -> io::Result<()> {
     Ok(())
 }
 
+/// `text` as one word of shell source.
+fn quoted(text: &str) -> String {
+    format!("'{}'", text.replace('\'', "'\\''"))
+}
+
 /// User and system time of this process and the children it waited for.
 fn cpu_us() -> u64 {
     let clocks = sys::clocks();
-    clocks.cpu_us()
+    clocks.user_us + clocks.system_us
 }

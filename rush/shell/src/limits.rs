@@ -26,3 +26,6 @@ pub const PIPE_BYTES: usize = 65_536;
 
 /// Bytes read at once from files, pipes and substitutions.
 pub const READ_CHUNK_BYTES: usize = 65_536;
+
+/// Pipelines whose stages a host is told of, per run: the last ones.
+pub const PIPELINES_RECORDED_MAX: usize = 64;

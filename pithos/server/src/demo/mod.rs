@@ -13,6 +13,8 @@ use client::{Client, ToolResult};
 
 /// Calls of the warm measurement.
 const WARM_CALLS: usize = 300;
+/// Lines of a result that are printed.
+const LINES_SHOWN_MAX: usize = 8;
 /// Calls of each peer in the comparison.
 const PEER_CALLS: usize = 20;
 
@@ -82,7 +84,7 @@ const STEPS: &[Step] = &[
     Step {
         title: "a command that asks: it comes back with the prompt, and does not hang",
         tool: "run",
-        arguments: || json!({"command": "bash -c 'read -p \"Overwrite? \" answer; echo \"you said $answer\"'", "interactive": true, "yield_ms": 300}),
+        arguments: || json!({"command": "bash -c 'printf \"Overwrite? \"; read answer; echo \"you said $answer\"'", "interactive": true, "yield_ms": 300}),
         check: |result| result.structured["waiting_for_input"]["prompt"] == "Overwrite? ",
     },
     Step {
@@ -163,8 +165,14 @@ impl Demo {
         println!("{:2}. {title}  ({})", self.step, shown(wall));
         let asked = arguments["command"].as_str().map_or_else(|| arguments.to_string(), str::to_string);
         println!("    {tool}: {}", clipped(asked.lines().next().unwrap_or(""), 100));
-        for line in clipped(&result.text, 400).lines() {
-            println!("    | {}", clipped(line, 110));
+        let lines: Vec<&str> = result.text.lines().collect();
+        let skipped = lines.len().saturating_sub(LINES_SHOWN_MAX);
+        for (index, line) in lines.iter().enumerate() {
+            match index.checked_sub(LINES_SHOWN_MAX / 2) {
+                Some(0) if skipped > 0 => println!("    | … {skipped} lines of the result …"),
+                Some(past) if past < skipped => {}
+                _ => println!("    | {}", clipped(line, 110)),
+            }
         }
         println!();
     }

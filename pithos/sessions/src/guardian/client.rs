@@ -147,7 +147,13 @@ async fn read_answers(mut socket: UnixStream, waiting: Arc<Mutex<Waiting>>) {
     // The guardian's workers die with it, and what they leave comes to this process, which is a subreaper too.
     let swept = tokio::task::spawn_blocking(|| {
         let below = std::process::id();
-        process_tree::end(below, &HashSet::new(), Duration::ZERO, Duration::from_millis(KILL_GRACE_MS), |_| true)
+        process_tree::end(
+            below,
+            &HashSet::new(),
+            Duration::ZERO,
+            Duration::from_millis(KILL_GRACE_MS),
+            |_| true,
+        )
     });
     let _ = swept.await;
     let mut waiting = lock(&waiting);

@@ -5,7 +5,7 @@ use crate::state::descriptors::{Entry, OpenFile};
 use crate::state::names;
 use crate::state::options::{SetOption, Shopt};
 use crate::syntax::ast::{AndOr, Command, Pipeline, TimeStyle};
-use crate::{Bytes, Outcome, Session, Status, Unwind, sys};
+use crate::{Bytes, Outcome, Session, Status, Unwind, limits, sys};
 use std::os::fd::RawFd;
 
 use super::Launch;
@@ -55,8 +55,18 @@ impl Session {
             None => {}
         }
         let status = self.pipeline_result(&statuses);
+        self.record_pipeline(&statuses);
         self.pipeline_status = statuses;
         unwind.map_or(Ok(status), Err)
+    }
+
+    fn record_pipeline(&mut self, statuses: &[Status]) {
+        if let Some(record) = &mut self.pipeline_record {
+            if record.len() == limits::PIPELINES_RECORDED_MAX {
+                record.remove(0);
+            }
+            record.push(statuses.to_vec());
+        }
     }
 
     fn make_pipe(&mut self) -> Expanded<(RawFd, RawFd)> {

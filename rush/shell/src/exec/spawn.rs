@@ -316,10 +316,26 @@ impl Session {
     pub(crate) fn became_child(&mut self) {
         self.jobs.for_subshell();
         self.interactive = false;
+        if std::mem::take(&mut self.interrupt_discards) {
+            sys::signal_default(libc::SIGINT);
+        }
         self.options.put(crate::state::options::SetOption::Monitor, false);
         self.traps.became_child();
         self.random = self.random.wrapping_add(sys::process_id() as u32);
         self.loop_depth = 0;
+    }
+
+    /// Copies the whole shell into a new process: 0 in the copy, which keeps everything but the jobs (they are its parent's
+    /// children); the copy's process id in the original.
+    pub fn fork_copy(&mut self) -> Result<i32, i32> {
+        self.flush_output();
+        let pid = sys::fork()?;
+        if pid == 0 {
+            self.jobs = Default::default();
+            self.pid = sys::process_id();
+            self.random = self.random.wrapping_add(self.pid as u32);
+        }
+        Ok(pid)
     }
 
     /// Runs `body` to its end as the whole of this (child) process.

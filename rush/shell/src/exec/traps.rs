@@ -219,7 +219,7 @@ impl Session {
                 Some(Action::Run(text)) => self.run_action(&text)?,
                 Some(Action::Ignore) => {}
                 None if self.traps.inherited.is_some() => sys::raise_pending(number as i32),
-                None if number as i32 == libc::SIGINT && self.interactive => {
+                None if number as i32 == libc::SIGINT && (self.interactive || self.interrupt_discards) => {
                     return Err(Unwind::Discard(130));
                 }
                 None => {}

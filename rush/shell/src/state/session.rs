@@ -107,6 +107,10 @@ pub struct Session {
     pub directory_stack: Rc<Vec<Bytes>>,
     /// Whether the shell is interactive.
     pub interactive: bool,
+    /// Whether SIGINT without a trap gives up the running text, as in an interactive shell; for hosts that drive a session.
+    pub interrupt_discards: bool,
+    /// The statuses of pipelines with several stages, oldest first, when a host wants them.
+    pub pipeline_record: Option<Vec<Vec<Status>>>,
     /// Whether it runs a `-c` string.
     pub runs_command_string: bool,
     /// Whether it reads commands from standard input.
@@ -176,6 +180,8 @@ impl Session {
             subshell_depth: 0,
             directory_stack: Rc::default(),
             interactive: false,
+            interrupt_discards: false,
+            pipeline_record: None,
             runs_command_string: false,
             reads_standard_input: false,
             utf8: false,
