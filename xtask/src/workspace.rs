@@ -3,6 +3,9 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+/// The platform whose dependencies are judged.
+const PLATFORM: &str = "x86_64-unknown-linux-gnu";
+
 /// The checkout and the cache that belongs to it.
 pub(crate) struct Workspace {
     /// The folder of the root manifest.
@@ -54,7 +57,8 @@ impl Workspace {
     /// `cargo metadata`, parsed.
     pub(crate) fn metadata(&self) -> Result<serde_json::Value, String> {
         let output = self
-            .cargo(&["metadata", "--format-version", "1", "--locked"])
+            // What other systems would pull in is not built here and not judged.
+            .cargo(&["metadata", "--format-version", "1", "--locked", "--filter-platform", PLATFORM])
             .output()
             .map_err(|error| format!("cannot run cargo: {error}"))?;
         if !output.status.success() {
