@@ -1,0 +1,264 @@
+//! Denials as data: what was denied, by which rule, and how to allow it. A kernel says no with an error number that the
+//! program turns into a sentence; here the sentence is read back and held against the policy, so that only what the policy
+//! really denies is called a denial.
+
+use crate::limits::{DENIALS_MAX, EXPLAIN_BYTES_MAX};
+use crate::policy::{Access, Network, ResolvedPolicy};
+use serde::{Deserialize, Serialize};
+use std::path::{Path, PathBuf};
+
+/// What kind of thing was denied.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum DenialKind {
+    /// Reading a path.
+    Read,
+    /// Writing a path.
+    Write,
+    /// Executing a path.
+    Exec,
+    /// Reaching a host or opening a socket.
+    Network,
+    /// A system call.
+    Syscall,
+    /// A resource limit.
+    Limit,
+}
+
+/// One denial.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Denial {
+    /// What kind of thing was denied.
+    pub kind: DenialKind,
+    /// The path, host or system call, or the limit's name.
+    pub subject: String,
+    /// The rule that denied it.
+    pub rule: String,
+    /// What to change so that it is allowed.
+    pub how_to_allow: String,
+}
+
+/// Judges one path.
+pub(crate) fn check_path(resolved: &ResolvedPolicy, path: &Path, access: Access) -> Result<(), Denial> {
+    if resolved.allows(path, access) { Ok(()) } else { Err(path_denial(resolved, path, access)) }
+}
+
+fn path_denial(resolved: &ResolvedPolicy, path: &Path, access: Access) -> Denial {
+    let full = resolved.workspace.join(path);
+    let (kind, list) = match access {
+        Access::Read => (DenialKind::Read, "read"),
+        Access::Write => (DenialKind::Write, "write"),
+        Access::Exec => (DenialKind::Exec, "exec"),
+    };
+    let folder = if full.is_dir() { full.as_path() } else { full.parent().unwrap_or(&full) };
+    let instead = match access {
+        Access::Write => {
+            format!(
+                "write below {} or {} instead, or ",
+                resolved.workspace.display(),
+                resolved.private_tmp.display()
+            )
+        }
+        Access::Read | Access::Exec => String::new(),
+    };
+    Denial {
+        kind,
+        subject: full.display().to_string(),
+        rule: format!("policy {:?}: {list} does not contain it", resolved.policy.name),
+        how_to_allow: format!("{instead}add {:?} to {list} in the policy", folder.display().to_string()),
+    }
+}
+
+/// The denials that some output speaks of.
+pub(crate) fn explain(resolved: &ResolvedPolicy, output: &[u8]) -> Vec<Denial> {
+    let mut denials: Vec<Denial> = Vec::new();
+    if !resolved.policy.confine {
+        return denials;
+    }
+    let start = output.len().saturating_sub(EXPLAIN_BYTES_MAX);
+    let text = String::from_utf8_lossy(output.get(start..).unwrap_or_default());
+    for line in text.lines() {
+        for denial in explain_line(resolved, line) {
+            if denials.len() < DENIALS_MAX && !denials.contains(&denial) {
+                denials.push(denial);
+            }
+        }
+    }
+    denials
+}
+
+fn explain_line(resolved: &ResolvedPolicy, line: &str) -> Vec<Denial> {
+    let lower = line.to_lowercase();
+    let says = |phrases: &[&str]| phrases.iter().any(|phrase| lower.contains(phrase));
+    let mut found = Vec::new();
+    if says(&[
+        "permission denied",
+        "eacces",
+        "read-only file system",
+        "erofs",
+        "operation not permitted",
+        "eperm",
+    ]) {
+        let writing = says(&["read-only file system", "erofs"]);
+        found.extend(paths_in(line).iter().filter_map(|path| denied_path(resolved, path, writing)));
+    }
+    if resolved.policy.network != Network::On && found.is_empty() && says(&NETWORK_PHRASES) {
+        found.push(Denial {
+            kind: DenialKind::Network,
+            subject: line.trim().to_owned(),
+            rule: format!("policy {:?}: network is {:?}", resolved.policy.name, resolved.policy.network)
+                .to_lowercase(),
+            how_to_allow: "set network = \"on\" in the policy".to_owned(),
+        });
+    }
+    if found.is_empty() && says(&["file size limit exceeded", "file too large", "efbig"]) {
+        found.push(limit("file_size_mb", resolved));
+    }
+    if found.is_empty() && says(&["cpu time limit exceeded"]) {
+        found.push(limit("cpu_seconds", resolved));
+    }
+    if found.is_empty() && says(&["too many open files"]) {
+        found.push(limit("open_files", resolved));
+    }
+    if found.is_empty() && says(&["operation not permitted", "eperm"]) {
+        found.extend(
+            SYSTEM_TOOLS
+                .iter()
+                .find(|(word, _)| lower.contains(word))
+                .map(|(name, number)| system_call(name, *number, resolved)),
+        );
+    }
+    found
+}
+
+/// How programs say that they have no network.
+const NETWORK_PHRASES: [&str; 9] = [
+    "could not resolve host",
+    "temporary failure in name resolution",
+    "name or service not known",
+    "network is unreachable",
+    "couldn't resolve host",
+    "failed to lookup address",
+    "getaddrinfo",
+    "socket: operation not permitted",
+    "socket: permission denied",
+];
+
+/// Words of messages that mean a system call of the filter.
+const SYSTEM_TOOLS: [(&str, i64); 6] = [
+    ("ptrace", libc::SYS_ptrace),
+    ("unshare", libc::SYS_unshare),
+    ("mount", libc::SYS_mount),
+    ("setns", libc::SYS_setns),
+    ("bpf", libc::SYS_bpf),
+    ("chroot", libc::SYS_chroot),
+];
+
+fn limit(name: &str, resolved: &ResolvedPolicy) -> Denial {
+    Denial {
+        kind: DenialKind::Limit,
+        subject: name.to_owned(),
+        rule: format!("policy {:?}: limits.{name}", resolved.policy.name),
+        how_to_allow: format!("raise limits.{name} in the policy"),
+    }
+}
+
+fn system_call(name: &str, number: i64, resolved: &ResolvedPolicy) -> Denial {
+    let reason = crate::filter::reason(number).unwrap_or("reaches out of the sandbox");
+    Denial {
+        kind: DenialKind::Syscall,
+        subject: name.to_owned(),
+        rule: format!("policy {:?}: system call filter: {name} {reason}", resolved.policy.name),
+        how_to_allow: "no policy that confines allows it; run this one command with the preset trusted"
+            .to_owned(),
+    }
+}
+
+/// What the policy denies about a path of a message; none when it allows the path (then the file's own mode said no).
+fn denied_path(resolved: &ResolvedPolicy, path: &Path, writing: bool) -> Option<Denial> {
+    let order: &[Access] =
+        if writing { &[Access::Write] } else { &[Access::Read, Access::Write, Access::Exec] };
+    let access = order.iter().copied().find(|access| !resolved.allows(path, *access))?;
+    Some(path_denial(resolved, path, access))
+}
+
+/// The words of a message that look like paths, quoted or not, with the punctuation of messages taken off.
+fn paths_in(line: &str) -> Vec<PathBuf> {
+    let quotes = ['\'', '"', '`', '\u{2018}', '\u{2019}'];
+    let words = line.split(quotes).flat_map(|part| part.split_whitespace());
+    let trimmed = words.map(|word| word.trim_matches(|c: char| ":,;()[]".contains(c)));
+    let mut paths: Vec<PathBuf> = Vec::new();
+    for word in trimmed.filter(|word| word.contains('/') && word.len() > 1) {
+        let path = PathBuf::from(word);
+        if !paths.contains(&path) {
+            paths.push(path);
+        }
+    }
+    // A message begins with the name of the program that speaks, which may be a path of its own.
+    let speaker = line.split_whitespace().next().and_then(|word| word.strip_suffix(':')).map(PathBuf::from);
+    if paths.len() > 1 && paths.first() == speaker.as_ref() {
+        paths.remove(0);
+    }
+    paths
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::policy::{Context, Policy};
+
+    fn resolved() -> ResolvedPolicy {
+        let folder = std::env::temp_dir();
+        let context =
+            Context { workspace: folder.clone(), home: None, private_tmp: folder, environment: Vec::new() };
+        let policy =
+            Policy { read: vec!["/usr".into()], write: vec!["$workspace".into()], ..Policy::default() };
+        policy.resolve(&context).unwrap()
+    }
+
+    fn explained(text: &str) -> Vec<(DenialKind, String)> {
+        explain(&resolved(), text.as_bytes())
+            .into_iter()
+            .map(|denial| (denial.kind, denial.subject))
+            .collect()
+    }
+
+    #[test]
+    fn the_sentences_of_common_programs() {
+        let etc = |kind| vec![(kind, "/etc/x".to_owned())];
+        assert_eq!(explained("cat: /etc/x: Permission denied"), etc(DenialKind::Read));
+        assert_eq!(
+            explained("/bin/sh: 1: cannot create /etc/x: Read-only file system"),
+            etc(DenialKind::Write)
+        );
+        assert_eq!(explained("touch: cannot touch '/etc/x': Read-only file system"), etc(DenialKind::Write));
+        assert_eq!(explained("bash: line 1: /etc/x: Permission denied"), etc(DenialKind::Read));
+        assert_eq!(explained("Error: EACCES: permission denied, open '/etc/x'"), etc(DenialKind::Read));
+        assert_eq!(
+            explained("PermissionError: [Errno 13] Permission denied: '/etc/x'"),
+            etc(DenialKind::Read)
+        );
+        assert_eq!(explained("rm: cannot remove '/usr/x': Permission denied")[0].0, DenialKind::Write);
+        assert_eq!(explained("curl: (6) Could not resolve host: example.org")[0].0, DenialKind::Network);
+        assert_eq!(explained("unshare: unshare failed: Operation not permitted")[0].0, DenialKind::Syscall);
+        assert_eq!(explained("File size limit exceeded (core dumped)")[0].1, "file_size_mb");
+    }
+
+    #[test]
+    fn what_the_policy_allows_is_no_denial() {
+        let inside = std::env::temp_dir().join("own-file");
+        assert_eq!(
+            explained(&format!("bash: {}: Permission denied", inside.display()))[0].0,
+            DenialKind::Exec
+        );
+        assert!(explained(&format!("rm: '{}': Read-only file system", inside.display())).is_empty());
+        assert!(explained("all is well with /etc/x").is_empty());
+    }
+
+    #[test]
+    fn a_denial_says_what_to_do() {
+        let denial = check_path(&resolved(), Path::new("/etc/passwd"), Access::Write).unwrap_err();
+        assert!(denial.how_to_allow.contains("add \"/etc\" to write"), "{denial:?}");
+        assert!(check_path(&resolved(), Path::new("new"), Access::Write).is_ok());
+    }
+}

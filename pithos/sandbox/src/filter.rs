@@ -1,0 +1,203 @@
+//! The system calls that a confined program does not have: those that reach into other processes, the kernel's own
+//! settings, mounts and namespaces, and those that go round Landlock. A list of what is denied, not of what is allowed:
+//! real programs use most of the rest.
+
+use crate::error::Error;
+use crate::policy::{Network, Policy};
+use seccompiler::{
+    BpfProgram, SeccompAction, SeccompCmpArgLen, SeccompCmpOp, SeccompCondition, SeccompFilter, SeccompRule,
+    sock_filter,
+};
+use std::collections::BTreeMap;
+
+/// Denied with "operation not permitted", each with its reason.
+const DENIED: [(i64, &str); 46] = [
+    (libc::SYS_ptrace, "reads and steers other processes"),
+    (libc::SYS_process_vm_readv, "reads other processes"),
+    (libc::SYS_process_vm_writev, "writes other processes"),
+    (libc::SYS_kcmp, "looks into other processes"),
+    (libc::SYS_pidfd_getfd, "takes descriptors of other processes"),
+    (libc::SYS_mount, "changes the view of files"),
+    (libc::SYS_umount2, "changes the view of files"),
+    (libc::SYS_pivot_root, "changes the view of files"),
+    (libc::SYS_chroot, "changes the view of files"),
+    (libc::SYS_open_tree, "changes the view of files"),
+    (libc::SYS_move_mount, "changes the view of files"),
+    (libc::SYS_fsopen, "changes the view of files"),
+    (libc::SYS_fsconfig, "changes the view of files"),
+    (libc::SYS_fsmount, "changes the view of files"),
+    (libc::SYS_fspick, "changes the view of files"),
+    (libc::SYS_mount_setattr, "changes the view of files"),
+    (libc::SYS_unshare, "makes namespaces, and with them new privileges"),
+    (libc::SYS_setns, "enters namespaces"),
+    (libc::SYS_open_by_handle_at, "opens files without a path"),
+    (libc::SYS_bpf, "loads programs into the kernel"),
+    (libc::SYS_perf_event_open, "observes the whole machine"),
+    (libc::SYS_userfaultfd, "is a tool of kernel exploits"),
+    (libc::SYS_fanotify_init, "observes and blocks other people's files"),
+    (libc::SYS_keyctl, "reads the session's keys"),
+    (libc::SYS_add_key, "writes the session's keys"),
+    (libc::SYS_request_key, "asks for the session's keys"),
+    (libc::SYS_kexec_load, "replaces the kernel"),
+    (libc::SYS_kexec_file_load, "replaces the kernel"),
+    (libc::SYS_init_module, "loads kernel modules"),
+    (libc::SYS_finit_module, "loads kernel modules"),
+    (libc::SYS_delete_module, "unloads kernel modules"),
+    (libc::SYS_reboot, "stops the machine"),
+    (libc::SYS_swapon, "changes the machine"),
+    (libc::SYS_swapoff, "changes the machine"),
+    (libc::SYS_acct, "changes the machine"),
+    (libc::SYS_quotactl, "changes the machine"),
+    (libc::SYS_settimeofday, "sets the clock"),
+    (libc::SYS_clock_settime, "sets the clock"),
+    (libc::SYS_clock_adjtime, "sets the clock"),
+    (libc::SYS_adjtimex, "sets the clock"),
+    (libc::SYS_sethostname, "renames the machine"),
+    (libc::SYS_setdomainname, "renames the machine"),
+    (libc::SYS_syslog, "reads the kernel's messages"),
+    (libc::SYS_vhangup, "takes the terminal away"),
+    (libc::SYS_move_pages, "moves other processes' memory"),
+    (libc::SYS_migrate_pages, "moves other processes' memory"),
+];
+
+/// Denied as if the kernel did not have them: programs then fall back to calls that are judged.
+const ABSENT: [(i64, &str); 4] = [
+    (libc::SYS_io_uring_setup, "opens files and sockets out of the filter's sight"),
+    (libc::SYS_io_uring_enter, "opens files and sockets out of the filter's sight"),
+    (libc::SYS_io_uring_register, "opens files and sockets out of the filter's sight"),
+    (libc::SYS_clone3, "its flags cannot be judged; clone's can"),
+];
+
+/// `clone` with any of these makes a namespace.
+const CLONE_NAMESPACES: u64 = (libc::CLONE_NEWNS
+    | libc::CLONE_NEWUSER
+    | libc::CLONE_NEWPID
+    | libc::CLONE_NEWNET
+    | libc::CLONE_NEWIPC
+    | libc::CLONE_NEWUTS
+    | libc::CLONE_NEWCGROUP) as u64;
+
+/// Why a system call is denied.
+pub(crate) fn reason(number: i64) -> Option<&'static str> {
+    DENIED.iter().chain(&ABSENT).find(|(denied, _)| *denied == number).map(|(_, reason)| *reason)
+}
+
+/// The programs for the kernel, to be installed in this order.
+pub(crate) fn build(policy: &Policy) -> Result<Vec<BpfProgram>, Error> {
+    let absent = ABSENT.iter().map(|(number, _)| (*number, Vec::new())).collect();
+    let mut denied: BTreeMap<i64, Vec<SeccompRule>> =
+        DENIED.iter().map(|(number, _)| (*number, Vec::new())).collect();
+    denied.insert(libc::SYS_clone, namespace_rules()?);
+    // Characters pushed into a terminal would be typed by whoever reads it next, outside.
+    let pushes = [libc::TIOCSTI, libc::TIOCLINUX].map(|request| equal(1, u64::from(request as u32)));
+    denied.insert(libc::SYS_ioctl, rules(pushes)?);
+    if let Some(sockets) = socket_rules(policy)? {
+        denied.insert(libc::SYS_socket, sockets);
+    }
+    Ok(vec![compile(absent, libc::ENOSYS)?, foreign_calls(compile(denied, libc::EPERM)?)])
+}
+
+/// One rule for each namespace flag: a mask is compared with one bit at a time.
+fn namespace_rules() -> Result<Vec<SeccompRule>, Error> {
+    let bits = (0..64).map(|bit| 1u64 << bit).filter(|bit| CLONE_NAMESPACES & bit != 0);
+    let conditions =
+        bits.map(|bit| SeccompCondition::new(0, SeccompCmpArgLen::Qword, SeccompCmpOp::MaskedEq(bit), bit));
+    rules(conditions)
+}
+
+/// Which kinds of socket are denied; none when all are allowed. UDP and the like are out of Landlock's reach.
+fn socket_rules(policy: &Policy) -> Result<Option<Vec<SeccompRule>>, Error> {
+    let other =
+        |family: i32| SeccompCondition::new(0, SeccompCmpArgLen::Dword, SeccompCmpOp::Ne, family as u64);
+    let mut allowed = Vec::new();
+    match policy.network {
+        Network::On => allowed.extend([libc::AF_INET, libc::AF_INET6, libc::AF_NETLINK]),
+        Network::Loopback => allowed.extend([libc::AF_INET, libc::AF_INET6]),
+        Network::Off => {}
+    }
+    if policy.unix_sockets {
+        allowed.push(libc::AF_UNIX);
+    }
+    if allowed.is_empty() {
+        return Ok(Some(Vec::new()));
+    }
+    // All that is none of these: raw packets, VM sockets, kernel crypto and whatever comes next.
+    let conditions: Result<Vec<SeccompCondition>, _> = allowed.into_iter().map(other).collect();
+    let conditions = conditions.map_err(|error| Error::Rules(error.to_string()))?;
+    let rule = SeccompRule::new(conditions).map_err(|error| Error::Rules(error.to_string()))?;
+    Ok(Some(vec![rule]))
+}
+
+type Condition = Result<SeccompCondition, seccompiler::BackendError>;
+
+fn equal(argument: u8, value: u64) -> Condition {
+    SeccompCondition::new(argument, SeccompCmpArgLen::Dword, SeccompCmpOp::Eq, value)
+}
+
+fn rules(conditions: impl IntoIterator<Item = Condition>) -> Result<Vec<SeccompRule>, Error> {
+    let built: Result<Vec<SeccompRule>, _> =
+        conditions.into_iter().map(|condition| SeccompRule::new(vec![condition?])).collect();
+    built.map_err(|error| Error::Rules(error.to_string()))
+}
+
+fn compile(rules: BTreeMap<i64, Vec<SeccompRule>>, errno: i32) -> Result<BpfProgram, Error> {
+    let failed = |error: seccompiler::BackendError| Error::Rules(error.to_string());
+    let architecture = std::env::consts::ARCH.try_into().map_err(failed)?;
+    let action = SeccompAction::Errno(errno.unsigned_abs());
+    let filter = SeccompFilter::new(rules, SeccompAction::Allow, action, architecture).map_err(failed)?;
+    filter.try_into().map_err(failed)
+}
+
+/// Puts a check in front of a program that denies the numbers of the x32 ABI, which reach the same calls by other numbers.
+fn foreign_calls(program: BpfProgram) -> BpfProgram {
+    const X32_BIT: u32 = 0x4000_0000;
+    const LOAD_WORD: u16 = 0x20;
+    const JUMP_IF_AT_LEAST: u16 = 0x35;
+    const RETURN: u16 = 0x06;
+    const RETURN_ERRNO: u32 = 0x0005_0000;
+    let statement = |code, k| sock_filter { code, jt: 0, jf: 0, k };
+    let mut all = vec![
+        // The number of the call is the first word of what a filter sees.
+        statement(LOAD_WORD, 0),
+        sock_filter { code: JUMP_IF_AT_LEAST, jt: 0, jf: 1, k: X32_BIT },
+        statement(RETURN, RETURN_ERRNO | libc::ENOSYS.unsigned_abs()),
+    ];
+    all.extend(program);
+    all
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::preset::Preset;
+
+    #[test]
+    fn every_preset_compiles() {
+        for preset in [Preset::ReadOnly, Preset::Workspace] {
+            let programs = build(&Policy::preset(preset)).unwrap();
+            assert_eq!(programs.len(), 2);
+            assert!(programs.iter().all(|program| program.len() > 5 && program.len() < 4096));
+        }
+    }
+
+    #[test]
+    fn no_call_is_listed_twice() {
+        let mut numbers: Vec<i64> = DENIED.iter().chain(&ABSENT).map(|(number, _)| *number).collect();
+        numbers.sort_unstable();
+        let listed = numbers.len();
+        numbers.dedup();
+        assert_eq!(numbers.len(), listed);
+        assert!(reason(libc::SYS_ptrace).is_some() && reason(libc::SYS_read).is_none());
+    }
+
+    #[test]
+    fn sockets_by_network() {
+        let sockets = |network, unix_sockets| {
+            let policy = Policy { network, unix_sockets, ..Policy::default() };
+            socket_rules(&policy).unwrap().map(|rules| rules.len())
+        };
+        assert_eq!(sockets(Network::Off, false), Some(0));
+        assert_eq!(sockets(Network::Loopback, false), Some(1));
+        assert_eq!(sockets(Network::On, true), Some(1));
+    }
+}

@@ -1,0 +1,18 @@
+//! Every limit of the sandbox, with its reason.
+
+/// A policy file larger than this is not a policy.
+pub const POLICY_BYTES_MAX: usize = 1 << 20;
+/// Paths in one list of a policy; each costs a descriptor while a plan is prepared.
+pub const PATHS_MAX: usize = 1024;
+/// Output that is searched for denials; they are at the end.
+pub const EXPLAIN_BYTES_MAX: usize = 256 << 10;
+/// Denials in one result; more of them say nothing new.
+pub const DENIALS_MAX: usize = 16;
+/// The first Landlock ABI that can stop a file from being truncated. Older ones leave a hole that matters.
+pub const LANDLOCK_ABI_MIN: u32 = 3;
+/// Descriptors that a child is given by default.
+pub const OPEN_FILES_DEFAULT: u64 = 4096;
+/// Processes and threads of one user in a sandbox by default: enough for a parallel build, too few for a fork bomb.
+pub const PROCESSES_DEFAULT: u64 = 2048;
+/// The largest file by default, in MB.
+pub const FILE_SIZE_MB_DEFAULT: u64 = 16 << 10;

@@ -1,0 +1,248 @@
+//! A plan: what will be enforced of a policy on this machine, prepared so that a child only has to take it on.
+
+use crate::child::{self, Mounts, Steps};
+use crate::denial::{self, Denial};
+use crate::environment;
+use crate::error::Error;
+use crate::filter;
+use crate::policy::{Access, Context, Namespaces, Network, Policy, ResolvedPolicy, ResourceLimits};
+use crate::probe::Machine;
+use crate::ruleset;
+use serde::Serialize;
+use std::ffi::{CString, OsString};
+use std::io::{self, PipeReader, PipeWriter};
+use std::os::fd::RawFd;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+use std::process::{Child, Command};
+use std::sync::{Arc, Mutex};
+
+/// What a plan enforces, for results and for `pithos doctor`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Enforcement {
+    /// Landlock restricts files.
+    pub landlock: bool,
+    /// A filter restricts system calls.
+    pub seccomp: bool,
+    /// All but the writable folders is mounted read-only, so that metadata cannot be changed either.
+    pub read_only_mounts: bool,
+    /// `/tmp` is the private temporary folder.
+    pub private_tmp: bool,
+    /// The network is the sandbox's own.
+    pub private_network: bool,
+    /// What the policy asks for and is not enforced in full, one sentence each.
+    pub gaps: Vec<String>,
+}
+
+/// A policy, ready to be applied to commands. Cheap to apply, so keep it for a session.
+#[derive(Debug)]
+pub struct Plan {
+    resolved: ResolvedPolicy,
+    environment: Vec<(OsString, OsString)>,
+    enforcement: Enforcement,
+    steps: Arc<Steps>,
+    report_in: Arc<PipeWriter>,
+    report_out: Mutex<PipeReader>,
+}
+
+impl Plan {
+    /// Prepares `policy` for this machine. It is an error when the machine cannot enforce what the policy forbids.
+    pub fn prepare(policy: &Policy, context: &Context, machine: &Machine) -> Result<Plan, Error> {
+        Plan::prepare_keeping(policy, context, machine, &[])
+    }
+
+    /// The same, with descriptors that the program inherits beside the standard ones.
+    pub fn prepare_keeping(
+        policy: &Policy,
+        context: &Context,
+        machine: &Machine,
+        kept: &[RawFd],
+    ) -> Result<Plan, Error> {
+        let mut resolved = policy.resolve(context)?;
+        let mut steps = Steps { resource_limits: resource_limits(&policy.limits), ..Steps::default() };
+        let mut enforcement = Enforcement {
+            landlock: false,
+            seccomp: false,
+            read_only_mounts: false,
+            private_tmp: false,
+            private_network: false,
+            gaps: Vec::new(),
+        };
+        if policy.confine {
+            confine(&resolved, machine, &mut steps, &mut enforcement)?;
+            steps.close_descriptors = true;
+            steps.kept_descriptors = kept.iter().copied().filter(|fd| *fd > 2).collect();
+            steps.kept_descriptors.sort_unstable();
+        }
+        resolved.stands_in = enforcement.private_tmp;
+        let tmp = if enforcement.private_tmp { Path::new("/tmp") } else { resolved.private_tmp.as_path() };
+        let (reader, writer) = io::pipe().map_err(Error::Start)?;
+        Ok(Plan {
+            environment: environment::select(policy, context, tmp),
+            resolved,
+            enforcement,
+            steps: Arc::new(steps),
+            report_in: Arc::new(writer),
+            report_out: Mutex::new(reader),
+        })
+    }
+
+    /// Gives `command` the plan's environment and confinement. Set its program, arguments, directory and streams as usual,
+    /// additional variables after this call. Apply once to each command.
+    pub fn apply(&self, command: &mut Command) -> Result<(), Error> {
+        command.env_clear().envs(self.environment.iter().map(|(name, value)| (name, value)));
+        child::install(command, Arc::clone(&self.steps), Arc::clone(&self.report_in), false);
+        Ok(())
+    }
+
+    /// Starts a command that `apply` was called on, with an error that says which step failed.
+    pub fn spawn(&self, command: &mut Command) -> Result<Child, Error> {
+        command.spawn().map_err(|error| self.explain_failure(error))
+    }
+
+    /// What a failed start of a command with this plan was about, for callers that start it themselves.
+    pub fn explain_failure(&self, error: io::Error) -> Error {
+        let mut report = self.report_out.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        match child::reported(&mut report) {
+            Some(step) => Error::Child { step, source: error },
+            None => Error::Start(error),
+        }
+    }
+
+    /// What is enforced.
+    pub fn enforcement(&self) -> &Enforcement {
+        &self.enforcement
+    }
+
+    /// The policy with real paths.
+    pub fn policy(&self) -> &ResolvedPolicy {
+        &self.resolved
+    }
+
+    /// Judges a path for code that acts for the program, such as a cell's file functions.
+    pub fn check_path(&self, path: &Path, access: Access) -> Result<(), Denial> {
+        denial::check_path(&self.resolved, path, access)
+    }
+
+    /// The denials that a program's output and status speak of.
+    pub fn explain(&self, output: &[u8]) -> Vec<Denial> {
+        denial::explain(&self.resolved, output)
+    }
+}
+
+fn confine(
+    resolved: &ResolvedPolicy,
+    machine: &Machine,
+    steps: &mut Steps,
+    enforcement: &mut Enforcement,
+) -> Result<(), Error> {
+    let policy = &resolved.policy;
+    if !machine.seccomp {
+        return Err(Error::Unenforceable {
+            what: "system calls".to_owned(),
+            advice: "its kernel or container refuses system call filters; use the preset trusted to run without a sandbox"
+                .to_owned(),
+        });
+    }
+    steps.no_new_privileges = true;
+    steps.drop_capabilities = true;
+    steps.ruleset = Some(ruleset::build(resolved, machine)?);
+    steps.filters = filter::build(policy)?;
+    enforcement.landlock = true;
+    enforcement.seccomp = true;
+    use_namespaces(resolved, machine, steps, enforcement)?;
+    gaps(resolved, machine, enforcement);
+    Ok(())
+}
+
+fn use_namespaces(
+    resolved: &ResolvedPolicy,
+    machine: &Machine,
+    steps: &mut Steps,
+    enforcement: &mut Enforcement,
+) -> Result<(), Error> {
+    let policy = &resolved.policy;
+    let wanted = policy.namespaces != Namespaces::Off;
+    if policy.namespaces == Namespaces::Require && !(machine.mount_namespace && machine.network_namespace) {
+        return Err(unenforceable(
+            "namespaces = \"require\"",
+            "allow user namespaces, run as root, or set namespaces = \"auto\"",
+        ));
+    }
+    if policy.network == Network::Loopback && !(wanted && machine.network_namespace) {
+        return Err(unenforceable(
+            "network = \"loopback\"",
+            "it needs a network namespace; use \"off\", or \"on\" if reaching everything is acceptable",
+        ));
+    }
+    let user = if machine.user_namespace { libc::CLONE_NEWUSER } else { 0 };
+    if wanted && machine.mount_namespace && !resolved.write.iter().any(|path| path == Path::new("/")) {
+        steps.namespaces |= user | libc::CLONE_NEWNS | libc::CLONE_NEWIPC;
+        steps.mounts = Some(mounts(resolved)?);
+        enforcement.read_only_mounts = true;
+        enforcement.private_tmp = steps.mounts.as_ref().is_some_and(|mounts| mounts.tmp.is_some());
+    }
+    // Without sockets a network namespace adds nothing but the time to make it.
+    if policy.network == Network::Loopback {
+        steps.namespaces |= user | libc::CLONE_NEWNET;
+        steps.loopback = true;
+        enforcement.private_network = true;
+    }
+    Ok(())
+}
+
+fn unenforceable(what: &str, advice: &str) -> Error {
+    Error::Unenforceable { what: what.to_owned(), advice: advice.to_owned() }
+}
+
+fn mounts(resolved: &ResolvedPolicy) -> Result<Mounts, Error> {
+    let c_path = |path: &Path| {
+        CString::new(path.as_os_str().as_bytes())
+            .map_err(|_| Error::Policy(format!("{}: a zero byte", path.display())))
+    };
+    // The private folder may stand in for /tmp unless something that the policy allows is in there.
+    let tmp = Path::new("/tmp");
+    let all = resolved.read.iter().chain(&resolved.write).chain(&resolved.exec).chain([&resolved.workspace]);
+    let in_use = all.filter(|path| **path != resolved.private_tmp).any(|path| path.starts_with(tmp));
+    let stands_in = !in_use && tmp.is_dir() && resolved.write.contains(&resolved.private_tmp);
+    // Once /tmp is covered, a private folder that is in it has no path of its own any more.
+    let covered = |path: &Path| stands_in && path.starts_with(tmp);
+    let writable = resolved.write.iter().filter(|path| !covered(path)).map(|path| c_path(path));
+    let writable = writable.collect::<Result<Vec<_>, _>>()?;
+    Ok(Mounts { writable, tmp: if stands_in { Some(c_path(&resolved.private_tmp)?) } else { None } })
+}
+
+fn gaps(resolved: &ResolvedPolicy, machine: &Machine, enforcement: &mut Enforcement) {
+    let mut gap = |text: &str| enforcement.gaps.push(text.to_owned());
+    if !enforcement.read_only_mounts {
+        gap(
+            "mode, owner and times of files outside can be changed by their owner: no mount namespace is used",
+        );
+    }
+    if machine.landlock_abi < 6 {
+        gap("signals reach processes of the same user outside: this kernel's Landlock is older than ABI 6");
+    }
+    if resolved.policy.unix_sockets {
+        gap("services that listen on Unix sockets can be reached");
+    }
+    if resolved.policy.limits.processes.is_some() && machine.root && !machine.user_namespace {
+        gap("the number of processes is not bounded: root is exempt and there is no user namespace");
+    }
+}
+
+fn resource_limits(limits: &ResourceLimits) -> Vec<(u32, u64)> {
+    const MEGABYTE: u64 = 1 << 20;
+    let megabytes = |value: Option<u64>| value.map(|mb| mb.saturating_mul(MEGABYTE));
+    let wanted = [
+        (libc::RLIMIT_CPU, limits.cpu_seconds),
+        // Not the address space: run-times reserve far more of it than they ever use.
+        (libc::RLIMIT_DATA, megabytes(limits.memory_mb)),
+        (libc::RLIMIT_NPROC, limits.processes),
+        (libc::RLIMIT_NOFILE, limits.open_files),
+        (libc::RLIMIT_FSIZE, megabytes(limits.file_size_mb)),
+        // A core file is a copy of everything the program knew.
+        (libc::RLIMIT_CORE, Some(0)),
+    ];
+    #[allow(clippy::unnecessary_cast, reason = "the type of a resource differs between C libraries")]
+    wanted.into_iter().filter_map(|(resource, limit)| Some((resource as u32, limit?))).collect()
+}

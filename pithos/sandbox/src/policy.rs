@@ -1,0 +1,340 @@
+//! A policy: what a sandboxed program may read, write and execute, reach, see of the environment, and use. It is data,
+//! read from TOML; `resolve` gives its paths their meaning on one machine, for one workspace. Enforces nothing itself.
+
+use crate::error::Error;
+use crate::limits::{PATHS_MAX, POLICY_BYTES_MAX};
+use serde::{Deserialize, Serialize};
+use std::ffi::OsString;
+use std::path::{Component, Path, PathBuf};
+
+/// What is allowed. Whatever no list names is forbidden.
+///
+/// A path allows itself and everything below it. `$workspace`, `$tmp` and `~` at its beginning stand for the working
+/// directory of the session, its private temporary folder and the home directory; other relative paths are below the workspace.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Policy {
+    /// A name for messages.
+    pub name: String,
+    /// False turns everything off but the environment list and the resource limits: for people who want no sandbox.
+    pub confine: bool,
+    /// May be read.
+    pub read: Vec<PathBuf>,
+    /// May be read, created, changed and removed.
+    pub write: Vec<PathBuf>,
+    /// May be read and executed.
+    pub exec: Vec<PathBuf>,
+    /// What can be reached.
+    pub network: Network,
+    /// With `network = "loopback"`: only these TCP ports; an empty list allows all of the private loopback.
+    pub loopback_ports: Vec<u16>,
+    /// Unix-domain sockets: many services of a machine listen on them, so that they lead out of the sandbox.
+    pub unix_sockets: bool,
+    /// Names of variables that are passed on; `*` at the end stands for any ending. `LD_*` must be named in full.
+    pub environment: Vec<String>,
+    /// Whether namespaces are used beside Landlock and seccomp.
+    pub namespaces: Namespaces,
+    /// Bounds on resources.
+    pub limits: ResourceLimits,
+}
+
+impl Default for Policy {
+    /// The policy that an empty file has: nothing is allowed.
+    fn default() -> Policy {
+        Policy {
+            name: "custom".to_owned(),
+            confine: true,
+            read: Vec::new(),
+            write: Vec::new(),
+            exec: Vec::new(),
+            network: Network::Off,
+            loopback_ports: Vec::new(),
+            unix_sockets: false,
+            environment: Vec::new(),
+            namespaces: Namespaces::Auto,
+            limits: ResourceLimits::default(),
+        }
+    }
+}
+
+/// What a sandboxed program can reach.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Network {
+    /// Nothing: no internet sockets at all.
+    Off,
+    /// A loopback interface of its own, on which its programs find each other and nobody else. Needs a network namespace.
+    Loopback,
+    /// Everything.
+    On,
+}
+
+/// The use of namespaces.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Namespaces {
+    /// Where the machine allows them.
+    Auto,
+    /// Never; Landlock and seccomp alone.
+    Off,
+    /// An error where the machine does not allow them.
+    Require,
+}
+
+/// Bounds on resources; none means the machine's own.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct ResourceLimits {
+    /// Processor seconds of each process.
+    pub cpu_seconds: Option<u64>,
+    /// Writable private memory of each process, in MB.
+    pub memory_mb: Option<u64>,
+    /// Processes and threads of the user. Root outside a user namespace is not bound by it.
+    pub processes: Option<u64>,
+    /// Open descriptors of each process.
+    pub open_files: Option<u64>,
+    /// Size of a file that is written, in MB.
+    pub file_size_mb: Option<u64>,
+    /// Seconds until the whole group is ended, by whoever waits for it.
+    pub wall_seconds: Option<u64>,
+}
+
+/// A way to use a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Access {
+    /// Reading it or listing it.
+    Read,
+    /// Creating, changing or removing it.
+    Write,
+    /// Executing it.
+    Exec,
+}
+
+/// What the names in a policy mean here and now. The library reads nothing of this from its own process.
+#[derive(Clone, Debug)]
+pub struct Context {
+    /// The session's working directory.
+    pub workspace: PathBuf,
+    /// The home directory, when there is one.
+    pub home: Option<PathBuf>,
+    /// A folder that exists and belongs to the session alone.
+    pub private_tmp: PathBuf,
+    /// The environment from which the policy picks.
+    pub environment: Vec<(OsString, OsString)>,
+}
+
+impl Policy {
+    /// Reads a policy from TOML. A `preset = "..."` line would be ambiguous and is no key: start from `Policy::preset` in code.
+    pub fn from_toml(text: &str) -> Result<Policy, Error> {
+        if text.len() > POLICY_BYTES_MAX {
+            return Err(Error::Policy(format!("larger than {POLICY_BYTES_MAX} bytes")));
+        }
+        let policy: Policy = toml::from_str(text).map_err(|error| Error::Policy(error.to_string()))?;
+        policy.validate()?;
+        Ok(policy)
+    }
+
+    /// The policy as TOML.
+    pub fn to_toml(&self) -> Result<String, Error> {
+        toml::to_string_pretty(self).map_err(|error| Error::Policy(error.to_string()))
+    }
+
+    fn validate(&self) -> Result<(), Error> {
+        for (name, list) in [("read", &self.read), ("write", &self.write), ("exec", &self.exec)] {
+            if list.len() > PATHS_MAX {
+                return Err(Error::Policy(format!("{name} has more than {PATHS_MAX} paths")));
+            }
+            if list.iter().any(|path| path.as_os_str().is_empty()) {
+                return Err(Error::Policy(format!("{name} has an empty path")));
+            }
+        }
+        if !self.loopback_ports.is_empty() && self.network != Network::Loopback {
+            return Err(Error::Policy("loopback_ports are for network = \"loopback\"".to_owned()));
+        }
+        if let Some(name) = self.environment.iter().find(|name| name.contains('=') || name.is_empty()) {
+            return Err(Error::Policy(format!("environment has {name:?}: give names, not assignments")));
+        }
+        Ok(())
+    }
+
+    /// Gives the paths their meaning. Paths that do not exist allow nothing and are listed in `missing`.
+    pub fn resolve(&self, context: &Context) -> Result<ResolvedPolicy, Error> {
+        self.validate()?;
+        let mut missing = Vec::new();
+        let mut all = |list: &[PathBuf]| -> Vec<PathBuf> {
+            let mut found: Vec<PathBuf> = Vec::new();
+            for path in list {
+                let Some(absolute) = absolute(path, context) else { continue };
+                match absolute.canonicalize() {
+                    Ok(real) if !found.contains(&real) => found.push(real),
+                    Ok(_) => {}
+                    Err(_) => missing.push(absolute),
+                }
+            }
+            found
+        };
+        let (read, write, exec) = (all(&self.read), all(&self.write), all(&self.exec));
+        let workspace = context
+            .workspace
+            .canonicalize()
+            .map_err(|source| Error::Path { path: context.workspace.clone(), source })?;
+        let private_tmp = context
+            .private_tmp
+            .canonicalize()
+            .map_err(|source| Error::Path { path: context.private_tmp.clone(), source })?;
+        let stands_in = false;
+        Ok(ResolvedPolicy {
+            policy: self.clone(),
+            read,
+            write,
+            exec,
+            missing,
+            workspace,
+            private_tmp,
+            stands_in,
+        })
+    }
+}
+
+/// The meaning of one of a policy's paths; none for `~` without a home.
+fn absolute(path: &Path, context: &Context) -> Option<PathBuf> {
+    let mut parts = path.components();
+    let first = match parts.next() {
+        Some(Component::Normal(first)) => first.to_str().unwrap_or(""),
+        _ => "",
+    };
+    match first {
+        "$workspace" => Some(context.workspace.join(parts.as_path())),
+        "$tmp" => Some(context.private_tmp.join(parts.as_path())),
+        "~" => Some(context.home.as_ref()?.join(parts.as_path())),
+        _ => Some(context.workspace.join(path)),
+    }
+}
+
+/// A policy whose paths are real.
+#[derive(Clone, Debug)]
+pub struct ResolvedPolicy {
+    /// The policy as it was written.
+    pub policy: Policy,
+    /// Real paths that may be read.
+    pub read: Vec<PathBuf>,
+    /// Real paths that may be written.
+    pub write: Vec<PathBuf>,
+    /// Real paths that may be executed.
+    pub exec: Vec<PathBuf>,
+    /// Paths of the policy that do not exist.
+    pub missing: Vec<PathBuf>,
+    /// The real working directory.
+    pub workspace: PathBuf,
+    /// The real private temporary folder.
+    pub private_tmp: PathBuf,
+    /// Whether the program sees the private temporary folder as `/tmp`; a plan decides that.
+    pub(crate) stands_in: bool,
+}
+
+impl ResolvedPolicy {
+    /// Where a path of the program is outside: relative ones below the workspace, `/tmp` where the private folder really is.
+    pub fn host_path(&self, path: &Path) -> PathBuf {
+        let full = self.workspace.join(path);
+        match full.strip_prefix("/tmp") {
+            Ok(rest) if self.stands_in && !full.starts_with(&self.private_tmp) => self.private_tmp.join(rest),
+            _ => full,
+        }
+    }
+
+    /// Whether `path` may be used so. Symbolic links are followed, as the kernel does; a path that does not exist yet is
+    /// judged by the nearest folder that does.
+    pub fn allows(&self, path: &Path, access: Access) -> bool {
+        if !self.policy.confine {
+            return true;
+        }
+        let real = real_path(&self.host_path(path));
+        let below = |list: &[PathBuf]| list.iter().any(|allowed| real.starts_with(allowed));
+        let device = crate::ruleset::DEVICES.iter().any(|device| Path::new(device) == real);
+        match access {
+            Access::Read => device || below(&self.read) || below(&self.write) || below(&self.exec),
+            Access::Write => device || below(&self.write),
+            Access::Exec => below(&self.exec),
+        }
+    }
+}
+
+/// `path` with every symbolic link followed as far as it exists, and `..` taken away from the rest.
+fn real_path(path: &Path) -> PathBuf {
+    let mut rest: Vec<OsString> = Vec::new();
+    let mut at = path.to_owned();
+    loop {
+        if let Ok(real) = at.canonicalize() {
+            return rest.iter().rev().fold(real, |mut real, part| {
+                if part == ".." {
+                    real.pop();
+                } else {
+                    real.push(part);
+                }
+                real
+            });
+        }
+        let last = at.components().next_back().map(|part| part.as_os_str().to_owned());
+        match (last, at.parent().map(Path::to_owned)) {
+            (Some(last), Some(parent)) => {
+                rest.push(last);
+                at = parent;
+            }
+            _ => return path.to_owned(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::preset::Preset;
+
+    fn context(folder: &str) -> Context {
+        let workspace =
+            std::env::temp_dir().join(format!("pithos-sandbox-policy-{folder}-{}", std::process::id()));
+        std::fs::create_dir_all(workspace.join("inside")).unwrap();
+        Context { private_tmp: workspace.join("inside"), workspace, home: None, environment: Vec::new() }
+    }
+
+    #[test]
+    fn toml_both_ways() {
+        let policy = Policy::preset(Preset::Workspace);
+        assert_eq!(Policy::from_toml(&policy.to_toml().unwrap()).unwrap(), policy);
+        let written =
+            "read = [\"/usr\"]\nnetwork = \"loopback\"\nloopback_ports = [8080]\n[limits]\nmemory_mb = 512\n";
+        let policy = Policy::from_toml(written).unwrap();
+        assert_eq!((policy.network, policy.limits.memory_mb), (Network::Loopback, Some(512)));
+        assert!(policy.write.is_empty() && policy.confine);
+    }
+
+    #[test]
+    fn mistakes_are_named() {
+        let error = |text: &str| Policy::from_toml(text).unwrap_err().to_string();
+        assert!(error("raed = []").contains("raed"));
+        assert!(error("network = \"maybe\"").contains("maybe"));
+        assert!(error("loopback_ports = [1]").contains("network = \"loopback\""));
+        assert!(error("environment = [\"A=b\"]").contains("not assignments"));
+        assert!(error("read = [\"\"]").contains("empty path"));
+    }
+
+    #[test]
+    fn paths_are_real_before_they_are_judged() {
+        let context = context("real");
+        let link = context.workspace.join("link");
+        let _ = std::fs::remove_file(&link);
+        std::os::unix::fs::symlink("/etc", &link).unwrap();
+        let policy =
+            Policy { write: vec!["$workspace".into()], read: vec!["/nowhere".into()], ..Policy::default() };
+        let resolved = policy.resolve(&context).unwrap();
+        assert_eq!(resolved.missing, [PathBuf::from("/nowhere")]);
+        assert!(resolved.allows(Path::new("new/file"), Access::Write));
+        assert!(!resolved.allows(Path::new("link/passwd"), Access::Write));
+        assert!(!resolved.allows(Path::new("../other"), Access::Write));
+        assert!(!resolved.allows(Path::new("new/../../other"), Access::Write));
+        assert!(!resolved.allows(Path::new("inside"), Access::Exec));
+        assert!(resolved.allows(Path::new("/dev/null"), Access::Write));
+        std::fs::remove_dir_all(&context.workspace).unwrap();
+    }
+}

@@ -1,0 +1,174 @@
+//! The three policies that most people need, so that a policy file is for the rest.
+
+use crate::limits::{FILE_SIZE_MB_DEFAULT, OPEN_FILES_DEFAULT, PROCESSES_DEFAULT};
+use crate::policy::{Namespaces, Network, Policy, ResourceLimits};
+use std::path::PathBuf;
+use std::str::FromStr;
+
+/// A policy by name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Preset {
+    /// Look, but change nothing but the private temporary folder; no network.
+    ReadOnly,
+    /// Work inside the workspace and the private temporary folder; no network. The default of the server.
+    Workspace,
+    /// No confinement.
+    Trusted,
+}
+
+impl Preset {
+    /// All of them.
+    pub const ALL: [Preset; 3] = [Preset::ReadOnly, Preset::Workspace, Preset::Trusted];
+
+    /// The name, as on the command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            Preset::ReadOnly => "read-only",
+            Preset::Workspace => "workspace",
+            Preset::Trusted => "trusted",
+        }
+    }
+}
+
+impl FromStr for Preset {
+    type Err = String;
+    fn from_str(name: &str) -> Result<Preset, String> {
+        let known = Preset::ALL.into_iter().find(|preset| preset.name() == name);
+        known.ok_or_else(|| format!("no preset is called {name:?}: read-only, workspace or trusted"))
+    }
+}
+
+/// Where a system keeps its programs and what they need. The rest of the machine, other people's homes and ours but for
+/// the tools below, is not read.
+const SYSTEM: [&str; 15] = [
+    "/usr",
+    "/bin",
+    "/sbin",
+    "/lib",
+    "/lib32",
+    "/lib64",
+    "/libx32",
+    "/opt",
+    "/etc",
+    "/nix/store",
+    "/var/lib/dpkg",
+    "/var/cache",
+    "/proc",
+    "/sys",
+    "/dev",
+];
+
+/// Tool chains that people keep at home: without them nothing builds.
+const HOME_TOOLS: [&str; 14] = [
+    "~/.cargo",
+    "~/.rustup",
+    "~/.nvm",
+    "~/.pyenv",
+    "~/.rbenv",
+    "~/.sdkman",
+    "~/.local/bin",
+    "~/.local/lib",
+    "~/.local/share/uv",
+    "~/.npm",
+    "~/.deno",
+    "~/.bun",
+    "~/go",
+    "~/.gitconfig",
+];
+
+/// Variables that programs need to find themselves around, and nothing that is a secret.
+const ENVIRONMENT: [&str; 26] = [
+    "PATH",
+    "HOME",
+    "USER",
+    "LOGNAME",
+    "SHELL",
+    "LANG",
+    "LANGUAGE",
+    "LC_*",
+    "TERM",
+    "COLORTERM",
+    "NO_COLOR",
+    "TZ",
+    "PWD",
+    "EDITOR",
+    "PAGER",
+    "CARGO_HOME",
+    "RUSTUP_HOME",
+    "RUSTUP_TOOLCHAIN",
+    "CARGO_TARGET_DIR",
+    "GOPATH",
+    "GOROOT",
+    "JAVA_HOME",
+    "VIRTUAL_ENV",
+    "NVM_DIR",
+    "PYENV_ROOT",
+    "NODE_PATH",
+];
+
+impl Policy {
+    /// The policy of a preset.
+    pub fn preset(preset: Preset) -> Policy {
+        match preset {
+            Preset::ReadOnly => confined(preset, &["$tmp"]),
+            Preset::Workspace => confined(preset, &["$workspace", "$tmp"]),
+            Preset::Trusted => trusted(),
+        }
+    }
+}
+
+fn confined(preset: Preset, write: &[&str]) -> Policy {
+    let paths =
+        |lists: &[&[&str]]| -> Vec<PathBuf> { lists.concat().into_iter().map(PathBuf::from).collect() };
+    Policy {
+        name: preset.name().to_owned(),
+        read: paths(&[&["$workspace"], &SYSTEM, &HOME_TOOLS]),
+        write: paths(&[write]),
+        exec: paths(&[&["$workspace", "$tmp"], &SYSTEM, &HOME_TOOLS]),
+        environment: ENVIRONMENT.map(str::to_owned).to_vec(),
+        limits: ResourceLimits {
+            processes: Some(PROCESSES_DEFAULT),
+            open_files: Some(OPEN_FILES_DEFAULT),
+            file_size_mb: Some(FILE_SIZE_MB_DEFAULT),
+            ..ResourceLimits::default()
+        },
+        ..Policy::default()
+    }
+}
+
+fn trusted() -> Policy {
+    let everything = vec![PathBuf::from("/")];
+    Policy {
+        name: Preset::Trusted.name().to_owned(),
+        confine: false,
+        read: everything.clone(),
+        write: everything.clone(),
+        exec: everything,
+        network: Network::On,
+        unix_sockets: true,
+        environment: vec!["*".to_owned()],
+        namespaces: Namespaces::Off,
+        ..Policy::default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_round_trip() {
+        for preset in Preset::ALL {
+            assert_eq!(preset.name().parse::<Preset>(), Ok(preset));
+            assert_eq!(Policy::preset(preset).name, preset.name());
+        }
+        assert!("lax".parse::<Preset>().unwrap_err().contains("workspace"));
+    }
+
+    #[test]
+    fn only_the_workspace_preset_writes_there() {
+        let workspace = PathBuf::from("$workspace");
+        assert!(!Policy::preset(Preset::ReadOnly).write.contains(&workspace));
+        assert!(Policy::preset(Preset::Workspace).write.contains(&workspace));
+    }
+}
