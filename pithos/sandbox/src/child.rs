@@ -131,10 +131,8 @@ impl Steps {
         }
         if self.no_new_privileges {
             // SAFETY: takes numbers only.
-            check(
-                Step::NoNewPrivileges,
-                unsafe { libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) }.into(),
-            )?;
+            let result = unsafe { libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) };
+            check(Step::NoNewPrivileges, result.into())?;
         }
         if let Some(ruleset) = &self.ruleset {
             // SAFETY: the descriptor is open and of a ruleset.

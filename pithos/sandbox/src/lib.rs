@@ -7,9 +7,9 @@
 //! let machine = probe();
 //! let policy = Policy::preset(Preset::Workspace);
 //! let context = Context {
-//!     workspace: "/home/me/project".into(),
-//!     home: Some("/home/me".into()),
-//!     private_tmp: "/tmp/private".into(),
+//!     workspace: "/srv/project".into(),
+//!     home: None,
+//!     private_tmp: "/srv/private".into(),
 //!     environment: std::env::vars_os().collect(),
 //! };
 //! let plan = Plan::prepare(&policy, &context, &machine)?;
