@@ -1,12 +1,8 @@
-//! The `rush` command: reads the process's arguments and environment and hands them to the shell library.
+//! The `rush` command: hands the process's arguments to the shell and ends with its status.
 #![forbid(unsafe_code)]
-
-mod arguments;
-mod start;
 
 fn main() {
     let arguments: Vec<Vec<u8>> =
         std::env::args_os().map(std::os::unix::ffi::OsStringExt::into_vec).collect();
-    let status = start::run(&arguments);
-    rush::sys::exit_now(status);
+    rush::sys::exit_now(rush_cli::run(&arguments));
 }

@@ -28,7 +28,7 @@ usage: rush [option ...] [FILE [ARG ...]]
 ";
 
 /// Runs the command line; the exit status.
-pub(crate) fn run(words: &[Vec<u8>]) -> i32 {
+pub fn run(words: &[Vec<u8>]) -> i32 {
     let name = words.first().cloned().unwrap_or_else(|| b"rush".to_vec());
     let arguments = match arguments::parse(words.get(1..).unwrap_or_default()) {
         Ok(arguments) => arguments,

@@ -1,0 +1,48 @@
+//! The committed list of cases that rush fails, and the comparison with a run. One case per line: file, number in
+//! the file, description. The denominator that the project reports against is documented in `docs/rush.md`.
+
+use crate::run::CaseResult;
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+/// The list's place in the tree.
+fn path() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../oils-failures.txt")
+}
+
+/// Compares the failures with the list, or rewrites it.
+pub(crate) fn compare(results: &[CaseResult], bless: bool, verbose: bool) -> Result<(), String> {
+    let failures: Vec<&CaseResult> = results.iter().filter(|r| !r.passed).collect();
+    println!("{} cases, {} pass, {} fail", results.len(), results.len() - failures.len(), failures.len());
+    if verbose {
+        for failure in &failures {
+            println!("{}: {}", failure.key(), failure.reason);
+        }
+    }
+    if bless {
+        let mut text = String::from(
+            "# Oils cases that rush fails. `make bless` rewrites this file; see docs/rush.md.\n",
+        );
+        for failure in &failures {
+            text.push_str(&format!("{}\t{}\n", failure.key(), failure.description));
+        }
+        return std::fs::write(path(), text).map_err(|e| format!("{}: {e}", path().display()));
+    }
+    let text = std::fs::read_to_string(path()).map_err(|e| format!("{}: {e}", path().display()))?;
+    let listed: BTreeMap<&str, ()> = text
+        .lines()
+        .filter(|l| !l.starts_with('#'))
+        .filter_map(|l| l.split('\t').next())
+        .map(|key| (key, ()))
+        .collect();
+    let mut surprises = 0;
+    for result in results {
+        let known = listed.contains_key(result.key().as_str());
+        if known == result.passed {
+            surprises += 1;
+            let what = if result.passed { "passes unexpectedly" } else { "fails unexpectedly" };
+            println!("{} ({}) {what} {}", result.key(), result.description, result.reason);
+        }
+    }
+    if surprises > 0 { Err(format!("{surprises} cases differ from the expectation list")) } else { Ok(()) }
+}
