@@ -1,8 +1,116 @@
 //! In-process utilities (`ls`, `cat`, `grep` ...) for the shell, and the civil calendar they share.
 //!
-//! Invariant: output is byte for byte that of the GNU program for every flag a utility accepts; any other flag
-//! makes it decline, and the shell runs the external program. Knows nothing of the shell: the context comes in
-//! as parameters.
+//! Invariant: output is byte for byte that of the GNU program for every flag a utility accepts. Anything else, an
+//! unknown flag or a usage error, makes it decline ([`Outcome::Fallthrough`]) before it has read, written or
+//! changed anything, and the shell runs the external program. Knows nothing of the shell: the world comes in
+//! through [`Context`].
 #![forbid(unsafe_code)]
 
+mod basename;
 pub mod calendar;
+mod cat;
+mod context;
+mod cp;
+mod cut;
+mod date;
+mod env;
+mod find;
+mod grep;
+mod head;
+mod json;
+pub mod limits;
+mod ls;
+mod mkdir;
+mod mode;
+mod mv;
+mod options;
+mod owners;
+mod quoting;
+mod realpath;
+mod rm;
+mod seq;
+mod sleep;
+mod sort;
+mod stat;
+mod tail;
+mod tee;
+mod touch;
+mod tr;
+mod uniq;
+mod wc;
+mod wildcard;
+mod xargs;
+
+pub use context::{Context, Host, Input, Outcome};
+
+use std::io;
+
+/// What runs a utility. An error is one of writing the output.
+type Run = fn(&mut Context<'_>) -> io::Result<Outcome>;
+
+/// Every utility, sorted by name.
+static UTILITIES: &[(&str, Run)] = &[
+    ("basename", basename::run),
+    ("cat", cat::run),
+    ("cp", cp::run),
+    ("cut", cut::run),
+    ("date", date::run),
+    ("dirname", basename::run_dirname),
+    ("env", env::run),
+    ("find", find::run),
+    ("grep", grep::run),
+    ("head", head::run),
+    ("ls", ls::run),
+    ("mkdir", mkdir::run),
+    ("mv", mv::run),
+    ("realpath", realpath::run),
+    ("rm", rm::run),
+    ("seq", seq::run),
+    ("sleep", sleep::run),
+    ("sort", sort::run),
+    ("stat", stat::run),
+    ("tail", tail::run),
+    ("tee", tee::run),
+    ("touch", touch::run),
+    ("tr", tr::run),
+    ("uniq", uniq::run),
+    ("wc", wc::run),
+    ("xargs", xargs::run),
+];
+
+/// The names of all utilities, sorted.
+pub fn names() -> impl Iterator<Item = &'static str> {
+    UTILITIES.iter().map(|(name, _)| *name)
+}
+
+/// Whether there is a utility called `name`.
+pub fn exists(name: &[u8]) -> bool {
+    find_utility(name).is_some()
+}
+
+fn find_utility(name: &[u8]) -> Option<Run> {
+    let index = UTILITIES.binary_search_by(|(n, _)| n.as_bytes().cmp(name)).ok()?;
+    UTILITIES.get(index).map(|(_, run)| *run)
+}
+
+/// Runs the utility that `context.args[0]` names. A reader that has gone away ends it quietly, as SIGPIPE would.
+pub fn run(context: &mut Context<'_>) -> Outcome {
+    let name = context.args.first().cloned().unwrap_or_default();
+    let Some(utility) = find_utility(&name) else { return Outcome::Fallthrough };
+    let result = utility(context).and_then(|outcome| {
+        if outcome != Outcome::Fallthrough {
+            context.output.flush()?;
+        }
+        Ok(outcome)
+    });
+    match result {
+        Ok(outcome) => outcome,
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => {
+            Outcome::Status(limits::BROKEN_PIPE_STATUS)
+        }
+        Err(error) => {
+            context.complain(&[b"write error: ", context::reason(&error).as_bytes()]);
+            Outcome::Status(1)
+        }
+    }
+}

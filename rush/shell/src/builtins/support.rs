@@ -61,7 +61,11 @@ impl Session {
             slot.attributes = old.attributes;
         }
         let _ = self.set_id(id, path.to_vec());
+        // The standard utilities are wanted, not what stands for them.
+        let utilities = self.is(SetOption::Utilities);
+        self.options.put(SetOption::Utilities, false);
         let result = self.run_arguments(words, false);
+        self.options.put(SetOption::Utilities, utilities);
         self.variables.pop_frame();
         result
     }

@@ -17,6 +17,7 @@ mod simple;
 mod spawn;
 pub mod subshell;
 pub mod traps;
+mod utility;
 mod xtrace;
 
 pub use assignment::{Ready, ReadyValue};

@@ -169,6 +169,9 @@ impl Session {
             Err(status) => return self.program_not_found(args, status),
         };
         self.last_argument = args.last().cloned().unwrap_or_default();
+        if let Some(outcome) = self.run_utility(&path, &args) {
+            return outcome;
+        }
         if self.exec_directly {
             return Err(self.replace_process(&path, &args));
         }

@@ -28,7 +28,11 @@ pub fn parse(text: &str, now: Moment, zone: &TimeZone) -> Option<Moment> {
     let local = days * 86_400 + seconds;
     let suffix = rest.get(end..)?.trim();
     let moment = match suffix {
-        "" => zone.to_epoch(local),
+        "" => {
+            // A local time that the change to summer time skips does not exist.
+            let moment = zone.to_epoch(local);
+            (moment + zone.offset_at(moment).0 == local).then_some(moment)?
+        }
         "Z" | "UTC" | "GMT" => local,
         _ => local - offset(suffix)?,
     };

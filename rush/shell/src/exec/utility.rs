@@ -1,0 +1,216 @@
+//! In-process utilities: when they stand for a program, and the shell as the world they see.
+//!
+//! Invariant: a utility runs only where the program it stands for would: the name has no slash, PATH leads to one
+//! of the system's own directories, and `set -o utilities` is on. What it declines is run as the program.
+
+use crate::state::descriptors::{Entry, OpenFile};
+use crate::state::options::SetOption;
+use crate::sys::resource;
+use crate::{Bytes, Outcome, Session, limits, sys};
+use rush_utilities::{Context, Host, Input};
+use std::ffi::CString;
+use std::io::{self, Read, Write};
+use std::path::Path;
+use std::rc::Rc;
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+/// Where the programs are that utilities stand for.
+const STANDARD_DIRECTORIES: [&[u8]; 4] = [b"/usr/bin", b"/bin", b"/usr/sbin", b"/sbin"];
+
+impl Session {
+    /// Whether an in-process utility stands for the program `name` at `path`.
+    pub(crate) fn utility_stands_for(&self, name: &[u8], path: &[u8]) -> bool {
+        if !self.is(SetOption::Utilities) || !rush_utilities::exists(name) {
+            return false;
+        }
+        let directory = path.strip_suffix(name).and_then(|d| d.strip_suffix(b"/"));
+        directory.is_some_and(|d| STANDARD_DIRECTORIES.contains(&d))
+    }
+
+    /// Runs `args` in this process if a utility stands for the program at `path`; `None` if the program must run.
+    pub(crate) fn run_utility(&mut self, path: &[u8], args: &[Bytes]) -> Option<Outcome> {
+        let name = args.first()?;
+        if !self.utility_stands_for(name, path) {
+            return None;
+        }
+        self.flush_output();
+        if !self.levels.is_empty() {
+            self.drain_level_pipes();
+        }
+        let mut input = StandardInput(self.descriptors.get(0));
+        let mut output = Output { file: self.descriptors.get(1), buffer: Bytes::new() };
+        let mut errors = Output { file: self.descriptors.get(2), buffer: Bytes::new() };
+        let terminal = self.descriptor_is_terminal(1);
+        // `env` reads it from the cache.
+        self.environment_block();
+        let program = path.to_vec();
+        let outcome = rush_utilities::run(&mut Context {
+            args,
+            directory: Path::new(""),
+            input: &mut input,
+            output: &mut output,
+            errors: &mut errors,
+            host: &mut Shell { session: self, program, terminal },
+        });
+        let _ = errors.flush();
+        match outcome {
+            rush_utilities::Outcome::Status(status) => Some(Ok(status)),
+            rush_utilities::Outcome::Fallthrough => None,
+        }
+    }
+}
+
+struct StandardInput(Option<Rc<OpenFile>>);
+
+impl Read for StandardInput {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let Some(file) = &self.0 else { return Err(io::Error::from_raw_os_error(libc::EBADF)) };
+        file.read(buffer).map_err(io::Error::from_raw_os_error)
+    }
+}
+
+impl Input for StandardInput {
+    fn unread(&mut self, count: usize) -> bool {
+        match &self.0 {
+            Some(file) if file.can_unread() => {
+                file.unread(count);
+                true
+            }
+            _ => false,
+        }
+    }
+}
+
+/// A buffered descriptor.
+struct Output {
+    file: Option<Rc<OpenFile>>,
+    buffer: Bytes,
+}
+
+impl Write for Output {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.buffer.extend_from_slice(bytes);
+        if self.buffer.len() >= limits::OUTPUT_BUFFER_BYTES {
+            self.flush()?;
+        }
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        if self.buffer.is_empty() {
+            return Ok(());
+        }
+        let bytes = std::mem::take(&mut self.buffer);
+        let Some(file) = &self.file else { return Err(io::Error::from_raw_os_error(libc::EBADF)) };
+        file.write_all(&bytes).map_err(io::Error::from_raw_os_error)
+    }
+}
+
+struct Shell<'s> {
+    session: &'s mut Session,
+    program: Bytes,
+    terminal: bool,
+}
+
+impl Shell<'_> {
+    fn find(&mut self, name: &[u8]) -> io::Result<Bytes> {
+        if name.contains(&b'/') {
+            return Ok(name.to_vec());
+        }
+        let found = self.session.search_path(name, true).into_iter().next();
+        found.ok_or_else(|| io::Error::from_raw_os_error(libc::ENOENT))
+    }
+
+    fn launch(&mut self, path: &[u8], args: &[Bytes]) -> io::Result<i32> {
+        let launch = super::Launch::new(self.session);
+        let started = self.session.spawn(path, args, &launch);
+        launch.collect(self.session);
+        let pid = started.map_err(io::Error::from_raw_os_error)?;
+        Ok(self.session.wait_foreground(pid, args))
+    }
+}
+
+impl Host for Shell<'_> {
+    fn variable(&self, name: &str) -> Option<Bytes> {
+        let id = self.session.variables.names.find(name.as_bytes())?;
+        let slot = self.session.variables.slot(id);
+        let exported = slot.attributes.has(crate::state::value::Attributes::EXPORT);
+        if exported { slot.value.scalar().map(|v| v.into_owned()) } else { None }
+    }
+
+    fn environment(&self) -> Vec<(Bytes, Bytes)> {
+        let mut all = Vec::new();
+        if let Some((_, block)) = &self.session.environment {
+            for entry in block.iter().map(|e| e.as_bytes()) {
+                if let Some(at) = entry.iter().position(|&b| b == b'=') {
+                    let value = entry.get(at + 1..).unwrap_or_default();
+                    all.push((entry.get(..at).unwrap_or_default().to_vec(), value.to_vec()));
+                }
+            }
+        }
+        all.push((b"_".to_vec(), self.program.clone()));
+        all
+    }
+
+    fn now(&self) -> (i64, u32) {
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        (now.as_secs() as i64, now.subsec_nanos())
+    }
+
+    fn sleep(&mut self, duration: Duration) -> bool {
+        let start = Instant::now();
+        loop {
+            let left = duration.saturating_sub(start.elapsed());
+            if left.is_zero() {
+                return true;
+            }
+            // No descriptor: only time or a signal ends the wait.
+            match resource::wait_readable(-1, Some(left)) {
+                Err(_) if self.session.interactive => return false,
+                _ => {}
+            }
+        }
+    }
+
+    fn run(
+        &mut self,
+        args: &[Bytes],
+        environment: Option<&[(Bytes, Bytes)]>,
+        no_input: bool,
+    ) -> io::Result<i32> {
+        let path = self.find(args.first().map_or(b"", Vec::as_slice))?;
+        let saved_input = if no_input {
+            let null = sys::open(b"/dev/null", libc::O_RDONLY, 0).map_err(io::Error::from_raw_os_error)?;
+            Some(self.session.descriptors.replace(0, Entry::Open(OpenFile::owned(null))))
+        } else {
+            None
+        };
+        let saved_environment = environment.map(|all| {
+            let entries = all.iter().filter(|(name, _)| name != b"_");
+            let block =
+                entries.filter_map(|(name, value)| CString::new([name, value.as_slice()].join(&b'=')).ok());
+            let generation = self.session.variables.export_generation;
+            self.session.environment.replace((generation, Rc::new(block.collect())))
+        });
+        let result = self.launch(&path, args);
+        if let Some(environment) = saved_environment {
+            self.session.environment = environment;
+        }
+        if let Some(input) = saved_input {
+            self.session.descriptors.replace(0, input);
+        }
+        result
+    }
+
+    fn output_is_terminal(&self) -> bool {
+        self.terminal
+    }
+
+    fn umask(&self) -> u32 {
+        resource::umask()
+    }
+
+    fn user_id(&self) -> u32 {
+        resource::effective_ids().0
+    }
+}

@@ -1,0 +1,316 @@
+//! Patterns of `grep`: basic and extended expressions and fixed strings, translated to the `regex` crate.
+//!
+//! Selecting lines needs only whether there is a match, for which leftmost-first and leftmost-longest agree;
+//! the spans for `-o` agree where there is no alternation, which `spans_are_exact` says.
+
+use memchr::memmem::Finder;
+use regex::bytes::{Regex, RegexBuilder};
+
+use crate::options::Parsed;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Syntax {
+    Basic,
+    Extended,
+    Fixed,
+}
+
+/// The memory a compiled expression may take.
+const PROGRAM_BYTES_MAX: usize = 16 << 20;
+/// Nested groups.
+const NESTING_MAX: usize = 200;
+
+pub(super) struct Matcher {
+    /// OPTIMIZATION: one fixed string without conditions. Equals the expression.
+    literal: Option<Finder<'static>>,
+    regex: Regex,
+    pub(super) spans_are_exact: bool,
+}
+
+impl Matcher {
+    /// Compiles the patterns; `None` leaves them to the external program.
+    pub(super) fn compile(
+        patterns: &[&[u8]],
+        syntax: Syntax,
+        parsed: &Parsed<'_>,
+        utf8: bool,
+    ) -> Option<Self> {
+        let lines: Vec<&[u8]> = patterns.iter().flat_map(|p| p.split(|&b| b == b'\n')).collect();
+        let mut alternatives = Vec::new();
+        let mut exact = lines.len() == 1;
+        let mut plain = None;
+        for line in &lines {
+            if !utf8 && !line.is_ascii() {
+                return None;
+            }
+            let text = std::str::from_utf8(line).ok()?;
+            let mut translator = Translator { out: String::new(), alternation: false, special: false };
+            match syntax {
+                Syntax::Fixed => translator.out = regex::escape(text),
+                Syntax::Basic | Syntax::Extended => translator.translate(text, syntax == Syntax::Extended)?,
+            }
+            exact &= !translator.alternation;
+            if !translator.special {
+                plain = Some(text.as_bytes().to_vec());
+            }
+            alternatives.push(format!("(?:{})", translator.out));
+        }
+        let ignore_case = parsed.has(b'i');
+        let (word, whole) = (parsed.has(b'w'), parsed.has(b'x'));
+        let joined = alternatives.join("|");
+        let expression = if whole {
+            format!("^(?:{joined})$")
+        } else if word {
+            format!("(?:^|\\W)({joined})(?:\\W|$)")
+        } else {
+            joined
+        };
+        let regex = RegexBuilder::new(&expression)
+            .unicode(utf8)
+            .case_insensitive(ignore_case)
+            .size_limit(PROGRAM_BYTES_MAX)
+            .build()
+            .ok()?;
+        let literal = plain.filter(|p| lines.len() == 1 && !ignore_case && !word && !whole && !p.is_empty());
+        let literal = literal.map(|p| Finder::new(&p).into_owned());
+        Some(Self { literal, regex, spans_are_exact: exact && !word })
+    }
+
+    /// The string to look for in whole blocks, if the pattern is only that.
+    pub(super) fn literal(&self) -> Option<&Finder<'static>> {
+        self.literal.as_ref()
+    }
+
+    pub(super) fn is_match(&self, line: &[u8]) -> bool {
+        match &self.literal {
+            Some(finder) => finder.find(line).is_some(),
+            None => self.regex.is_match(line),
+        }
+    }
+
+    /// The spans that `-o` shows; empty ones are left out.
+    pub(super) fn spans(&self, line: &[u8]) -> Vec<(usize, usize)> {
+        self.regex.find_iter(line).map(|m| (m.start(), m.end())).filter(|(s, e)| s < e).collect()
+    }
+}
+
+struct Translator {
+    out: String,
+    alternation: bool,
+    special: bool,
+}
+
+impl Translator {
+    fn translate(&mut self, text: &str, extended: bool) -> Option<()> {
+        let characters: Vec<char> = text.chars().collect();
+        let mut at = 0;
+        let mut depth = 0usize;
+        // Whether a repetition or an anchor may stand here: at the start of a branch.
+        let mut at_start = true;
+        while let Some(&c) = characters.get(at) {
+            let next = characters.get(at + 1).copied();
+            let (operator, length) = operator(c, next, extended);
+            let was_start = std::mem::replace(&mut at_start, false);
+            at += length;
+            match operator {
+                Operator::Open => {
+                    depth += 1;
+                    (depth <= NESTING_MAX).then_some(())?;
+                    self.operator("(?:");
+                    at_start = true;
+                }
+                Operator::Close if depth > 0 => {
+                    depth -= 1;
+                    self.operator(")");
+                }
+                Operator::Close => return None,
+                Operator::Alternate => {
+                    self.alternation = true;
+                    self.operator("|");
+                    at_start = true;
+                }
+                Operator::Repeat(_) if was_start && extended => return None,
+                Operator::Repeat('*') if was_start => self.literal('*'),
+                Operator::Repeat(c) if was_start => self.literal(c),
+                Operator::Repeat(c) => {
+                    if matches!(characters.get(at), Some('*' | '+' | '?')) && extended {
+                        return None;
+                    }
+                    self.operator(c.encode_utf8(&mut [0; 4]));
+                }
+                Operator::Interval => {
+                    if was_start {
+                        return None;
+                    }
+                    at += self.interval(characters.get(at..)?, extended)?;
+                }
+                Operator::Start if was_start || extended => {
+                    self.operator("^");
+                    at_start = true;
+                }
+                Operator::Start => self.literal('^'),
+                Operator::End if extended || ends_branch(characters.get(at..)?) => self.operator("$"),
+                Operator::End => self.literal('$'),
+                Operator::Any => self.operator("."),
+                Operator::Bracket => at += self.bracket(characters.get(at..)?)?,
+                Operator::Class(text) => self.operator(text),
+                Operator::Literal(c) => self.literal(c),
+                Operator::Unsupported => return None,
+            }
+        }
+        (depth == 0).then_some(())
+    }
+
+    fn operator(&mut self, text: &str) {
+        self.special = true;
+        self.out.push_str(text);
+    }
+
+    fn literal(&mut self, c: char) {
+        let mut buffer = [0; 4];
+        self.out.push_str(&regex::escape(c.encode_utf8(&mut buffer)));
+    }
+
+    /// `{m,n}` behind its opening; the characters used.
+    fn interval(&mut self, rest: &[char], extended: bool) -> Option<usize> {
+        let close = rest.iter().position(|&c| c == '}')?;
+        let end =
+            if extended { close } else { close.checked_sub(1).filter(|&e| rest.get(e) == Some(&'\\'))? };
+        let body: String = rest.get(..end)?.iter().collect();
+        let (low, high) = body.split_once(',').unwrap_or((&body, &body));
+        let number = |t: &str| t.is_empty() || t.bytes().all(|b| b.is_ascii_digit());
+        if !number(low) || !number(high) || (low.is_empty() && high.is_empty()) {
+            return None;
+        }
+        let low = if low.is_empty() { "0" } else { low };
+        let text = if body.contains(',') { format!("{{{low},{high}}}") } else { format!("{{{low}}}") };
+        self.operator(&text);
+        Some(close + 1)
+    }
+
+    /// A bracket expression behind its opening; the characters used.
+    fn bracket(&mut self, rest: &[char]) -> Option<usize> {
+        let mut at = 0;
+        self.operator("[");
+        if rest.first() == Some(&'^') {
+            self.out.push('^');
+            at += 1;
+        }
+        let first = at;
+        loop {
+            let c = *rest.get(at)?;
+            if c == ']' && at > first {
+                self.out.push(']');
+                return Some(at + 1);
+            }
+            if c == '[' && matches!(rest.get(at + 1), Some(':' | '.' | '=')) {
+                if rest.get(at + 1) != Some(&':') {
+                    return None;
+                }
+                let body = rest.get(at + 2..)?;
+                let end = body.windows(2).position(|w| w == [':', ']'])?;
+                let name: String = body.get(..end)?.iter().collect();
+                self.out.push_str(class(&name)?);
+                at += end + 4;
+                continue;
+            }
+            self.bracket_character(c);
+            at += 1;
+            if rest.get(at) == Some(&'-') && rest.get(at + 1).is_some_and(|n| *n != ']') {
+                let high = *rest.get(at + 1)?;
+                if high < c || high == '[' {
+                    return None;
+                }
+                self.out.push('-');
+                self.bracket_character(high);
+                at += 2;
+            }
+        }
+    }
+
+    fn bracket_character(&mut self, c: char) {
+        if c.is_ascii_punctuation() {
+            self.out.push('\\');
+        }
+        self.out.push(c);
+    }
+}
+
+enum Operator {
+    Open,
+    Close,
+    Alternate,
+    Repeat(char),
+    Interval,
+    Start,
+    End,
+    Any,
+    Bracket,
+    Class(&'static str),
+    Literal(char),
+    Unsupported,
+}
+
+/// Reads one element of an expression and its length.
+fn operator(c: char, next: Option<char>, extended: bool) -> (Operator, usize) {
+    let single = match c {
+        '\\' => return escaped(next, extended),
+        '*' => Operator::Repeat('*'),
+        '.' => Operator::Any,
+        '[' => Operator::Bracket,
+        '^' => Operator::Start,
+        '$' => Operator::End,
+        '(' if extended => Operator::Open,
+        ')' if extended => Operator::Close,
+        '|' if extended => Operator::Alternate,
+        '+' | '?' if extended => Operator::Repeat(c),
+        '{' if extended => Operator::Interval,
+        _ => Operator::Literal(c),
+    };
+    (single, 1)
+}
+
+fn escaped(next: Option<char>, extended: bool) -> (Operator, usize) {
+    let Some(c) = next else { return (Operator::Unsupported, 1) };
+    let operator = match c {
+        '(' if !extended => Operator::Open,
+        ')' if !extended => Operator::Close,
+        '|' if !extended => Operator::Alternate,
+        '{' if !extended => Operator::Interval,
+        '+' | '?' if !extended => Operator::Repeat(c),
+        'w' => Operator::Class("\\w"),
+        'W' => Operator::Class("\\W"),
+        's' => Operator::Class("\\s"),
+        'S' => Operator::Class("\\S"),
+        'b' => Operator::Class("\\b"),
+        'B' => Operator::Class("\\B"),
+        '<' => Operator::Class("\\b{start}"),
+        '>' => Operator::Class("\\b{end}"),
+        _ if c.is_alphanumeric() || c == '`' || c == '\'' => Operator::Unsupported,
+        _ => Operator::Literal(c),
+    };
+    (operator, 2)
+}
+
+/// Whether a `$` in a basic expression stands at the end of a branch.
+fn ends_branch(rest: &[char]) -> bool {
+    matches!(rest, [] | ['\\', ')' | '|', ..])
+}
+
+fn class(name: &str) -> Option<&'static str> {
+    Some(match name {
+        "alnum" => "\\p{Alphabetic}\\p{Nd}",
+        "alpha" => "\\p{Alphabetic}",
+        "blank" => " \\t",
+        "cntrl" => "\\x00-\\x1f\\x7f",
+        "digit" => "0-9",
+        "graph" => "\\x21-\\x7e",
+        "lower" => "\\p{Lowercase}",
+        "print" => "\\x20-\\x7e",
+        "punct" => "!-/:-@\\[-`{-~",
+        "space" => "\\s",
+        "upper" => "\\p{Uppercase}",
+        "xdigit" => "0-9A-Fa-f",
+        _ => return None,
+    })
+}

@@ -1,0 +1,293 @@
+//! Searching one stream line by line, and printing what was selected.
+//!
+//! Input is read in blocks and never held as a whole. A NUL byte makes the rest of the stream binary: what is
+//! selected there is only mentioned.
+
+use std::collections::VecDeque;
+use std::io::{self, Read, Write};
+
+use super::pattern::Matcher;
+use crate::json::Json;
+use crate::limits::BLOCK_BYTES;
+
+pub(super) struct Style {
+    pub(super) invert: bool,
+    pub(super) count: bool,
+    /// `-l` or `-L`.
+    pub(super) list: Option<u8>,
+    pub(super) quiet: bool,
+    pub(super) numbers: bool,
+    pub(super) names: bool,
+    pub(super) only_matching: bool,
+    pub(super) maximum: Option<usize>,
+    pub(super) after: usize,
+    pub(super) before: usize,
+    pub(super) text: bool,
+    pub(super) null: bool,
+    pub(super) no_messages: bool,
+    pub(super) json: bool,
+}
+
+/// What is collected over all files.
+pub(super) struct Report {
+    json: Option<Json>,
+    /// Whether a group of context was printed before, so that `--` separates the next one.
+    separated: bool,
+}
+
+impl Report {
+    pub(super) fn new(json: bool) -> Self {
+        let json = json.then(|| {
+            let mut json = Json::default();
+            json.open('[');
+            json
+        });
+        Self { json, separated: false }
+    }
+
+    pub(super) fn finish(mut self) -> Vec<u8> {
+        match self.json.take() {
+            Some(mut json) => {
+                json.close(']');
+                json.finish()
+            }
+            None => Vec::new(),
+        }
+    }
+}
+
+pub(super) struct Search<'s> {
+    style: &'s Style,
+    matcher: &'s Matcher,
+    utf8: bool,
+    name: &'s [u8],
+    line: u64,
+    pub(super) selected: usize,
+    pub(super) binary_matches: bool,
+    binary: bool,
+    done: bool,
+    /// Lines that may become leading context: number and text.
+    before: VecDeque<(u64, Vec<u8>)>,
+    after_left: usize,
+    last_printed: u64,
+    out: Vec<u8>,
+}
+
+impl<'s> Search<'s> {
+    pub(super) fn new(style: &'s Style, matcher: &'s Matcher, utf8: bool, name: &'s [u8]) -> Self {
+        Self {
+            style,
+            matcher,
+            utf8,
+            name,
+            line: 0,
+            selected: 0,
+            binary_matches: false,
+            binary: false,
+            done: false,
+            before: VecDeque::new(),
+            after_left: 0,
+            last_printed: 0,
+            out: Vec::new(),
+        }
+    }
+
+    /// Searches `input`; the inner error is one of reading.
+    pub(super) fn run(
+        &mut self,
+        input: &mut dyn Read,
+        output: &mut dyn Write,
+        report: &mut Report,
+    ) -> io::Result<io::Result<()>> {
+        let mut buffer = vec![0u8; BLOCK_BYTES];
+        let mut filled = 0;
+        self.done = self.style.maximum == Some(0);
+        while !self.done {
+            if filled == buffer.len() {
+                buffer.resize(buffer.len() * 2, 0);
+            }
+            let count = match input.read(buffer.get_mut(filled..).unwrap_or_default()) {
+                Ok(count) => count,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+                Err(error) => return Ok(Err(error)),
+            };
+            let fresh = buffer.get(filled..filled + count).unwrap_or_default();
+            self.binary |= !self.style.text && memchr::memchr(0, fresh).is_some();
+            let newline = memchr::memrchr(b'\n', fresh).map(|at| filled + at + 1);
+            filled += count;
+            let end = if count == 0 { filled } else { newline.unwrap_or(0) };
+            self.lines(buffer.get(..end).unwrap_or_default(), report);
+            output.write_all(&self.out)?;
+            self.out.clear();
+            if count == 0 {
+                break;
+            }
+            buffer.copy_within(end..filled, 0);
+            filled -= end;
+        }
+        self.summary(report);
+        output.write_all(&self.out)?;
+        self.out.clear();
+        Ok(Ok(()))
+    }
+
+    fn lines(&mut self, block: &[u8], report: &mut Report) {
+        let mut at = 0;
+        while at < block.len() && !self.done {
+            at = self.skip_to_candidate(block, at);
+            if at >= block.len() {
+                break;
+            }
+            let rest = block.get(at..).unwrap_or_default();
+            let length = memchr::memchr(b'\n', rest).unwrap_or(rest.len());
+            let line = rest.get(..length).unwrap_or_default();
+            at += length + 1;
+            self.line += 1;
+            if self.matcher.is_match(line) != self.style.invert {
+                self.select(line, report);
+            } else {
+                self.pass(line);
+            }
+        }
+    }
+
+    /// OPTIMIZATION: with a fixed string and no context, goes straight to the next line that holds it. Equals
+    /// passing over the lines between one by one.
+    fn skip_to_candidate(&mut self, block: &[u8], at: usize) -> usize {
+        if self.style.invert || self.style.before > 0 || self.after_left > 0 {
+            return at;
+        }
+        let Some(finder) = self.matcher.literal() else { return at };
+        let rest = block.get(at..).unwrap_or_default();
+        let start = match finder.find(rest) {
+            Some(found) => memchr::memrchr(b'\n', rest.get(..found).unwrap_or_default()).map_or(0, |n| n + 1),
+            None => rest.len(),
+        };
+        if self.style.numbers || self.style.json {
+            let skipped = rest.get(..start).unwrap_or_default();
+            self.line += memchr::memchr_iter(b'\n', skipped).count() as u64;
+        }
+        at + start
+    }
+
+    fn prints_lines(&self) -> bool {
+        !self.style.count && !self.style.quiet && self.style.list.is_none()
+    }
+
+    fn select(&mut self, line: &[u8], report: &mut Report) {
+        self.selected += 1;
+        let enough = self.style.maximum.is_some_and(|m| self.selected >= m);
+        if self.style.quiet || self.style.list.is_some() {
+            self.done = true;
+            return;
+        }
+        if !self.prints_lines() {
+            self.done = enough;
+            return;
+        }
+        let readable = if self.utf8 { std::str::from_utf8(line).is_ok() } else { line.is_ascii() };
+        if self.binary || !(self.style.text || readable) {
+            self.binary_matches = true;
+            self.done = true;
+            return;
+        }
+        if let Some(json) = &mut report.json {
+            json.open('{');
+            json.field("file", self.name);
+            json.plain_field("line", self.line);
+            json.field("text", line);
+            json.close('}');
+        } else if self.style.only_matching {
+            if !self.style.invert {
+                for (start, end) in self.matcher.spans(line) {
+                    self.prefix(self.line, b':');
+                    self.out.extend_from_slice(line.get(start..end).unwrap_or_default());
+                    self.out.push(b'\n');
+                }
+            }
+        } else {
+            self.leading_context(report);
+            self.print(self.line, line, b':');
+            self.after_left = self.style.after;
+        }
+        if enough {
+            self.done = self.after_left == 0;
+            if !self.done {
+                // Trailing context still follows, but nothing more is selected.
+                self.finish_context();
+            }
+        }
+    }
+
+    /// `-m` with `-A`: the external program prints trailing context and then stops.
+    fn finish_context(&mut self) {
+        self.done = false;
+    }
+
+    fn leading_context(&mut self, report: &mut Report) {
+        let context = self.style.before > 0 || self.style.after > 0;
+        let first = self.before.front().map_or(self.line, |(number, _)| *number);
+        if context && report.separated && first > self.last_printed + 1 {
+            self.out.extend_from_slice(b"--\n");
+        }
+        report.separated |= context;
+        for (number, text) in std::mem::take(&mut self.before) {
+            self.print(number, &text, b'-');
+        }
+    }
+
+    /// A line that is not selected.
+    fn pass(&mut self, line: &[u8]) {
+        if self.after_left > 0 {
+            self.after_left -= 1;
+            self.print(self.line, line, b'-');
+            if self.after_left == 0 && self.style.maximum.is_some_and(|m| self.selected >= m) {
+                self.done = true;
+            }
+            return;
+        }
+        if self.style.before > 0 && self.prints_lines() {
+            if self.before.len() == self.style.before {
+                self.before.pop_front();
+            }
+            self.before.push_back((self.line, line.to_vec()));
+        }
+    }
+
+    fn prefix(&mut self, number: u64, separator: u8) {
+        if self.style.names {
+            self.out.extend_from_slice(self.name);
+            self.out.push(if self.style.null { 0 } else { separator });
+        }
+        if self.style.numbers {
+            self.out.extend_from_slice(number.to_string().as_bytes());
+            self.out.push(separator);
+        }
+    }
+
+    fn print(&mut self, number: u64, line: &[u8], separator: u8) {
+        self.last_printed = number;
+        self.prefix(number, separator);
+        self.out.extend_from_slice(line);
+        self.out.push(b'\n');
+    }
+
+    /// `-c`, `-l` and `-L`.
+    fn summary(&mut self, report: &mut Report) {
+        if self.style.quiet || report.json.is_some() {
+            return;
+        }
+        if let Some(list) = self.style.list {
+            if (list == b'l') == (self.selected > 0) {
+                self.out.extend_from_slice(self.name);
+                self.out.push(if self.style.null { 0 } else { b'\n' });
+            }
+        } else if self.style.count {
+            if self.style.names {
+                self.out.extend_from_slice(self.name);
+                self.out.push(if self.style.null { 0 } else { b':' });
+            }
+            self.out.extend_from_slice(format!("{}\n", self.selected).as_bytes());
+        }
+    }
+}
