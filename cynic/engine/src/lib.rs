@@ -13,6 +13,8 @@
 pub mod atoms;
 pub mod bigint;
 pub mod builtins;
+pub mod bytecode;
+pub mod compiler;
 mod datetime;
 #[allow(unsafe_code)]
 pub mod gc;
@@ -27,6 +29,7 @@ pub mod realm;
 pub mod shape;
 pub mod string;
 pub mod symbol;
+pub mod syntax;
 #[allow(unsafe_code)]
 pub mod value;
 pub mod vm;

@@ -43,3 +43,9 @@ pub const PROXY_CHAIN_MAX: u32 = 10_000;
 pub const ARGUMENTS_MAX: usize = 1 << 18;
 /// Most bytes of one array buffer, its maximal length included; beyond it is a RangeError, as on every engine somewhere.
 pub const BUFFER_BYTES_MAX: u64 = 1 << 32;
+/// Frames of the virtual machine's stack: deep recursion ends in a RangeError here at the latest.
+pub const VM_FRAMES_MAX: usize = 200_000;
+/// Frames that an error's stack shows.
+pub const STACK_TRACE_FRAMES_MAX: usize = 10;
+/// Inline slots of an object literal; further properties overflow.
+pub const INLINE_SLOTS_MAX: u32 = 24;

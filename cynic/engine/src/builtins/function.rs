@@ -37,6 +37,22 @@ pub static PROTOTYPE: IntrinsicSpec = IntrinsicSpec {
     ],
 };
 
+/// %ThrowTypeError% (10.2.4.1).
+pub static THROW_TYPE_ERROR: IntrinsicSpec = IntrinsicSpec {
+    body: Body::Custom(make_throw_type_error),
+    prototype: Some(Intrinsic::FunctionPrototype),
+    properties: &[],
+};
+
+fn make_throw_type_error(vm: &mut Vm) -> Object {
+    static SPEC: NativeSpec = NativeSpec::new("", 0, |vm, _| {
+        Err(vm.throw_type_error("'caller', 'callee' and 'arguments' may not be accessed in strict mode"))
+    });
+    let function = vm.new_native_function(&SPEC, &[]);
+    vm.ordinary_lock(function, crate::shape::Lock::Freeze);
+    function
+}
+
 fn function_constructor(vm: &mut Vm, args: CallArgs) -> JsResult<Value> {
     (vm.closure_hooks.dynamic_function)(vm, args)
 }

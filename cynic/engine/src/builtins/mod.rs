@@ -3,6 +3,9 @@
 
 pub mod array;
 pub mod array_buffer;
+pub mod async_from_sync_iterator;
+pub mod async_function;
+pub mod async_generator;
 pub mod atomics;
 pub mod atomics_wait;
 pub mod bigint;
@@ -10,8 +13,10 @@ pub mod boolean;
 pub mod data_view;
 pub mod date;
 pub mod error;
+pub mod eval;
 pub mod finalization_registry;
 pub mod function;
+pub mod generator;
 pub mod global;
 mod group_by;
 mod harden;
@@ -23,6 +28,7 @@ pub mod number;
 pub mod object;
 pub mod object_prototype;
 mod ordered_table;
+pub mod promise;
 pub mod proxy;
 pub mod reflect;
 pub mod regexp;

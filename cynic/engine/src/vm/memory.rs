@@ -141,6 +141,7 @@ impl Vm {
         let Vm {
             heap,
             stack,
+            interpreter,
             interned,
             root_shapes,
             symbol_registry,
@@ -160,6 +161,7 @@ impl Vm {
             }
             registry.trace(t);
             stack.trace(t);
+            interpreter.trace(t);
             native_stack::scan(t, high);
         };
         let mut weak = |t: &Tracer<'_>| {

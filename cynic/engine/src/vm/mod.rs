@@ -6,8 +6,12 @@
 
 pub mod call;
 pub mod errors;
+pub mod eval;
+pub mod interpreter;
+pub mod jobs;
 pub mod memory;
 pub mod metering;
+pub mod modules;
 pub mod register_stack;
 
 use std::collections::HashMap;
@@ -94,6 +98,8 @@ pub struct Vm {
     pub(crate) native_stack: StackBounds,
     pub(crate) native_stack_limit: usize,
     pub(crate) closure_hooks: call::ClosureHooks,
+    /// Frames, jobs and everything else of the interpreter.
+    pub interpreter: interpreter::Interpreter,
 }
 
 impl Vm {
@@ -122,7 +128,8 @@ impl Vm {
             termination: None,
             native_stack: bounds,
             native_stack_limit: 0,
-            closure_hooks: call::ClosureHooks::default(),
+            closure_hooks: interpreter::HOOKS,
+            interpreter: interpreter::Interpreter::new(),
         };
         vm.set_native_stack(bounds);
         let realm = vm.new_realm();

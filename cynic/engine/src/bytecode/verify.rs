@@ -1,0 +1,105 @@
+//! Checks a compiled function before it may run: the virtual machine trusts what passed.
+//!
+//! Invariant established: every instruction is whole, every register is inside the frame, every index inside its
+//! table, every jump and handler lands on an instruction, and control cannot run off the end.
+
+use super::code::FunctionCode;
+use super::opcodes::{Kind, Op, operand};
+
+/// Why a function was refused.
+#[derive(Debug, PartialEq, Eq)]
+pub struct VerifyError {
+    /// The word at fault.
+    pub pc: usize,
+    /// What is wrong there.
+    pub problem: &'static str,
+}
+
+/// Verifies `function` and its nested functions.
+pub fn verify(function: &FunctionCode) -> Result<(), VerifyError> {
+    let starts = instruction_starts(function)?;
+    let is_start = |at: i64| usize::try_from(at).is_ok_and(|at| starts.get(at).copied().unwrap_or(false));
+    let mut pc = 0;
+    let mut last = Op::Nop;
+    while let Some(op) = function.code.get(pc).and_then(|word| Op::decode(*word)) {
+        let words = &function.code[pc..];
+        for (slot, kind) in op.info().operands {
+            let value = operand(words, *slot);
+            check_operand(function, op, *kind, value).map_err(|problem| VerifyError { pc, problem })?;
+            if *kind == Kind::Jump && !is_start(pc as i64 + value) {
+                return Err(VerifyError { pc, problem: "jump into the middle of an instruction" });
+            }
+        }
+        check_window(function, op, words).map_err(|problem| VerifyError { pc, problem })?;
+        last = op;
+        pc += op.len();
+    }
+    let ends = [Op::Ret, Op::RetUndefined, Op::Jump, Op::Throw, Op::AsyncReturn, Op::GeneratorReturn];
+    if !ends.contains(&last) {
+        return Err(VerifyError { pc, problem: "control runs off the end" });
+    }
+    for handler in &function.handlers {
+        let ok = is_start(i64::from(handler.start))
+            && handler.end as usize <= function.code.len()
+            && is_start(i64::from(handler.target))
+            && u32::from(handler.register) < function.registers;
+        if !ok {
+            return Err(VerifyError { pc: handler.start as usize, problem: "bad exception handler" });
+        }
+    }
+    function.functions.iter().try_for_each(|nested| verify(nested))
+}
+
+fn instruction_starts(function: &FunctionCode) -> Result<Vec<bool>, VerifyError> {
+    let mut starts = vec![false; function.code.len()];
+    let mut pc = 0;
+    while pc < function.code.len() {
+        let op = Op::decode(function.code[pc]).ok_or(VerifyError { pc, problem: "no such instruction" })?;
+        if pc + op.len() > function.code.len() {
+            return Err(VerifyError { pc, problem: "instruction is cut off" });
+        }
+        starts[pc] = true;
+        pc += op.len();
+    }
+    Ok(starts)
+}
+
+fn check_operand(function: &FunctionCode, op: Op, kind: Kind, value: i64) -> Result<(), &'static str> {
+    let table = match (kind, op) {
+        (Kind::Imm | Kind::Jump, _) => return Ok(()),
+        (Kind::Dst | Kind::Src | Kind::Reg, _) => function.registers as usize,
+        (Kind::Const, _) => function.constants.len(),
+        (Kind::Ic, _) => function.ic_sites.len(),
+        (Kind::Count, Op::Closure) => function.functions.len(),
+        (Kind::Count, Op::DefineClass) => function.classes.len(),
+        (Kind::Count, Op::NewObjectLiteral) => function.object_literals.len(),
+        (Kind::Count, Op::TemplateObject) => function.templates.len(),
+        (Kind::Count, Op::DirectEval) => function.eval_sites.len(),
+        (Kind::Count, _) => return Ok(()),
+    };
+    if (0..table as i64).contains(&value) { Ok(()) } else { Err("operand outside its table") }
+}
+
+/// Instructions that use a run of registers must have the whole run inside the frame.
+fn check_window(function: &FunctionCode, op: Op, words: &[u32]) -> Result<(), &'static str> {
+    use super::opcodes::Slot;
+    let value = |slot| operand(words, slot);
+    let end = match op {
+        Op::Call | Op::New | Op::SuperCall | Op::TailCall | Op::DirectEval => {
+            value(Slot::b) + 2 + value(Slot::c)
+        }
+        Op::CallSpread | Op::NewSpread | Op::SuperCallSpread => value(Slot::b) + 3,
+        Op::NewArray => value(Slot::b) + value(Slot::x),
+        Op::NewObjectLiteral => {
+            let keys = function.object_literals.get(value(Slot::x) as usize).map_or(0, |keys| keys.len());
+            value(Slot::b) + keys as i64
+        }
+        Op::CopyDataProperties => value(Slot::c) + value(Slot::x),
+        Op::GetMethod | Op::GetElemMethod | Op::GetIterator | Op::GetAsyncIterator | Op::DefineClass => {
+            value(Slot::a) + 2
+        }
+        Op::IteratorNext | Op::IteratorCall | Op::IteratorClose => value(Slot::b) + 2,
+        _ => 0,
+    };
+    if end <= i64::from(function.registers) { Ok(()) } else { Err("register run leaves the frame") }
+}

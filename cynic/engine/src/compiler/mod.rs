@@ -1,0 +1,214 @@
+//! The bytecode compiler: a checked syntax tree to [`FunctionCode`].
+//!
+//! Owns the translation; scope analysis runs first, then one walk generates code. The compiler knows nothing of the
+//! heap: its output is plain data. Each file holds one part of the language; all are `impl Generator` blocks.
+
+mod assignment;
+mod builder;
+mod calls;
+mod classes;
+mod control;
+mod declare;
+mod expressions;
+mod functions;
+mod literals;
+mod loops;
+mod module;
+mod operators;
+mod patterns;
+mod resources;
+mod scope;
+mod statements;
+mod variables;
+
+use std::rc::Rc;
+
+use oxc_allocator::Allocator;
+use oxc_ast::ast::{Program, Statement};
+
+use crate::bytecode::code::{EvalSite, FunctionCode, GlobalDeclarations, Source};
+use crate::bytecode::{CodeKind, Op};
+use crate::syntax::{self, Goal, Input, SyntaxError};
+use builder::Builder;
+pub use module::{ExportEntry, ImportEntry, ImportName, ModuleCode, ModuleRequest};
+use scope::{Analysis, AnalysisOptions, BindingKind, Role, ScopeKind};
+
+/// A register number.
+type Reg = u8;
+
+/// Something the compiler cannot express: too large for the instruction format.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unsupported {
+    /// What is too large or not there.
+    pub message: &'static str,
+    /// Where, as a byte offset.
+    pub offset: u32,
+}
+
+type Result<T = ()> = std::result::Result<T, Unsupported>;
+
+/// Settings that change the code.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct CompileOptions {
+    /// Calls of `eval` by that name may be direct eval.
+    pub allow_eval: bool,
+    /// Types may stand in the text.
+    pub typescript: bool,
+}
+
+/// Compiles the script `text`.
+pub fn compile_script(
+    name: &str,
+    text: &str,
+    options: CompileOptions,
+) -> std::result::Result<Rc<FunctionCode>, SyntaxError> {
+    compile(name, text, Goal::Script, options).map(|(code, _)| code)
+}
+
+/// Compiles eval code; `site` is `None` for indirect eval.
+pub fn compile_eval(
+    name: &str,
+    text: &str,
+    site: Option<&EvalSite>,
+    options: CompileOptions,
+) -> std::result::Result<Rc<FunctionCode>, SyntaxError> {
+    compile(name, text, Goal::Eval(site), options).map(|(code, _)| code)
+}
+
+/// Compiles a module.
+pub fn compile_module(
+    name: &str,
+    text: &str,
+    options: CompileOptions,
+) -> std::result::Result<ModuleCode, SyntaxError> {
+    let (code, module) = compile(name, text, Goal::Module, options)?;
+    let mut module = module.unwrap_or_default();
+    module.has_top_level_await = module::has_top_level_await(&code);
+    module.body = Some(code);
+    Ok(module)
+}
+
+fn compile(
+    name: &str,
+    text: &str,
+    goal: Goal<'_>,
+    options: CompileOptions,
+) -> std::result::Result<(Rc<FunctionCode>, Option<ModuleCode>), SyntaxError> {
+    let allocator = Allocator::default();
+    let text_in_arena = allocator.alloc_str(text);
+    let name_in_arena = allocator.alloc_str(name);
+    let input = Input { text: text_in_arena, name: name_in_arena, typescript: options.typescript };
+    let program = syntax::parse(&allocator, input, goal)?;
+    let source = Rc::new(Source::new(name, text));
+    Generator::program(program, &allocator, source, goal, options)
+        .map_err(|error| SyntaxError::at(input, error.offset, error.message.into()))
+}
+
+/// A scope the generator is inside of.
+struct ActiveScope {
+    /// Index in the analysis.
+    index: u32,
+    /// How many functions enclose it.
+    depth: u32,
+    /// The register of its heap record, if it has one.
+    register: Option<Reg>,
+    /// The register of each binding that is not captured (by binding index).
+    locals: Vec<Reg>,
+}
+
+/// The state of code generation for one program.
+struct Generator<'a> {
+    analysis: Analysis<'a>,
+    allocator: &'a Allocator,
+    source: Rc<Source>,
+    options: CompileOptions,
+    eval_site: Option<EvalSite>,
+    /// Scopes of all functions being compiled, innermost last.
+    scopes: Vec<ActiveScope>,
+    /// The function being compiled.
+    f: Builder<'a>,
+    /// The functions around it, innermost last.
+    outer: Vec<Builder<'a>>,
+}
+
+impl<'a> Generator<'a> {
+    fn program(
+        program: &'a Program<'a>,
+        allocator: &'a Allocator,
+        source: Rc<Source>,
+        goal: Goal<'_>,
+        options: CompileOptions,
+    ) -> Result<(Rc<FunctionCode>, Option<ModuleCode>)> {
+        let (root, kind, site) = match goal {
+            Goal::Script => (ScopeKind::Global, CodeKind::Script, None),
+            Goal::Module => (ScopeKind::Module, CodeKind::Module, None),
+            Goal::Eval(site) => (ScopeKind::Eval, CodeKind::Eval, site),
+        };
+        let analysis_options =
+            AnalysisOptions { root, allow_eval: options.allow_eval, is_direct_eval: site.is_some() };
+        let analysis = scope::analyze(program, allocator, analysis_options);
+        let mut generator = Self {
+            analysis,
+            allocator,
+            source,
+            options,
+            eval_site: site.cloned(),
+            scopes: Vec::new(),
+            f: Builder::new(kind, "", (0, program.span.end)),
+            outer: Vec::new(),
+        };
+        let module = generator.top_level(program, kind)?;
+        let code = Rc::new(generator.finish_function()?);
+        Ok((code, module))
+    }
+
+    fn top_level(&mut self, program: &'a Program<'a>, kind: CodeKind) -> Result<Option<ModuleCode>> {
+        self.f.is_generator = kind == CodeKind::Module;
+        self.f.is_async = kind == CodeKind::Module;
+        let root = self.analysis.scope_of(program, Role::Main).unwrap_or(0);
+        self.load_env(0)?;
+        if kind == CodeKind::Module {
+            let env = self.env_register()?;
+            self.enter_scope_with(root, Some(env))?;
+            self.hoist_functions(&program.body)?;
+            let module = self.module_entries(&program.body)?;
+            self.f.asm.op(Op::GeneratorStart, 0, 0, 0);
+            self.module_body(&program.body)?;
+            self.emit_final_return(None)?;
+            return Ok(Some(module));
+        }
+        self.enter_scope(root)?;
+        self.pseudo_bindings(root)?;
+        let completion = self.alloc()?;
+        self.f.asm.op(Op::LoadUndefined, completion, 0, 0);
+        self.f.completion = Some(completion);
+        if kind == CodeKind::Script {
+            self.f.globals = global_declarations(&program.body);
+        } else {
+            self.init_vars(root, None)?;
+        }
+        self.hoist_functions(&program.body)?;
+        self.statement_list(&program.body)?;
+        self.f.asm.op(Op::Ret, completion, 0, 0);
+        Ok(None)
+    }
+}
+
+fn global_declarations(statements: &[Statement<'_>]) -> GlobalDeclarations {
+    let mut globals = GlobalDeclarations::default();
+    declare::lexical(statements, &mut |name, kind, _| match kind {
+        BindingKind::Function => {
+            globals.functions.retain(|known| **known != *name);
+            globals.functions.push(name.into());
+        }
+        kind => globals.lexicals.push((name.into(), kind.is_const())),
+    });
+    let functions = globals.functions.clone();
+    let vars = &mut globals.vars;
+    declare::vars(statements, &mut |name| {
+        if !vars.iter().chain(&functions).any(|known| **known == *name) {
+            vars.push(name.into());
+        }
+    });
+    globals
+}

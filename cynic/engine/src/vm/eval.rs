@@ -1,0 +1,203 @@
+//! Code from strings, and scripts: PerformEval (19.2.1.1), CreateDynamicFunction (20.2.1.1.1), ScriptEvaluation
+//! (16.1.6).
+
+#![allow(unsafe_code)]
+
+use std::rc::Rc;
+
+use super::interpreter::State;
+use super::interpreter::call::closure_template;
+use super::{JsResult, Vm};
+use crate::bytecode::code::{EvalSite, FunctionCode};
+use crate::bytecode::verify;
+use crate::compiler::{self, CompileOptions};
+use crate::object::ObjectKind;
+use crate::object::function::CallArgs;
+use crate::realm::Intrinsic;
+use crate::string::JsStr;
+use crate::syntax::SyntaxError;
+use crate::value::Value;
+
+/// Which function constructor was called.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DynamicKind {
+    /// `Function`.
+    Normal,
+    /// `GeneratorFunction`.
+    Generator,
+    /// `AsyncFunction`.
+    Async,
+    /// `AsyncGeneratorFunction`.
+    AsyncGenerator,
+}
+
+impl DynamicKind {
+    fn prefix(self) -> &'static str {
+        match self {
+            Self::Normal => "function",
+            Self::Generator => "function*",
+            Self::Async => "async function",
+            Self::AsyncGenerator => "async function*",
+        }
+    }
+
+    fn prototype(self) -> Intrinsic {
+        match self {
+            Self::Normal => Intrinsic::FunctionPrototype,
+            Self::Generator => Intrinsic::GeneratorFunctionPrototype,
+            Self::Async => Intrinsic::AsyncFunctionPrototype,
+            Self::AsyncGenerator => Intrinsic::AsyncGeneratorFunctionPrototype,
+        }
+    }
+}
+
+impl Vm {
+    pub(crate) fn compile_options(&self) -> CompileOptions {
+        CompileOptions { allow_eval: self.options.allow_eval, typescript: false }
+    }
+
+    /// Throws the SyntaxError of the language for a syntax error of the front end.
+    pub fn throw_syntax(&mut self, error: &SyntaxError) -> super::Abrupt {
+        self.throw_syntax_error(&format!(
+            "{} ({}:{}:{})\n{}",
+            error.message, error.source_name, error.line, error.column, error.excerpt
+        ))
+    }
+
+    /// Source text from a string: lone surrogates, which the front end cannot read, become escapes.
+    pub(crate) fn source_from_string(&mut self, string: JsStr) -> String {
+        let units: Vec<u16> = string.view(self).units().collect();
+        let mut text = String::with_capacity(units.len());
+        for unit in char::decode_utf16(units) {
+            match unit {
+                Ok(c) => text.push(c),
+                Err(lone) => text.push_str(&format!("\\u{:04x}", lone.unpaired_surrogate())),
+            }
+        }
+        text
+    }
+
+    /// Compiles and runs a script in the current realm; the result is its completion value.
+    pub fn evaluate_script(&mut self, name: &str, text: &str) -> JsResult<Value> {
+        let code = match compiler::compile_script(name, text, self.compile_options()) {
+            Ok(code) => code,
+            Err(error) => return Err(self.throw_syntax(&error)),
+        };
+        self.run_script(&code)
+    }
+
+    /// Runs a compiled script in the current realm.
+    pub fn run_script(&mut self, code: &Rc<FunctionCode>) -> JsResult<Value> {
+        self.check_code(code)?;
+        let referrer = self.new_referrer(&code.source.name);
+        let template = self.link(code, referrer);
+        self.declare_globals(&code.globals)?;
+        let this = Value::object(self.global_object());
+        self.call_template(template, Value::UNDEFINED, this, &[], Value::UNDEFINED)
+    }
+
+    /// Refuses code that does not verify: a bug of the compiler must not become one of memory safety.
+    pub(crate) fn check_code(&mut self, code: &FunctionCode) -> JsResult<()> {
+        match verify::verify(code) {
+            Ok(()) => Ok(()),
+            Err(error) => {
+                let message = format!("internal error: bytecode at {} refused: {}", error.pc, error.problem);
+                Err(self.throw_error(Intrinsic::ErrorPrototype, &message))
+            }
+        }
+    }
+
+    fn check_eval_allowed(&mut self) -> JsResult<()> {
+        if self.options.allow_eval {
+            return Ok(());
+        }
+        Err(self.throw_eval_error("code generation from strings is not allowed (see --allow=eval)"))
+    }
+
+    /// PerformEval for an indirect call.
+    pub(crate) fn perform_indirect_eval(&mut self, source: Value) -> JsResult<Value> {
+        let Some(source) = source.as_string() else { return Ok(source) };
+        self.check_eval_allowed()?;
+        let text = self.source_from_string(source);
+        let code = self.compile_eval(&text, None)?;
+        let referrer = Value::UNDEFINED;
+        let template = self.link(&code, referrer);
+        let this = Value::object(self.global_object());
+        self.call_template(template, Value::UNDEFINED, this, &[], Value::UNDEFINED)
+    }
+
+    fn compile_eval(&mut self, text: &str, site: Option<&EvalSite>) -> JsResult<Rc<FunctionCode>> {
+        match compiler::compile_eval("<eval>", text, site, self.compile_options()) {
+            Ok(code) => {
+                self.check_code(&code)?;
+                Ok(code)
+            }
+            Err(error) => Err(self.throw_syntax(&error)),
+        }
+    }
+
+    /// PerformEval for a direct call at site `index` of the running function, whose innermost scope is `scope`.
+    pub(crate) fn perform_direct_eval(
+        &mut self,
+        s: State,
+        source: Value,
+        index: u32,
+        scope: Value,
+    ) -> JsResult<Value> {
+        let Some(source) = source.as_string() else { return Ok(source) };
+        self.check_eval_allowed()?;
+        let text = self.source_from_string(source);
+        let caller = s.template_cell();
+        let code = self.compile_eval(&text, Some(&caller.function.eval_sites[index as usize]))?;
+        let template = self.link(&code, caller.referrer);
+        // The scope stands in the callee's place: eval code has no closure of its own.
+        self.call_template(template, scope, Value::UNDEFINED, &[], Value::UNDEFINED)
+    }
+
+    /// CreateDynamicFunction (20.2.1.1.1).
+    pub(crate) fn create_dynamic_function(&mut self, args: CallArgs, kind: DynamicKind) -> JsResult<Value> {
+        self.check_eval_allowed()?;
+        let mut parameters = String::new();
+        let count = args.len();
+        for i in 0..count.saturating_sub(1) {
+            let parameter = self.to_string(args.get(i))?;
+            if i > 0 {
+                parameters.push(',');
+            }
+            let text = self.source_from_string(parameter);
+            parameters.push_str(&text);
+        }
+        let body = if count == 0 { crate::string::empty() } else { self.to_string(args.get(count - 1))? };
+        let body = self.source_from_string(body);
+        let text = self.dynamic_source(kind, &parameters, &body)?;
+        let code = self.compile_eval(&format!("({text})"), None)?;
+        let template = self.link(&code, Value::UNDEFINED);
+        let function =
+            self.call_template(template, Value::UNDEFINED, Value::UNDEFINED, &[], Value::UNDEFINED)?;
+        let Some(closure) = function.as_object().filter(|o| o.is(ObjectKind::Closure)) else {
+            return Err(self.throw_syntax_error("the source is not a function"));
+        };
+        if let Some(new_target) = args.new_target.as_object() {
+            let prototype =
+                self.get_prototype_from_constructor(Value::object(new_target), kind.prototype())?;
+            if closure.prototype() != Value::object(prototype) {
+                self.ordinary_set_prototype_of(closure, Value::object(prototype));
+            }
+        }
+        debug_assert!(closure_template(closure).registers > 0);
+        Ok(function)
+    }
+
+    /// The source of a dynamic function. Parameters and body must be well formed by themselves.
+    fn dynamic_source(&mut self, kind: DynamicKind, parameters: &str, body: &str) -> JsResult<String> {
+        let prefix = kind.prefix();
+        let alone = [
+            format!("({prefix} anonymous(\n) {{\n{body}\n}})"),
+            format!("({prefix} anonymous({parameters}\n) {{\n}})"),
+        ];
+        for text in &alone {
+            self.compile_eval(text, None)?;
+        }
+        Ok(format!("{prefix} anonymous({parameters}\n) {{\n{body}\n}}"))
+    }
+}

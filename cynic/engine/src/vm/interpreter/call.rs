@@ -1,0 +1,216 @@
+//! Entering closures: from bytecode (a new frame) and from native code (a new run loop).
+
+use super::closure::{AUX_SLOT, TEMPLATE_SLOT};
+use super::template::{FunctionTemplate, template_flags};
+use super::{Frame, State, frame_flags};
+use crate::gc::{Data, Gc};
+use crate::object::{Object, ObjectKind};
+use crate::realm::Intrinsic;
+use crate::shape::Shape;
+use crate::value::Value;
+use crate::vm::{JsResult, Vm};
+
+/// Registers kept free above every frame, for arguments that native calls push.
+const STACK_RESERVE: usize = 64;
+
+/// The template of a closure.
+#[inline(always)]
+pub(crate) fn closure_template(closure: Object) -> Gc<Data<FunctionTemplate>> {
+    // SAFETY: closures have their template in their first inline slot from birth.
+    unsafe { Gc::from_addr(closure.inline_slot(TEMPLATE_SLOT).to_bits() as *mut Data<FunctionTemplate>) }
+}
+
+/// Pushes a frame for `template` whose callee, this and arguments are around `window` (which is the address of
+/// `this`), and returns the state at its first instruction. `None` if there is no room or a poll is due.
+#[inline(always)]
+pub(crate) fn enter(
+    s: State,
+    template: Gc<Data<FunctionTemplate>>,
+    window: *mut Value,
+    argument_count: u32,
+    dst: u8,
+    flags: u8,
+    new_target: Value,
+) -> Option<State> {
+    let vm = s.vm();
+    let frame = s.frame.wrapping_add(1);
+    let mut regs = window;
+    let shifted =
+        argument_count > template.parameters && template.flags & template_flags::NEEDS_ARGUMENTS != 0;
+    if shifted {
+        regs = window.wrapping_add(argument_count as usize + 2);
+    }
+    let end = regs.wrapping_add(template.registers as usize);
+    if end.wrapping_add(STACK_RESERVE) > vm.stack.limit()
+        || frame >= vm.interpreter.frames_end
+        || vm.budget <= 1
+    {
+        return None;
+    }
+    vm.budget -= 1;
+    // SAFETY: `end` is below the limit, so every register written here exists.
+    unsafe {
+        if shifted {
+            for i in 0..template.parameters as usize + 2 {
+                *regs.sub(1).add(i) = *window.sub(1).add(i);
+            }
+        } else {
+            for i in argument_count..template.parameters {
+                *regs.add(i as usize + 1) = Value::UNDEFINED;
+            }
+        }
+        frame.write(Frame {
+            regs,
+            pc: template.code,
+            feedback: template.feedback,
+            constants: template.constants,
+            template: &raw const **template,
+            end,
+            new_target,
+            arguments: window.wrapping_add(1),
+            argument_count,
+            dst,
+            flags,
+            coroutine: Value::UNDEFINED,
+            template_cell: Value::cell(template),
+        });
+    }
+    vm.interpreter.frame = frame;
+    vm.stack.top = end;
+    Some(State { pc: template.code, regs, vm: s.vm, frame })
+}
+
+impl Vm {
+    /// The state of the running frame, for entering another from native code.
+    pub(crate) fn native_state(&mut self) -> State {
+        State { pc: std::ptr::null(), regs: self.stack.top, vm: self, frame: self.interpreter.frame }
+    }
+
+    /// [[Call]] and [[Construct]] of a closure from native code.
+    pub(crate) fn call_closure(
+        &mut self,
+        closure: Object,
+        this: Value,
+        arguments: &[Value],
+        new_target: Value,
+    ) -> JsResult<Value> {
+        let template = closure_template(closure);
+        let previous = self.enter_realm(template.realm);
+        let result = self.call_template(template, Value::object(closure), this, arguments, new_target);
+        self.enter_realm(previous);
+        result
+    }
+
+    /// Runs `template` with `callee` in the callee's register.
+    pub(crate) fn call_template(
+        &mut self,
+        template: Gc<Data<FunctionTemplate>>,
+        callee: Value,
+        this: Value,
+        arguments: &[Value],
+        new_target: Value,
+    ) -> JsResult<Value> {
+        let is_construct = !new_target.is_undefined();
+        let this = self.entry_this(template, this, new_target)?;
+        if !self.stack.has_room(arguments.len() + 2 + STACK_RESERVE) {
+            return Err(self.throw_stack_overflow());
+        }
+        self.poll()?;
+        let top = self.stack.top;
+        // SAFETY: there is room for the callee, `this` and the arguments above the top.
+        let window = unsafe {
+            *top = callee;
+            *top.add(1) = this;
+            std::ptr::copy_nonoverlapping(arguments.as_ptr(), top.add(2), arguments.len());
+            top.add(1)
+        };
+        let flags = frame_flags::ENTRY | if is_construct { frame_flags::CONSTRUCT } else { 0 };
+        self.budget = self.budget.max(2);
+        let state = self.native_state();
+        let entered = enter(state, template, window, arguments.len() as u32, 0, flags, new_target);
+        if entered.is_none() {
+            self.stack.top = top;
+            return Err(self.throw_stack_overflow());
+        }
+        let result = self.run();
+        self.stack.top = top;
+        result
+    }
+
+    /// The `this` a frame starts with.
+    fn entry_this(
+        &mut self,
+        template: Gc<Data<FunctionTemplate>>,
+        this: Value,
+        new_target: Value,
+    ) -> JsResult<Value> {
+        if let Some(new_target) = new_target.as_object() {
+            if template.flags & template_flags::DERIVED != 0 {
+                return Ok(Value::EMPTY);
+            }
+            return self.construct_this(new_target);
+        }
+        if template.flags & template_flags::CLASS_CONSTRUCTOR != 0 {
+            let name = template.name.to_rust_string();
+            return Err(
+                self.throw_type_error(&format!("class constructor {name} cannot be called without 'new'"))
+            );
+        }
+        Ok(this)
+    }
+
+    /// OrdinaryCreateFromConstructor(newTarget, "%Object.prototype%").
+    #[inline]
+    pub(crate) fn construct_this(&mut self, new_target: Object) -> JsResult<Value> {
+        let shape = match cached_construct_shape(new_target) {
+            Some(shape) => shape,
+            None => self.construct_shape(new_target)?,
+        };
+        let object = self.alloc_object(shape, ObjectKind::Ordinary, crate::object::INLINE_SLOTS_DEFAULT, 0);
+        Ok(Value::object(object))
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn construct_shape(&mut self, new_target: Object) -> JsResult<Gc<Shape>> {
+        let prototype =
+            self.get_prototype_from_constructor(Value::object(new_target), Intrinsic::ObjectPrototype)?;
+        let shape = self.root_shape(Value::object(prototype), 0);
+        if new_target.is(ObjectKind::Closure)
+            && closure_template(new_target).flags & template_flags::CONSTRUCTOR != 0
+        {
+            match new_target.slot(AUX_SLOT).as_value_array() {
+                Some(class) => class.set(super::closure::CLASS_SHAPE, Value::cell(shape)),
+                None => new_target.set_slot(AUX_SLOT, Value::cell(shape)),
+            }
+        }
+        Ok(shape)
+    }
+}
+
+/// The shape that `new` of this closure gave last time, if its `prototype` is still the same.
+#[inline(always)]
+fn cached_construct_shape(new_target: Object) -> Option<Gc<Shape>> {
+    if !new_target.is(ObjectKind::Closure) {
+        return None;
+    }
+    let template = closure_template(new_target);
+    if template.flags & template_flags::CONSTRUCTOR == 0 {
+        return None;
+    }
+    let aux = new_target.slot(AUX_SLOT);
+    let cached = match aux.as_value_array() {
+        // The `prototype` of a class never changes.
+        Some(class) => return shape_of(class.get(super::closure::CLASS_SHAPE)),
+        None => shape_of(aux)?,
+    };
+    let is_pristine = template.closure_shape.get() == Some(new_target.shape());
+    let prototype = new_target.slot(super::closure::PROTOTYPE_SLOT);
+    (is_pristine && cached.prototype() == prototype).then_some(cached)
+}
+
+fn shape_of(v: Value) -> Option<Gc<Shape>> {
+    let header = v.cell_header()?;
+    // SAFETY: the kind says that the cell is a shape.
+    (header.kind() == crate::gc::CellKind::Shape).then(|| unsafe { Gc::from_addr(v.to_bits() as *mut Shape) })
+}

@@ -1,0 +1,271 @@
+//! Coroutines: generators, async functions, async generators and module bodies.
+//!
+//! A suspended frame is copied to the heap and popped; resuming copies it back on top of the stack in a run loop of its
+//! own. States: `Start` (never ran) and `Suspended` may be resumed; `Running` may not; `Completed` is final.
+
+use std::cell::{Cell, RefCell};
+use std::collections::VecDeque;
+
+use super::template::FunctionTemplate;
+use super::unwind::{self, leave};
+use super::{Frame, Next, State, dispatch, frame_flags};
+use crate::builtins::promise::Capability;
+use crate::bytecode::Op;
+use crate::gc::{Data, Gc, Trace, Tracer, data_of};
+use crate::value::Value;
+use crate::vm::{Abrupt, JsResult, Vm};
+
+/// What the coroutine is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CoroutineKind {
+    /// A generator.
+    Generator,
+    /// An async function.
+    AsyncFunction,
+    /// An async generator.
+    AsyncGenerator,
+    /// A module body.
+    Module,
+}
+
+/// Where it is in its life.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CoroutineState {
+    /// Never ran (its parameters are bound).
+    Start,
+    /// At a yield or an await.
+    Suspended,
+    /// On the stack.
+    Running,
+    /// Finished.
+    Completed,
+    /// An async generator that awaits the value of a return request.
+    AwaitingReturn,
+}
+
+/// How a coroutine is resumed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mode {
+    /// With a value.
+    Next = 0,
+    /// With an exception.
+    Throw = 1,
+    /// With a return completion.
+    Return = 2,
+}
+
+/// A request to an async generator.
+#[derive(Clone, Copy)]
+pub struct Request {
+    /// The completion.
+    pub mode: Mode,
+    /// Its value.
+    pub value: Value,
+    /// Who waits for the answer.
+    pub capability: Capability,
+}
+
+/// A suspended (or suspendable) activation.
+pub struct Coroutine {
+    /// What it is.
+    pub kind: CoroutineKind,
+    /// Where it is in its life.
+    pub state: Cell<CoroutineState>,
+    /// The callee and the registers.
+    registers: RefCell<Vec<Value>>,
+    /// The suspending instruction.
+    pc: Cell<*const u32>,
+    template: Cell<Value>,
+    new_target: Cell<Value>,
+    /// The promise of an async function (or of a module with top-level await).
+    pub promise: Cell<Value>,
+    /// The generator yielded the result object of an inner iterator.
+    pub is_delegating: Cell<bool>,
+    /// Requests of an async generator.
+    pub queue: RefCell<VecDeque<Request>>,
+}
+
+impl Trace for Coroutine {
+    fn trace(&self, tracer: &mut Tracer<'_>) {
+        tracer.values(&self.registers.borrow());
+        for value in [&self.template, &self.new_target, &self.promise] {
+            tracer.value(value.get());
+        }
+        for request in self.queue.borrow().iter() {
+            tracer.value(request.value);
+            request.capability.trace(tracer);
+        }
+    }
+}
+
+impl Coroutine {
+    /// Whether the suspending instruction is an await.
+    pub fn is_awaiting(&self) -> bool {
+        // SAFETY: the code lives as long as the template, which the coroutine keeps alive.
+        !self.pc.get().is_null() && Op::decode(unsafe { *self.pc.get() }) == Some(Op::Await)
+    }
+}
+
+impl Vm {
+    pub(crate) fn new_coroutine(&mut self, kind: CoroutineKind, promise: Value) -> Gc<Data<Coroutine>> {
+        self.alloc_data(Coroutine {
+            kind,
+            state: Cell::new(CoroutineState::Running),
+            registers: RefCell::default(),
+            pc: Cell::new(std::ptr::null()),
+            template: Cell::new(Value::UNDEFINED),
+            new_target: Cell::new(Value::UNDEFINED),
+            promise: Cell::new(promise),
+            is_delegating: Cell::new(false),
+            queue: RefCell::default(),
+        })
+    }
+}
+
+/// The coroutine of a frame.
+pub(crate) fn of_frame(frame: &Frame) -> Option<Gc<Data<Coroutine>>> {
+    data_of::<Coroutine>(frame.coroutine)
+}
+
+/// Copies the running frame, which is at instruction `pc`, to the heap.
+pub(crate) fn suspend(s: State, coroutine: Gc<Data<Coroutine>>, state: CoroutineState) {
+    let frame = s.frame();
+    let mut registers = coroutine.registers.borrow_mut();
+    registers.clear();
+    // SAFETY: the callee is below register 0, and the frame ends at `end`.
+    let saved = unsafe {
+        let first = frame.regs.sub(1);
+        std::slice::from_raw_parts(first, frame.end.offset_from(first) as usize)
+    };
+    registers.extend_from_slice(saved);
+    drop(registers);
+    coroutine.pc.set(s.pc);
+    coroutine.template.set(frame.template_cell);
+    coroutine.new_target.set(frame.new_target);
+    coroutine.state.set(state);
+    coroutine.write_barrier();
+}
+
+/// Resumes a coroutine that may be resumed, and runs it until it suspends or ends.
+pub fn resume(vm: &mut Vm, coroutine: Gc<Data<Coroutine>>, mode: Mode, value: Value) -> JsResult<Value> {
+    let Some(template) = data_of::<FunctionTemplate>(coroutine.template.get()) else {
+        return Ok(Value::UNDEFINED);
+    };
+    let previous = vm.enter_realm(template.realm);
+    let result = resume_in_realm(vm, coroutine, template, mode, value);
+    vm.enter_realm(previous);
+    result
+}
+
+fn resume_in_realm(
+    vm: &mut Vm,
+    coroutine: Gc<Data<Coroutine>>,
+    template: Gc<Data<FunctionTemplate>>,
+    mode: Mode,
+    value: Value,
+) -> JsResult<Value> {
+    vm.check_native_stack()?;
+    vm.poll()?;
+    let registers = coroutine.registers.take();
+    let frame = vm.interpreter.frame.wrapping_add(1);
+    if !vm.stack.has_room(registers.len() + 64) || frame >= vm.interpreter.frames_end {
+        coroutine.registers.replace(registers);
+        return Err(vm.throw_stack_overflow());
+    }
+    let top = vm.stack.top;
+    // SAFETY: there is room for the registers and for one more frame.
+    unsafe {
+        std::ptr::copy_nonoverlapping(registers.as_ptr(), top, registers.len());
+        frame.write(Frame {
+            regs: top.add(1),
+            pc: coroutine.pc.get(),
+            feedback: template.feedback,
+            constants: template.constants,
+            template: &raw const **template,
+            end: top.add(registers.len()),
+            new_target: coroutine.new_target.get(),
+            arguments: top,
+            argument_count: 0,
+            dst: 0,
+            flags: frame_flags::ENTRY,
+            coroutine: Value::cell(coroutine),
+            template_cell: coroutine.template.get(),
+        });
+    }
+    vm.interpreter.frame = frame;
+    vm.stack.top = top.wrapping_add(registers.len());
+    coroutine.registers.replace(Vec::new());
+    coroutine.state.set(CoroutineState::Running);
+    // SAFETY: the frame was just written.
+    let regs = unsafe { (*frame).regs };
+    let state = State { pc: coroutine.pc.get(), regs, vm, frame };
+    let next = deliver(state, mode, value);
+    dispatch::run(state.resume(next));
+    let result = std::mem::replace(&mut vm.interpreter.exit, Ok(Value::UNDEFINED));
+    vm.stack.top = top;
+    result
+}
+
+/// Gives the value to the suspending instruction and says where the code goes on.
+fn deliver(s: State, mode: Mode, value: Value) -> Next {
+    let op = Op::decode(s.word(0)).unwrap_or(Op::Nop);
+    let words = op.len();
+    if mode == Mode::Throw && op != Op::YieldDelegate {
+        s.sync();
+        let abrupt = s.vm().throw(value);
+        return s.unwind(abrupt);
+    }
+    match op {
+        Op::Yield => {
+            s.set(s.a(), value);
+            // A return falls through to the code that leaves the function.
+            if mode == Mode::Return { s.advance(words) } else { s.jump(s.x() as i32).advance(0) }
+        }
+        Op::YieldDelegate => {
+            s.set(s.a(), value);
+            s.set(s.c(), Value::int32(mode as i32));
+            s.advance(words)
+        }
+        Op::Await => {
+            s.set(s.a(), value);
+            s.advance(words)
+        }
+        _ => s.advance(words),
+    }
+}
+
+/// An abrupt completion leaves the frame of a coroutine. `Some(Ok(value))`: the frame returns `value` instead.
+pub(crate) fn abandon(vm: &mut Vm, frame: *mut Frame, abrupt: Abrupt) -> Option<JsResult<Value>> {
+    // SAFETY: the frame is running.
+    let coroutine = of_frame(unsafe { &*frame })?;
+    coroutine.state.set(CoroutineState::Completed);
+    if abrupt == Abrupt::Terminate {
+        return None;
+    }
+    match coroutine.kind {
+        CoroutineKind::Generator | CoroutineKind::Module => None,
+        CoroutineKind::AsyncFunction => {
+            let reason = vm.take_exception();
+            let promise = coroutine.promise.get();
+            if let Some(promise) = promise.as_object() {
+                crate::builtins::promise::reject_promise(vm, promise, reason);
+            }
+            Some(Ok(promise))
+        }
+        CoroutineKind::AsyncGenerator => {
+            let reason = vm.take_exception();
+            let done = crate::builtins::async_generator::complete(vm, coroutine, Err(reason));
+            Some(done.map(|()| Value::UNDEFINED))
+        }
+    }
+}
+
+/// Ends a coroutine's frame with `value`.
+pub(crate) fn finish(s: State, value: Value) -> Next {
+    leave(s.vm(), s.frame, value)
+}
+
+/// Unwinds from a slow path of suspension.
+pub(crate) fn fail(s: State, abrupt: Abrupt) -> Next {
+    unwind::unwind(s.vm(), abrupt)
+}

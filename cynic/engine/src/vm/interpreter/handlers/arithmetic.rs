@@ -1,0 +1,273 @@
+//! Arithmetic: int32 and double inline, everything else in `slow::arithmetic`.
+
+use super::super::{State, slow};
+use super::outlined;
+use crate::ops::numeric::double_to_int32;
+use crate::value::Value;
+
+/// Both operands as doubles, if both are numbers.
+#[inline(always)]
+fn doubles(a: Value, b: Value) -> Option<(f64, f64)> {
+    if a.is_number() && b.is_number() { Some((number(a), number(b))) } else { None }
+}
+
+#[inline(always)]
+pub(super) fn number(v: Value) -> f64 {
+    if v.is_int32() { f64::from(v.int32_unchecked()) } else { v.double_unchecked() }
+}
+
+macro_rules! arithmetic {
+    ($($name:ident $name_i:ident $checked:ident $op:tt $slow:ident $slow_i:ident;)*) => {
+        $(
+            #[inline(always)]
+            pub(crate) fn $name(s: State) -> State {
+                let (a, b) = (s.reg(s.b()), s.reg(s.c()));
+                if Value::both_int32(a, b)
+                    && let Some(r) = a.int32_unchecked().$checked(b.int32_unchecked())
+                {
+                    s.set(s.a(), Value::int32(r));
+                    return s.next(1);
+                }
+                if let Some((x, y)) = doubles(a, b) {
+                    s.set(s.a(), Value::double(x $op y));
+                    return s.next(1);
+                }
+                s.resume(slow::arithmetic::$slow(s.pc, s.regs, s.vm, s.frame))
+            }
+
+            #[inline(always)]
+            pub(crate) fn $name_i(s: State) -> State {
+                let a = s.reg(s.b());
+                let i = s.x() as i32;
+                if a.is_int32()
+                    && let Some(r) = a.int32_unchecked().$checked(i)
+                {
+                    s.set(s.a(), Value::int32(r));
+                    return s.next(2);
+                }
+                if a.is_number() {
+                    s.set(s.a(), Value::double(number(a) $op f64::from(i)));
+                    return s.next(2);
+                }
+                s.resume(slow::arithmetic::$slow_i(s.pc, s.regs, s.vm, s.frame))
+            }
+        )*
+    };
+}
+
+arithmetic! {
+    add add_i checked_add + add add_i;
+    sub sub_i checked_sub - sub sub_i;
+}
+
+/// The int32 product, unless it overflows or could be -0.
+#[inline(always)]
+fn int_product(a: i32, b: i32) -> Option<i32> {
+    let product = a.checked_mul(b)?;
+    if product == 0 && (a | b) < 0 { None } else { Some(product) }
+}
+
+#[inline(always)]
+pub(crate) fn mul(s: State) -> State {
+    let (a, b) = (s.reg(s.b()), s.reg(s.c()));
+    if Value::both_int32(a, b)
+        && let Some(r) = int_product(a.int32_unchecked(), b.int32_unchecked())
+    {
+        s.set(s.a(), Value::int32(r));
+        return s.next(1);
+    }
+    if let Some((x, y)) = doubles(a, b) {
+        s.set(s.a(), Value::double(x * y));
+        return s.next(1);
+    }
+    s.resume(slow::arithmetic::mul(s.pc, s.regs, s.vm, s.frame))
+}
+
+#[inline(always)]
+pub(crate) fn mul_i(s: State) -> State {
+    let a = s.reg(s.b());
+    let i = s.x() as i32;
+    if a.is_int32()
+        && let Some(r) = int_product(a.int32_unchecked(), i)
+    {
+        s.set(s.a(), Value::int32(r));
+        return s.next(2);
+    }
+    if a.is_number() {
+        s.set(s.a(), Value::double(number(a) * f64::from(i)));
+        return s.next(2);
+    }
+    s.resume(slow::arithmetic::mul_i(s.pc, s.regs, s.vm, s.frame))
+}
+
+#[inline(always)]
+pub(crate) fn div(s: State) -> State {
+    if let Some((x, y)) = doubles(s.reg(s.b()), s.reg(s.c())) {
+        s.set(s.a(), Value::number(x / y));
+        return s.next(1);
+    }
+    s.resume(slow::arithmetic::div(s.pc, s.regs, s.vm, s.frame))
+}
+
+/// The int32 remainder, where it is one.
+#[inline(always)]
+fn int_remainder(a: i32, b: i32) -> Option<i32> {
+    if a >= 0 && b > 0 { Some(a % b) } else { None }
+}
+
+#[inline(always)]
+pub(crate) fn modulo(s: State) -> State {
+    let (a, b) = (s.reg(s.b()), s.reg(s.c()));
+    if Value::both_int32(a, b)
+        && let Some(r) = int_remainder(a.int32_unchecked(), b.int32_unchecked())
+    {
+        s.set(s.a(), Value::int32(r));
+        return s.next(1);
+    }
+    s.resume(slow::arithmetic::modulo(s.pc, s.regs, s.vm, s.frame))
+}
+
+#[inline(always)]
+pub(crate) fn mod_i(s: State) -> State {
+    let a = s.reg(s.b());
+    if a.is_int32()
+        && let Some(r) = int_remainder(a.int32_unchecked(), s.x() as i32)
+    {
+        s.set(s.a(), Value::int32(r));
+        return s.next(2);
+    }
+    s.resume(slow::arithmetic::mod_i(s.pc, s.regs, s.vm, s.frame))
+}
+
+/// An operand of a bitwise operator, if it is a number.
+#[inline(always)]
+fn int_operand(v: Value) -> Option<i32> {
+    if v.is_int32() {
+        Some(v.int32_unchecked())
+    } else if v.is_number() {
+        Some(double_to_int32(v.double_unchecked()))
+    } else {
+        None
+    }
+}
+
+macro_rules! bitwise {
+    ($($name:ident $name_i:ident |$a:ident, $b:ident| $result:expr, $slow:ident $slow_i:ident;)*) => {
+        $(
+            #[inline(always)]
+            pub(crate) fn $name(s: State) -> State {
+                if let (Some($a), Some($b)) = (int_operand(s.reg(s.b())), int_operand(s.reg(s.c()))) {
+                    s.set(s.a(), $result);
+                    return s.next(1);
+                }
+                s.resume(slow::arithmetic::$slow(s.pc, s.regs, s.vm, s.frame))
+            }
+
+            #[inline(always)]
+            pub(crate) fn $name_i(s: State) -> State {
+                let $b = s.x() as i32;
+                if let Some($a) = int_operand(s.reg(s.b())) {
+                    s.set(s.a(), $result);
+                    return s.next(2);
+                }
+                s.resume(slow::arithmetic::$slow_i(s.pc, s.regs, s.vm, s.frame))
+            }
+        )*
+    };
+}
+
+#[inline(always)]
+fn unsigned(n: u32) -> Value {
+    if n <= i32::MAX as u32 { Value::int32(n as i32) } else { Value::double(f64::from(n)) }
+}
+
+bitwise! {
+    bit_and bit_and_i |a, b| Value::int32(a & b), bit_and bit_and_i;
+    bit_or bit_or_i |a, b| Value::int32(a | b), bit_or bit_or_i;
+    bit_xor bit_xor_i |a, b| Value::int32(a ^ b), bit_xor bit_xor_i;
+    shl shl_i |a, b| Value::int32(a.wrapping_shl(b as u32)), shl shl_i;
+    sar sar_i |a, b| Value::int32(a.wrapping_shr(b as u32)), sar sar_i;
+    shr shr_i |a, b| unsigned((a as u32).wrapping_shr(b as u32)), shr shr_i;
+}
+
+#[inline(always)]
+pub(crate) fn inc(s: State) -> State {
+    let v = s.reg(s.b());
+    if v.is_int32()
+        && let Some(r) = v.int32_unchecked().checked_add(1)
+    {
+        s.set(s.a(), Value::int32(r));
+        return s.next(1);
+    }
+    s.resume(slow::arithmetic::inc(s.pc, s.regs, s.vm, s.frame))
+}
+
+#[inline(always)]
+pub(crate) fn dec(s: State) -> State {
+    let v = s.reg(s.b());
+    if v.is_int32()
+        && let Some(r) = v.int32_unchecked().checked_sub(1)
+    {
+        s.set(s.a(), Value::int32(r));
+        return s.next(1);
+    }
+    s.resume(slow::arithmetic::dec(s.pc, s.regs, s.vm, s.frame))
+}
+
+#[inline(always)]
+pub(crate) fn neg(s: State) -> State {
+    let v = s.reg(s.b());
+    if v.is_number() {
+        s.set(s.a(), Value::number(-number(v)));
+        return s.next(1);
+    }
+    s.resume(slow::arithmetic::neg(s.pc, s.regs, s.vm, s.frame))
+}
+
+#[inline(always)]
+pub(crate) fn bit_not(s: State) -> State {
+    if let Some(i) = int_operand(s.reg(s.b())) {
+        s.set(s.a(), Value::int32(!i));
+        return s.next(1);
+    }
+    s.resume(slow::arithmetic::bit_not(s.pc, s.regs, s.vm, s.frame))
+}
+
+#[inline(always)]
+pub(crate) fn not(s: State) -> State {
+    s.set(s.a(), Value::bool(!s.reg(s.b()).to_boolean()));
+    s.next(1)
+}
+
+#[inline(always)]
+pub(crate) fn type_of(s: State) -> State {
+    s.set(s.a(), Value::string(s.reg(s.b()).type_of()));
+    s.next(1)
+}
+
+macro_rules! conversions {
+    ($($name:ident |$v:ident| $done:expr, $slow:ident;)*) => {
+        $(
+            #[inline(always)]
+            pub(crate) fn $name(s: State) -> State {
+                let $v = s.reg(s.b());
+                if $done {
+                    s.set(s.a(), $v);
+                    return s.next(1);
+                }
+                s.resume(slow::arithmetic::$slow(s.pc, s.regs, s.vm, s.frame))
+            }
+        )*
+    };
+}
+
+conversions! {
+    to_number |v| v.is_number(), to_number;
+    to_numeric |v| v.is_number(), to_numeric;
+    to_string |v| v.is_string(), to_string;
+    to_property_key |v| v.is_int32() || v.is_symbol(), to_property_key;
+}
+
+outlined! {
+    exp => slow::arithmetic::exp;
+}

@@ -1,0 +1,197 @@
+//! Loads, moves, scopes and globals.
+
+use super::super::{State, slow};
+use super::outlined;
+use crate::gc::{Gc, ValueArray};
+use crate::value::Value;
+
+#[inline(always)]
+pub(crate) fn nop(s: State) -> State {
+    s.next(1)
+}
+
+#[inline(always)]
+pub(crate) fn halt(s: State) -> State {
+    s
+}
+
+macro_rules! loads {
+    ($($name:ident $value:expr;)*) => {
+        $(
+            #[inline(always)]
+            pub(crate) fn $name(s: State) -> State {
+                s.set(s.a(), $value);
+                s.next(1)
+            }
+        )*
+    };
+}
+
+loads! {
+    load_undefined Value::UNDEFINED;
+    load_null Value::NULL;
+    load_true Value::TRUE;
+    load_false Value::FALSE;
+    load_empty Value::EMPTY;
+}
+
+#[inline(always)]
+pub(crate) fn load_int(s: State) -> State {
+    s.set(s.a(), Value::int32((s.word(0) as i32) >> 16));
+    s.next(1)
+}
+
+#[inline(always)]
+pub(crate) fn load_const(s: State) -> State {
+    s.set(s.a(), s.constant(s.x()));
+    s.next(2)
+}
+
+#[inline(always)]
+pub(crate) fn mov(s: State) -> State {
+    s.set(s.a(), s.reg(s.b()));
+    s.next(1)
+}
+
+/// The scope in a register.
+#[inline(always)]
+fn scope(v: Value) -> Gc<ValueArray> {
+    // SAFETY: the compiler puts scopes, and nothing else, in the registers it uses as scopes; slot 0 is the parent.
+    unsafe { Gc::from_addr(v.to_bits() as *mut ValueArray) }
+}
+
+/// The scope `hops` above the one in register `b`.
+#[inline(always)]
+fn scope_above(s: State) -> Gc<ValueArray> {
+    let mut at = scope(s.reg(s.b()));
+    for _ in 0..s.c() {
+        // SAFETY: every scope has a slot 0, and the compiler counted the scopes.
+        at = scope(unsafe { at.get_unchecked(0) });
+    }
+    at
+}
+
+#[inline(always)]
+pub(crate) fn get_env(s: State) -> State {
+    s.set(s.a(), slow::scopes::captured_scope(s));
+    s.next(1)
+}
+
+#[inline(always)]
+pub(crate) fn get_slot(s: State) -> State {
+    // SAFETY: the compiler sized the scope for its slots.
+    s.set(s.a(), unsafe { scope(s.reg(s.b())).get_unchecked(s.c() as u32 + 1) });
+    s.next(1)
+}
+
+#[inline(always)]
+pub(crate) fn set_slot(s: State) -> State {
+    scope(s.reg(s.b())).set(s.c() as u32 + 1, s.reg(s.a()));
+    s.next(1)
+}
+
+#[inline(always)]
+pub(crate) fn get_slot_up(s: State) -> State {
+    // SAFETY: as in `get_slot`.
+    s.set(s.a(), unsafe { scope_above(s).get_unchecked(s.x() + 1) });
+    s.next(2)
+}
+
+#[inline(always)]
+pub(crate) fn set_slot_up(s: State) -> State {
+    scope_above(s).set(s.x() + 1, s.reg(s.a()));
+    s.next(2)
+}
+
+#[inline(always)]
+pub(crate) fn get_cell(s: State) -> State {
+    // SAFETY: as in `get_slot`; linking filled the slot with a cell, a one-slot array.
+    let cell = scope(unsafe { scope_above(s).get_unchecked(s.x() + 1) });
+    // SAFETY: the cell has one value.
+    s.set(s.a(), unsafe { cell.get_unchecked(0) });
+    s.next(2)
+}
+
+#[inline(always)]
+pub(crate) fn set_cell(s: State) -> State {
+    // SAFETY: as in `get_cell`.
+    let cell = scope(unsafe { scope_above(s).get_unchecked(s.x() + 1) });
+    cell.set(0, s.reg(s.a()));
+    s.next(2)
+}
+
+#[inline(always)]
+pub(crate) fn check_tdz(s: State) -> State {
+    if s.reg(s.a()).is_empty() {
+        return s.resume(slow::scopes::throw_tdz(s.pc, s.regs, s.vm, s.frame));
+    }
+    s.next(2)
+}
+
+#[inline(always)]
+pub(crate) fn check_this(s: State) -> State {
+    if s.reg(s.a()).is_empty() {
+        return s.resume(slow::scopes::throw_unbound_this(s.pc, s.regs, s.vm, s.frame));
+    }
+    s.next(1)
+}
+
+#[inline(always)]
+pub(crate) fn check_unbound(s: State) -> State {
+    if !s.reg(s.a()).is_empty() {
+        return s.resume(slow::scopes::throw_bound_this(s.pc, s.regs, s.vm, s.frame));
+    }
+    s.next(1)
+}
+
+/// The value of a global whose binding cell or property the site knows.
+#[inline(always)]
+pub(crate) fn get_global(s: State) -> State {
+    let ic = s.ic();
+    if ic.far != 0 {
+        // SAFETY: at a global site `far` is a binding cell, a one-slot array that the cache keeps alive.
+        let value = unsafe { Gc::<ValueArray>::from_addr(ic.far as *mut ValueArray).get_unchecked(0) };
+        if !value.is_empty() {
+            s.set(s.a(), value);
+            return s.next(2);
+        }
+    } else if ic.shape != 0 {
+        let global = s.vm().global_object();
+        if global.shape().addr() == ic.shape {
+            s.set(s.a(), global.slot(ic.slot));
+            return s.next(2);
+        }
+    }
+    s.resume(slow::scopes::get_global(s.pc, s.regs, s.vm, s.frame))
+}
+
+#[inline(always)]
+pub(crate) fn set_global(s: State) -> State {
+    let ic = s.ic();
+    if ic.far != 0 {
+        // SAFETY: as in `get_global`.
+        let cell = unsafe { Gc::<ValueArray>::from_addr(ic.far as *mut ValueArray) };
+        // SAFETY: a binding cell has one value.
+        if !unsafe { cell.get_unchecked(0) }.is_empty() {
+            cell.set(0, s.reg(s.a()));
+            return s.next(2);
+        }
+    } else if ic.shape != 0 {
+        let global = s.vm().global_object();
+        if global.shape().addr() == ic.shape {
+            global.set_slot(ic.slot, s.reg(s.a()));
+            return s.next(2);
+        }
+    }
+    s.resume(slow::scopes::set_global(s.pc, s.regs, s.vm, s.frame))
+}
+
+outlined! {
+    new_scope => slow::scopes::new_scope;
+    clone_scope => slow::scopes::clone_scope;
+    throw_const => slow::scopes::throw_const;
+    throw_error => slow::scopes::throw_error;
+    get_global_or_undefined => slow::scopes::get_global_or_undefined;
+    init_global => slow::scopes::init_global;
+    define_global_function => slow::scopes::define_global_function;
+}

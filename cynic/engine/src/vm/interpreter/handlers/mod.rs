@@ -1,0 +1,36 @@
+//! Fast paths of the instructions, one small function each, named in the opcode table.
+//!
+//! A handler takes a [`State`](super::State) and returns the next one. It does the common case inline and calls a
+//! function of `slow` for everything else; it must not hold anything that needs dropping, or an address of a local,
+//! when it ends, or the tail-calling dispatcher degrades to calls.
+
+mod allocation;
+mod arithmetic;
+mod calls;
+mod compare;
+mod control;
+mod loads;
+mod properties;
+mod protocols;
+
+pub(super) use allocation::*;
+pub(super) use arithmetic::*;
+pub(super) use calls::*;
+pub(super) use compare::*;
+pub(super) use control::*;
+pub(super) use loads::*;
+pub(super) use properties::*;
+pub(super) use protocols::*;
+
+/// Handlers that are nothing but a call of their slow path.
+macro_rules! outlined {
+    ($($name:ident => $slow:path;)*) => {
+        $(
+            #[inline(always)]
+            pub(crate) fn $name(s: super::super::State) -> super::super::State {
+                s.resume($slow(s.pc, s.regs, s.vm, s.frame))
+            }
+        )*
+    };
+}
+pub(super) use outlined;

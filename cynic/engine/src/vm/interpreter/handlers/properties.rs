@@ -1,0 +1,167 @@
+//! Property access through inline caches, and elements.
+
+use super::super::{State, slow};
+use super::outlined;
+use crate::gc::CellKind;
+use crate::object::ObjectKind;
+use crate::value::Value;
+
+/// The cached property of `v`, if the site's cache has it.
+#[inline(always)]
+fn cached(s: State, v: Value) -> Option<Value> {
+    if !v.is_object() {
+        return None;
+    }
+    let object = v.object_unchecked();
+    let ic = s.ic();
+    let shape = object.shape().addr();
+    if shape == ic.shape {
+        return Some(object.slot(ic.slot));
+    }
+    if shape == ic.far_shape && ic.epoch == s.vm().proto_epoch {
+        if ic.far == 0 {
+            return Some(Value::UNDEFINED);
+        }
+        // SAFETY: the cache keeps its holder alive; `far` is never a shape at a get site.
+        let holder = unsafe {
+            crate::gc::Gc::<crate::object::JsObject>::from_addr(ic.far as *mut crate::object::JsObject)
+        };
+        return Some(holder.slot(ic.far_slot));
+    }
+    if shape == ic.shape_2 {
+        return Some(object.slot(ic.slot_2));
+    }
+    None
+}
+
+#[inline(always)]
+pub(crate) fn get_prop(s: State) -> State {
+    if let Some(value) = cached(s, s.reg(s.b())) {
+        s.set(s.a(), value);
+        return s.next(2);
+    }
+    s.resume(slow::properties::get_prop(s.pc, s.regs, s.vm, s.frame))
+}
+
+#[inline(always)]
+pub(crate) fn get_method(s: State) -> State {
+    let object = s.reg(s.b());
+    if let Some(value) = cached(s, object) {
+        s.set(s.a(), value);
+        s.set(s.a() + 1, object);
+        return s.next(2);
+    }
+    s.resume(slow::properties::get_method(s.pc, s.regs, s.vm, s.frame))
+}
+
+#[inline(always)]
+pub(crate) fn get_length(s: State) -> State {
+    let v = s.reg(s.b());
+    if let Some(header) = v.cell_header() {
+        if header.kind() == CellKind::Object {
+            let object = v.object_unchecked();
+            if object.is_array() {
+                // SAFETY: arrays keep their length in their first inline slot.
+                s.set(s.a(), unsafe { object.inline_slot(crate::object::ARRAY_LENGTH_SLOT) });
+                return s.next(2);
+            }
+        } else if let Some(string) = v.as_string() {
+            s.set(s.a(), Value::int32(string.len() as i32));
+            return s.next(2);
+        }
+    }
+    s.resume(slow::properties::get_prop(s.pc, s.regs, s.vm, s.frame))
+}
+
+#[inline(always)]
+pub(crate) fn set_prop(s: State) -> State {
+    let v = s.reg(s.a());
+    if v.is_object() {
+        let object = v.object_unchecked();
+        let ic = s.ic();
+        let shape = object.shape().addr();
+        if shape == ic.shape {
+            object.set_slot(ic.slot, s.reg(s.b()));
+            return s.next(2);
+        }
+        if shape == ic.far_shape && ic.epoch == s.vm().proto_epoch && ic.far_slot < object.inline_capacity() {
+            // SAFETY: at a set site `far` is the shape after adding the property, kept alive by the cache; the slot
+            // is inside the inline capacity.
+            unsafe {
+                object.set_inline_slot(ic.far_slot, s.reg(s.b()));
+                object.set_shape(crate::gc::Gc::from_addr(ic.far as *mut crate::shape::Shape));
+            }
+            return s.next(2);
+        }
+        if shape == ic.shape_2 {
+            object.set_slot(ic.slot_2, s.reg(s.b()));
+            return s.next(2);
+        }
+    }
+    s.resume(slow::properties::set_prop(s.pc, s.regs, s.vm, s.frame))
+}
+
+/// The dense element of an object under an int32 key.
+#[inline(always)]
+fn dense_element(object: Value, key: Value) -> Option<Value> {
+    if !key.is_int32() || !object.is_object() {
+        return None;
+    }
+    let object = object.object_unchecked();
+    let element = object.element(key.int32_unchecked() as u32);
+    if element.is_empty() { None } else { Some(element) }
+}
+
+#[inline(always)]
+pub(crate) fn get_elem(s: State) -> State {
+    if let Some(value) = dense_element(s.reg(s.b()), s.reg(s.c())) {
+        s.set(s.a(), value);
+        return s.next(2);
+    }
+    s.resume(slow::properties::get_elem(s.pc, s.regs, s.vm, s.frame))
+}
+
+#[inline(always)]
+pub(crate) fn set_elem(s: State) -> State {
+    let (v, key) = (s.reg(s.a()), s.reg(s.b()));
+    if key.is_int32() && v.is_object() {
+        let object = v.object_unchecked();
+        if object.try_set_element(key.int32_unchecked() as u32, s.reg(s.c())) {
+            return s.next(2);
+        }
+    }
+    s.resume(slow::properties::set_elem(s.pc, s.regs, s.vm, s.frame))
+}
+
+#[inline(always)]
+pub(crate) fn require_object_coercible(s: State) -> State {
+    if s.reg(s.a()).is_nullish() {
+        return s.resume(slow::properties::throw_nullish(s.pc, s.regs, s.vm, s.frame));
+    }
+    s.next(1)
+}
+
+/// Whether `v` is an ordinary compiled closure.
+#[inline(always)]
+pub(super) fn is_closure(v: Value) -> bool {
+    v.is_object() && v.object_unchecked().is(ObjectKind::Closure)
+}
+
+outlined! {
+    get_elem_method => slow::properties::get_elem_method;
+    delete_prop => slow::properties::delete_prop;
+    get_super => slow::properties::get_super;
+    set_super => slow::properties::set_super;
+    get_private => slow::properties::get_private;
+    set_private => slow::properties::set_private;
+    add_private => slow::properties::add_private;
+    has_private => slow::properties::has_private;
+    new_private_name => slow::properties::new_private_name;
+    define_field => slow::properties::define_field;
+    define_own => slow::properties::define_own;
+    define_method => slow::properties::define_method;
+    set_home => slow::properties::set_home;
+    set_function_name => slow::properties::set_function_name;
+    copy_data_properties => slow::properties::copy_data_properties;
+    set_prototype_literal => slow::properties::set_prototype_literal;
+}

@@ -1,0 +1,56 @@
+//! Iteration, suspension, modules and resources.
+
+use super::super::{State, slow};
+use super::outlined;
+use crate::value::Value;
+
+/// The fast record of an array is the array and an int32 index.
+#[inline(always)]
+pub(crate) fn iterator_next(s: State) -> State {
+    let (array, index) = (s.reg(s.b()), s.reg(s.b() + 1));
+    if index.is_int32() {
+        let i = index.int32_unchecked() as u32;
+        let value = array.object_unchecked().element(i);
+        if !value.is_empty() && i < array.object_unchecked().array_length() {
+            s.set(s.b() + 1, Value::int32(i as i32 + 1));
+            s.set(s.a(), value);
+            return s.next(2);
+        }
+    }
+    s.resume(slow::iteration::iterator_next(s.pc, s.regs, s.vm, s.frame))
+}
+
+#[inline(always)]
+pub(crate) fn check_object(s: State) -> State {
+    if !s.reg(s.a()).is_object() {
+        return s.resume(slow::iteration::throw_not_object(s.pc, s.regs, s.vm, s.frame));
+    }
+    s.next(1)
+}
+
+outlined! {
+    get_iterator => slow::iteration::get_iterator;
+    get_async_iterator => slow::iteration::get_async_iterator;
+    iterator_call => slow::iteration::iterator_call;
+    iterator_call_with => slow::iteration::iterator_call_with;
+    iterator_result => slow::iteration::iterator_result;
+    iterator_close => slow::iteration::iterator_close;
+    iterator_close_silently => slow::iteration::iterator_close_silently;
+    iterator_get_method => slow::iteration::iterator_get_method;
+    for_in_prepare => slow::iteration::for_in_prepare;
+    for_in_next => slow::iteration::for_in_next;
+    generator_start => slow::suspension::generator_start;
+    async_start => slow::suspension::async_start;
+    yield_value => slow::suspension::yield_value;
+    yield_delegate => slow::suspension::yield_delegate;
+    await_value => slow::suspension::await_value;
+    async_return => slow::suspension::async_return;
+    generator_return => slow::suspension::generator_return;
+    import_meta => slow::suspension::import_meta;
+    dynamic_import => slow::suspension::dynamic_import;
+    new_disposables => slow::resources::new_disposables;
+    add_disposable => slow::resources::add_disposable;
+    dispose_sync => slow::resources::dispose_sync;
+    dispose_next => slow::resources::dispose_next;
+    dispose_error => slow::resources::dispose_error;
+}

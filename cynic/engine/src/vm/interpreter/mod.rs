@@ -1,0 +1,326 @@
+//! The interpreter: frames, the run loop and native re-entry.
+//!
+//! Start reading here; `dispatch` turns the opcode table into a dispatcher, `handlers` hold the fast paths and `slow`
+//! the rest. A [`State`] is what a handler gets and returns: program counter, registers, isolate, frame.
+//!
+//! A frame is a run of registers on the isolate's register stack (callee at -1, `this` at 0, arguments from 1) and a
+//! [`Frame`] record on a separate stack. `Frame::pc` of a frame that is not running, or that is in a slow path, points
+//! past the first word of (or past) the current instruction: tables are searched with the word before it.
+//!
+//! Invariants: `vm.interpreter.frame` is the running frame; `vm.stack.top` is its end, so that everything the
+//! collector must see is below; bytecode passed the verifier, so operands are inside the frame and its tables.
+
+#![allow(unsafe_code)]
+
+pub mod call;
+pub mod closure;
+pub mod coroutine;
+mod dispatch;
+pub mod globals;
+mod handlers;
+mod slow;
+pub mod stack_trace;
+pub mod template;
+pub mod unwind;
+
+use crate::gc::{Data, Gc, Tracer};
+use crate::limits;
+use crate::value::Value;
+use crate::vm::call::ClosureHooks;
+use crate::vm::{Abrupt, JsResult, Vm};
+use template::{FunctionTemplate, Ic};
+
+/// Flags of a frame.
+pub mod frame_flags {
+    /// Entered from native code: returning leaves the run loop.
+    pub const ENTRY: u8 = 1;
+    /// A [[Construct]]: a result that is no object is replaced by `this`.
+    pub const CONSTRUCT: u8 = 1 << 1;
+    /// An async function that has not suspended yet: its caller waits for the promise.
+    pub const ASYNC_FIRST: u8 = 1 << 2;
+    /// Runs on behalf of a coroutine that was suspended.
+    pub const RESUMED: u8 = 1 << 3;
+}
+
+/// One activation.
+#[repr(C)]
+pub struct Frame {
+    /// Register 0.
+    pub regs: *mut Value,
+    /// Where to go on (see the module's head).
+    pub pc: *const u32,
+    /// Caches of the running function.
+    pub feedback: *mut Ic,
+    /// Constants of the running function.
+    pub constants: *const Value,
+    /// The running function's template.
+    pub template: *const FunctionTemplate,
+    /// One past the last register.
+    pub end: *mut Value,
+    /// new.target, or undefined.
+    pub new_target: Value,
+    /// The arguments as passed.
+    pub arguments: *const Value,
+    /// How many arguments were passed.
+    pub argument_count: u32,
+    /// The caller's register for the result.
+    pub dst: u8,
+    /// See [`frame_flags`].
+    pub flags: u8,
+    /// The coroutine this frame belongs to, or undefined.
+    pub coroutine: Value,
+    /// The template as a value, for the collector.
+    pub template_cell: Value,
+}
+
+/// The interpreter's part of an isolate.
+pub struct Interpreter {
+    frames: *mut Frame,
+    /// One past the last frame there may be.
+    pub frames_end: *mut Frame,
+    /// The running frame.
+    pub frame: *mut Frame,
+    /// How the run loop ended.
+    pub exit: JsResult<Value>,
+    /// Jobs to run, oldest first.
+    pub jobs: std::collections::VecDeque<super::jobs::Job>,
+    /// Promises that were rejected with nobody to handle it, for the host to report.
+    pub rejections: Vec<Value>,
+}
+
+impl Interpreter {
+    /// Reserves the frame stack.
+    pub fn new() -> Self {
+        let bytes = limits::VM_FRAMES_MAX * size_of::<Frame>();
+        // SAFETY: an anonymous private mapping disturbs nobody.
+        let base = unsafe {
+            libc::mmap(
+                std::ptr::null_mut(),
+                bytes,
+                libc::PROT_READ | libc::PROT_WRITE,
+                libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE,
+                -1,
+                0,
+            )
+        };
+        let failed = base == libc::MAP_FAILED;
+        let frames: *mut Frame = if failed { std::ptr::null_mut() } else { base.cast() };
+        Self {
+            frames,
+            frames_end: if failed { frames } else { frames.wrapping_add(limits::VM_FRAMES_MAX) },
+            // The first frame stays unused, so that there is always one below.
+            frame: frames,
+            exit: Ok(Value::UNDEFINED),
+            jobs: std::collections::VecDeque::new(),
+            rejections: Vec::new(),
+        }
+    }
+
+    /// The frames in use, outermost first, without the unused one at the bottom.
+    pub fn active_frames(&self) -> &[Frame] {
+        if self.frame == self.frames {
+            return &[];
+        }
+        // SAFETY: frames 1..=frame are initialised.
+        unsafe {
+            let count = self.frame.offset_from(self.frames) as usize;
+            std::slice::from_raw_parts(self.frames.add(1), count)
+        }
+    }
+
+    /// Reports the values that frames and jobs hold; registers are scanned with the register stack.
+    pub fn trace(&self, tracer: &mut Tracer<'_>) {
+        for frame in self.active_frames() {
+            tracer.value(frame.new_target);
+            tracer.value(frame.coroutine);
+            tracer.value(frame.template_cell);
+        }
+        if let Ok(value) = self.exit {
+            tracer.value(value);
+        }
+        tracer.values(&self.rejections);
+        for job in &self.jobs {
+            job.trace(tracer);
+        }
+    }
+}
+
+impl Default for Interpreter {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Drop for Interpreter {
+    fn drop(&mut self) {
+        if !self.frames.is_null() {
+            // SAFETY: the mapping was made with exactly these bounds.
+            unsafe { libc::munmap(self.frames.cast(), limits::VM_FRAMES_MAX * size_of::<Frame>()) };
+        }
+    }
+}
+
+/// What a handler works on.
+#[derive(Clone, Copy)]
+pub(crate) struct State {
+    pub(crate) pc: *const u32,
+    pub(crate) regs: *mut Value,
+    pub(crate) vm: *mut Vm,
+    pub(crate) frame: *mut Frame,
+}
+
+/// Where to go on after a slow path; small enough for two machine registers.
+#[derive(Clone, Copy)]
+#[repr(C)]
+pub(crate) struct Next {
+    pub(crate) pc: *const u32,
+    pub(crate) frame: *mut Frame,
+}
+
+#[allow(clippy::mut_from_ref)]
+impl State {
+    /// The word `i` of the instruction.
+    #[inline(always)]
+    pub(crate) fn word(self, i: usize) -> u32 {
+        // SAFETY: verified code: the instruction is whole.
+        unsafe { *self.pc.add(i) }
+    }
+    #[inline(always)]
+    pub(crate) fn a(self) -> usize {
+        (self.word(0) >> 8) as usize & 0xff
+    }
+    #[inline(always)]
+    pub(crate) fn b(self) -> usize {
+        (self.word(0) >> 16) as usize & 0xff
+    }
+    #[inline(always)]
+    pub(crate) fn c(self) -> usize {
+        (self.word(0) >> 24) as usize
+    }
+    #[inline(always)]
+    pub(crate) fn x(self) -> u32 {
+        self.word(1)
+    }
+    #[inline(always)]
+    pub(crate) fn y(self) -> u32 {
+        self.word(2)
+    }
+    /// The register `i`.
+    #[inline(always)]
+    pub(crate) fn reg(self, i: usize) -> Value {
+        // SAFETY: verified code: registers are inside the frame.
+        unsafe { *self.regs.add(i) }
+    }
+    #[inline(always)]
+    pub(crate) fn set(self, i: usize, v: Value) {
+        // SAFETY: as in `reg`.
+        unsafe { *self.regs.add(i) = v }
+    }
+    #[inline(always)]
+    pub(crate) fn vm(self) -> &'static mut Vm {
+        // SAFETY: the run loop owns the isolate exclusively; no other reference is live inside a handler.
+        unsafe { &mut *self.vm }
+    }
+    #[inline(always)]
+    pub(crate) fn frame(self) -> &'static mut Frame {
+        // SAFETY: the frame is on the frame stack while its code runs.
+        unsafe { &mut *self.frame }
+    }
+    #[inline(always)]
+    pub(crate) fn ic(self) -> &'static mut Ic {
+        // SAFETY: verified code: the site exists; the template lives as long as its frame.
+        unsafe { &mut *self.frame().feedback.add(self.x() as usize) }
+    }
+    #[inline(always)]
+    pub(crate) fn constant(self, i: u32) -> Value {
+        // SAFETY: verified code: the constant exists.
+        unsafe { *self.frame().constants.add(i as usize) }
+    }
+    #[inline(always)]
+    pub(crate) fn template(self) -> &'static FunctionTemplate {
+        // SAFETY: the template lives as long as its frame.
+        unsafe { &*self.frame().template }
+    }
+    /// The same state `words` further on.
+    #[inline(always)]
+    pub(crate) fn next(self, words: usize) -> State {
+        State { pc: self.pc.wrapping_add(words), ..self }
+    }
+    /// The state at the other end of a jump.
+    #[inline(always)]
+    pub(crate) fn jump(self, distance: i32) -> State {
+        State { pc: self.pc.wrapping_offset(distance as isize), ..self }
+    }
+    #[inline(always)]
+    pub(crate) fn resume(self, next: Next) -> State {
+        // SAFETY: a slow path returns a live frame.
+        State { pc: next.pc, regs: unsafe { (*next.frame).regs }, vm: self.vm, frame: next.frame }
+    }
+    /// Records where the frame is, for stack traces and handlers.
+    #[inline(always)]
+    pub(crate) fn sync(self) {
+        self.frame().pc = self.pc.wrapping_add(1);
+    }
+    /// Going on at the instruction `words` further.
+    #[inline(always)]
+    pub(crate) fn advance(self, words: usize) -> Next {
+        Next { pc: self.pc.wrapping_add(words), frame: self.frame }
+    }
+    /// Stores the result and goes on, or unwinds.
+    #[inline(always)]
+    pub(crate) fn finish(self, words: usize, dst: usize, result: JsResult<Value>) -> Next {
+        match result {
+            Ok(value) => {
+                self.set(dst, value);
+                self.advance(words)
+            }
+            Err(abrupt) => self.unwind(abrupt),
+        }
+    }
+    /// Goes on, or unwinds.
+    #[inline(always)]
+    pub(crate) fn proceed(self, words: usize, result: JsResult<()>) -> Next {
+        match result {
+            Ok(()) => self.advance(words),
+            Err(abrupt) => self.unwind(abrupt),
+        }
+    }
+    pub(crate) fn unwind(self, abrupt: Abrupt) -> Next {
+        unwind::unwind(self.vm(), abrupt)
+    }
+    /// The template as a cell.
+    pub(crate) fn template_cell(self) -> Gc<Data<FunctionTemplate>> {
+        match crate::gc::data_of::<FunctionTemplate>(self.frame().template_cell) {
+            Some(template) => template,
+            None => unreachable!("a frame has a template"),
+        }
+    }
+}
+
+/// How the runtime core reaches the interpreter.
+pub(crate) const HOOKS: ClosureHooks = ClosureHooks {
+    call: Vm::call_closure,
+    capture_stack: stack_trace::capture,
+    format_stack: |_, stack| {
+        crate::gc::data_of::<stack_trace::StackTrace>(stack).map(|stack| stack.format()).unwrap_or_default()
+    },
+    source_text: |vm, closure| closure::source_text(closure).map(|text| vm.new_string(&text)),
+    dynamic_function: |vm, args| vm.create_dynamic_function(args, super::eval::DynamicKind::Normal),
+    realm_of: |_, closure| {
+        closure.is(crate::object::ObjectKind::Closure).then(|| call::closure_template(closure).realm)
+    },
+};
+
+/// The code that ends a run loop.
+pub(crate) static HALT: [u32; 1] = [crate::bytecode::Op::Halt as u32];
+
+impl Vm {
+    /// Runs the top frame, which was entered with the ENTRY flag, until it returns.
+    pub(crate) fn run(&mut self) -> JsResult<Value> {
+        let frame = self.interpreter.frame;
+        // SAFETY: the frame was just pushed.
+        let state = unsafe { State { pc: (*frame).pc, regs: (*frame).regs, vm: self, frame } };
+        dispatch::run(state);
+        std::mem::replace(&mut self.interpreter.exit, Ok(Value::UNDEFINED))
+    }
+}

@@ -1,0 +1,276 @@
+//! Iteration protocols, for-in enumeration.
+
+use std::cell::Cell;
+
+use super::super::{Next, State};
+use super::slow_paths;
+use crate::atoms;
+use crate::gc::{Data, Gc, Trace, Tracer, data_of};
+use crate::object::{Object, ObjectKind};
+use crate::ops::IteratorRecord;
+use crate::property_key::PropertyKey;
+use crate::realm::Intrinsic;
+use crate::symbol;
+use crate::value::Value;
+use crate::vm::{JsResult, Vm};
+
+/// The state of a for-in loop: keys of the object whose turn it is, and what was seen.
+pub(crate) struct ForInState {
+    object: Cell<Value>,
+    keys: std::cell::RefCell<Vec<PropertyKey>>,
+    next: Cell<usize>,
+    visited: std::cell::RefCell<rustc_hash::FxHashSet<PropertyKey>>,
+}
+
+impl Trace for ForInState {
+    fn trace(&self, tracer: &mut Tracer<'_>) {
+        tracer.value(self.object.get());
+        for key in self.keys.borrow().iter() {
+            tracer.key(*key);
+        }
+        for key in self.visited.borrow().iter() {
+            tracer.key(*key);
+        }
+    }
+}
+
+impl Vm {
+    /// Whether iterating this array with `for-of` is reading its elements: the array, its prototype and the array
+    /// iterator are as the language made them.
+    pub(crate) fn array_iteration_is_default(&mut self, array: Object) -> bool {
+        let prototype = self.intrinsic(Intrinsic::ArrayPrototype);
+        if array.prototype() != Value::object(prototype) || array.shape().property_count() > 1 {
+            return false;
+        }
+        let Some(info) = prototype.shape().lookup(symbol::ITERATOR) else { return false };
+        let Ok(method) = self.get(prototype, symbol::ITERATOR) else { return false };
+        let iterator_prototype = self.intrinsic(Intrinsic::ArrayIteratorPrototype);
+        let Ok(next) = self.get(iterator_prototype, atoms::NEXT) else { return false };
+        debug_assert!(info.slot < u32::MAX);
+        is_native(method, "values")
+            && is_native(next, "next")
+            && iterator_prototype.shape().property_count() <= 2
+    }
+
+    fn open_iterator(&mut self, value: Value, allow_fast: bool) -> JsResult<(Value, Value)> {
+        if allow_fast
+            && let Some(array) = value.as_object().filter(|o| o.is_array())
+            && self.array_iteration_is_default(array)
+        {
+            return Ok((value, Value::ZERO));
+        }
+        let record = self.get_iterator(value)?;
+        // An int32 in the second register marks the fast record, so a `next` that is one must not go there.
+        let next = if record.next_method.is_int32() { Value::NULL } else { record.next_method };
+        Ok((Value::object(record.iterator), next))
+    }
+
+    /// GetIterator with hint async (7.4.4).
+    fn open_async_iterator(&mut self, value: Value) -> JsResult<(Value, Value)> {
+        let method = self.get_method(value, symbol::ASYNC_ITERATOR)?;
+        if method.is_undefined() {
+            let record = self.get_iterator(value)?;
+            let iterator = self.create_async_from_sync_iterator(record);
+            let next = self.get(iterator, atoms::NEXT)?;
+            return Ok((Value::object(iterator), next));
+        }
+        let record = self.get_iterator_from_method(value, method)?;
+        let next = if record.next_method.is_int32() { Value::NULL } else { record.next_method };
+        Ok((Value::object(record.iterator), next))
+    }
+
+    fn for_in_state(&mut self, value: Value) -> JsResult<Value> {
+        let object = if value.is_nullish() { Value::NULL } else { Value::object(self.to_object(value)?) };
+        let state = ForInState {
+            object: Cell::new(object),
+            keys: std::cell::RefCell::default(),
+            next: Cell::new(0),
+            visited: std::cell::RefCell::default(),
+        };
+        let state = self.alloc_data(state);
+        if let Some(object) = object.as_object() {
+            self.for_in_keys(state, object)?;
+        }
+        Ok(Value::cell(state))
+    }
+
+    fn for_in_keys(&mut self, state: Gc<Data<ForInState>>, object: Object) -> JsResult<()> {
+        let keys = self.own_property_keys(object)?;
+        let strings = keys.iter().copied().filter(|key| !key.is_symbol()).collect();
+        state.keys.replace(strings);
+        state.next.set(0);
+        Ok(())
+    }
+
+    /// EnumerateObjectProperties (14.7.5.9): the next key, or none.
+    fn for_in_next(&mut self, state: Gc<Data<ForInState>>) -> JsResult<Option<Value>> {
+        loop {
+            let Some(object) = state.object.get().as_object() else { return Ok(None) };
+            self.poll()?;
+            let index = state.next.get();
+            let key = state.keys.borrow().get(index).copied();
+            let Some(key) = key else {
+                let parent = self.get_prototype_of(object)?;
+                state.object.set(parent);
+                if let Some(parent) = parent.as_object() {
+                    self.for_in_keys(state, parent)?;
+                }
+                continue;
+            };
+            state.next.set(index + 1);
+            if state.visited.borrow().contains(&key) {
+                continue;
+            }
+            let Some(property) = self.get_own_property(object, key)? else { continue };
+            state.visited.borrow_mut().insert(key);
+            if property.is_enumerable() {
+                return Ok(Some(key.to_value(self)));
+            }
+        }
+    }
+
+    fn next_value(&mut self, s: State) -> JsResult<Option<Value>> {
+        let (iterator, next) = (s.reg(s.b()), s.reg(s.b() + 1));
+        let Some(object) = iterator.as_object() else { return Ok(None) };
+        if let Some(index) = next.as_int32() {
+            let index = index as u32;
+            if index >= object.array_length() {
+                return Ok(None);
+            }
+            s.set(s.b() + 1, Value::int32(index as i32 + 1));
+            return self.get(object, PropertyKey::index(index)).map(Some);
+        }
+        let mut record = IteratorRecord { iterator: object, next_method: next, done: false };
+        self.iterator_step_value(&mut record)
+    }
+}
+
+/// Whether `v` is the native function of that name.
+fn is_native(v: Value, name: &str) -> bool {
+    v.as_object().is_some_and(|o| o.is(ObjectKind::NativeFunction) && o.native_spec().name == name)
+}
+
+fn finish_record(s: State, result: JsResult<(Value, Value)>) -> Next {
+    match result {
+        Ok((iterator, next)) => {
+            s.set(s.a(), iterator);
+            s.set(s.a() + 1, next);
+            s.advance(1)
+        }
+        Err(abrupt) => s.unwind(abrupt),
+    }
+}
+
+/// The record in registers b and b+1, unless it is closed or the fast one, which has nothing to close.
+fn open_record(s: State) -> Option<IteratorRecord> {
+    let (iterator, next) = (s.reg(s.b()), s.reg(s.b() + 1));
+    let iterator = iterator.as_object().filter(|_| !next.is_int32())?;
+    Some(IteratorRecord { iterator, next_method: next, done: false })
+}
+
+slow_paths! {
+    fn get_iterator(s) {
+        let result = s.vm().open_iterator(s.reg(s.b()), s.c() == 0);
+        finish_record(s, result)
+    }
+    fn get_async_iterator(s) {
+        let result = s.vm().open_async_iterator(s.reg(s.b()));
+        finish_record(s, result)
+    }
+    fn iterator_next(s) {
+        match s.vm().next_value(s) {
+            Ok(Some(value)) => {
+                s.set(s.a(), value);
+                s.advance(2)
+            }
+            Ok(None) => {
+                // The record closes itself.
+                s.set(s.b(), Value::UNDEFINED);
+                s.set(s.b() + 1, Value::UNDEFINED);
+                s.set(s.a(), Value::UNDEFINED);
+                s.jump(s.x() as i32).advance(0)
+            }
+            Err(abrupt) => {
+                s.set(s.b(), Value::UNDEFINED);
+                s.set(s.b() + 1, Value::UNDEFINED);
+                s.unwind(abrupt)
+            }
+        }
+    }
+    fn iterator_call(s) {
+        let result = s.vm().call(s.reg(s.b() + 1), s.reg(s.b()), &[]);
+        s.finish(1, s.a(), result)
+    }
+    fn iterator_call_with(s) {
+        let result = s.vm().call(s.reg(s.b() + 1), s.reg(s.b()), &[s.reg(s.c())]);
+        s.finish(1, s.a(), result)
+    }
+    fn iterator_result(s) {
+        let vm = s.vm();
+        let Some(result) = s.reg(s.b()).as_object() else {
+            return throw_not_object_value(s, s.reg(s.b()));
+        };
+        match vm.iterator_complete(result) {
+            Ok(true) => s.jump(s.x() as i32).advance(0),
+            Ok(false) => {
+                let value = vm.iterator_value(result);
+                s.finish(2, s.a(), value)
+            }
+            Err(abrupt) => s.unwind(abrupt),
+        }
+    }
+    #[cold]
+    fn throw_not_object(s) {
+        throw_not_object_value(s, s.reg(s.a()))
+    }
+    fn iterator_close(s) {
+        match open_record(s) {
+            Some(record) => {
+                let result = s.vm().iterator_close(&record, Ok(()));
+                s.proceed(1, result)
+            }
+            None => s.advance(1),
+        }
+    }
+    fn iterator_close_silently(s) {
+        if let Some(record) = open_record(s) {
+            let vm = s.vm();
+            let pending = vm.throw(Value::UNDEFINED);
+            if let Err(crate::vm::Abrupt::Terminate) = vm.iterator_close::<()>(&record, Err(pending)) {
+                return s.unwind(crate::vm::Abrupt::Terminate);
+            }
+            vm.take_exception();
+        }
+        s.advance(1)
+    }
+    fn iterator_get_method(s) {
+        let key = s.ic().property_key();
+        let result = s.vm().get_method(s.reg(s.b()), key);
+        s.finish(2, s.a(), result)
+    }
+    fn for_in_prepare(s) {
+        let result = s.vm().for_in_state(s.reg(s.b()));
+        s.finish(1, s.a(), result)
+    }
+    fn for_in_next(s) {
+        let Some(state) = data_of::<ForInState>(s.reg(s.b())) else {
+            return s.jump(s.x() as i32).advance(0);
+        };
+        match s.vm().for_in_next(state) {
+            Ok(Some(key)) => {
+                s.set(s.a(), key);
+                s.advance(2)
+            }
+            Ok(None) => s.jump(s.x() as i32).advance(0),
+            Err(abrupt) => s.unwind(abrupt),
+        }
+    }
+}
+
+#[cold]
+fn throw_not_object_value(s: State, value: Value) -> Next {
+    let vm = s.vm();
+    let message = format!("iterator result {} is not an object", vm.describe(value));
+    let abrupt = vm.throw_type_error(&message);
+    s.unwind(abrupt)
+}

@@ -1,0 +1,295 @@
+//! Function templates: compiled code linked to a realm's heap.
+//!
+//! A [`FunctionTemplate`] adds to a [`FunctionCode`] what needs a heap: constants as values, inline caches, nested
+//! templates, template objects and literal shapes. Templates are made when a closure of theirs is first made.
+//!
+//! Invariant: the code passed the verifier; the pointers into the boxes live as long as the template, which never moves.
+
+use std::cell::Cell;
+use std::rc::Rc;
+
+use crate::bytecode::code::{CodeKind, Constant, FunctionCode, Text};
+use crate::gc::{Data, Gc, Trace, Tracer};
+use crate::object::Object;
+use crate::property_key::PropertyKey;
+use crate::realm::Realm;
+use crate::shape::Shape;
+use crate::string::JsStr;
+use crate::value::Value;
+use crate::vm::{JsResult, Vm};
+
+/// Flags of a template, tested on the call path.
+pub mod template_flags {
+    /// A class constructor: only `new` and `super` may run it.
+    pub const CLASS_CONSTRUCTOR: u32 = 1;
+    /// `this` is bound by `super()`.
+    pub const DERIVED: u32 = 1 << 1;
+    /// The frame keeps the whole argument list.
+    pub const NEEDS_ARGUMENTS: u32 = 1 << 2;
+    /// Has [[Construct]].
+    pub const CONSTRUCTOR: u32 = 1 << 3;
+    /// An async function (not a generator): an exception rejects its promise.
+    pub const ASYNC: u32 = 1 << 4;
+    /// A generator of either kind, or a module.
+    pub const GENERATOR: u32 = 1 << 5;
+}
+
+/// An inline cache of one site. Unused parts are zero.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct Ic {
+    /// The property (0 for computed keys).
+    pub key: u64,
+    /// Shape for which the property is the receiver's own, in `slot`.
+    pub shape: usize,
+    /// A second such shape.
+    pub shape_2: usize,
+    /// Slot for `shape`.
+    pub slot: u32,
+    /// Slot for `shape_2`.
+    pub slot_2: u32,
+    /// Shape whose objects find the property on `holder` (guard: `epoch`), or before adding a property.
+    pub far_shape: usize,
+    /// The holder, or the shape after adding.
+    pub far: usize,
+    /// Slot in the holder, or of the new property.
+    pub far_slot: u32,
+    /// The epoch the far entry is valid in.
+    pub epoch: u32,
+}
+
+impl Ic {
+    /// The property's key.
+    #[inline(always)]
+    pub fn property_key(&self) -> PropertyKey {
+        // SAFETY: linking stored the bits of a key here, which the template's constants keep alive.
+        unsafe { std::mem::transmute::<u64, PropertyKey>(self.key) }
+    }
+}
+
+/// See the module's head.
+pub struct FunctionTemplate {
+    /// First instruction.
+    pub code: *const u32,
+    /// Registers of a frame.
+    pub registers: u32,
+    /// Parameters in registers.
+    pub parameters: u32,
+    /// See [`template_flags`].
+    pub flags: u32,
+    /// The caches.
+    pub feedback: *mut Ic,
+    /// The constants.
+    pub constants: *const Value,
+    /// The realm.
+    pub realm: Gc<Data<Realm>>,
+    /// The compiled function.
+    pub function: Rc<FunctionCode>,
+    /// The script or module the code belongs to: a data cell, or undefined.
+    pub referrer: Value,
+    /// The function's name.
+    pub name: JsStr,
+    ics: Box<[Ic]>,
+    constant_values: Box<[Value]>,
+    nested: Box<[Cell<Value>]>,
+    template_objects: Box<[Cell<Value>]>,
+    literal_shapes: Box<[Cell<Option<Gc<Shape>>>]>,
+    /// The shape of closures of this function, once known.
+    pub closure_shape: Cell<Option<Gc<Shape>>>,
+}
+
+impl Trace for FunctionTemplate {
+    fn trace(&self, tracer: &mut Tracer<'_>) {
+        tracer.cell(self.realm);
+        tracer.value(self.referrer);
+        tracer.cell(self.name);
+        tracer.values(&self.constant_values);
+        for ic in &self.ics {
+            trace_ic(ic, tracer);
+        }
+        for cell in self.nested.iter().chain(&self.template_objects) {
+            tracer.value(cell.get());
+        }
+        for shape in &self.literal_shapes {
+            if let Some(shape) = shape.get() {
+                tracer.cell(shape);
+            }
+        }
+        if let Some(shape) = self.closure_shape.get() {
+            tracer.cell(shape);
+        }
+    }
+}
+
+fn trace_ic(ic: &Ic, tracer: &mut Tracer<'_>) {
+    if ic.key != 0 {
+        tracer.key(ic.property_key());
+    }
+    for word in [ic.shape, ic.shape_2, ic.far_shape, ic.far] {
+        if word > 1 {
+            // SAFETY: a word of a cache is 0, 1 or the address of a cell that it keeps alive; a cell's bits are a value.
+            tracer.value(unsafe { Value::from_bits(word as u64) });
+        }
+    }
+}
+
+impl FunctionTemplate {
+    /// The word index of a code address.
+    pub fn pc_index(&self, pc: *const u32) -> u32 {
+        ((pc as usize).wrapping_sub(self.code as usize) / size_of::<u32>()) as u32
+    }
+}
+
+impl Vm {
+    /// The string for a piece of program text.
+    pub fn text_string(&mut self, text: &Text) -> JsStr {
+        match text {
+            Text::Utf8(text) => self.new_string(text),
+            Text::Utf16(units) => self.new_string_utf16(units),
+        }
+    }
+
+    /// The property key for a piece of program text.
+    pub fn text_key(&mut self, text: &Text) -> PropertyKey {
+        let string = self.text_string(text);
+        self.key_from_string(string)
+    }
+
+    fn link_constant(&mut self, constant: &Constant) -> Value {
+        match constant {
+            Constant::Number(number) => Value::number(*number),
+            Constant::String(text) => {
+                let key = self.text_key(text);
+                key.to_value(self)
+            }
+            Constant::BigInt(digits) => self.bigint_literal(digits),
+        }
+    }
+
+    /// Links `function` in the current realm.
+    pub fn link(&mut self, function: &Rc<FunctionCode>, referrer: Value) -> Gc<Data<FunctionTemplate>> {
+        let mut constants = self.scratch();
+        for constant in &function.constants {
+            let value = self.link_constant(constant);
+            constants.push(value);
+        }
+        let name = self.text_string(&function.name);
+        let ics: Box<[Ic]> = function
+            .ic_sites
+            .iter()
+            .map(|site| {
+                let name = constants.get(*site as usize).and_then(|name| name.as_string());
+                let key = name.map_or(0, |name| {
+                    let key = self.key_from_string(name);
+                    // SAFETY: a key is one word; its string is among the constants.
+                    unsafe { std::mem::transmute::<PropertyKey, u64>(key) }
+                });
+                Ic { key, ..EMPTY_IC }
+            })
+            .collect();
+        let constant_values: Box<[Value]> = constants.iter().copied().collect();
+        let undefined = |count: usize| (0..count).map(|_| Cell::new(Value::UNDEFINED)).collect();
+        let template = FunctionTemplate {
+            code: function.code.as_ptr(),
+            registers: function.registers,
+            parameters: function.parameters,
+            flags: flags_of(function),
+            feedback: ics.as_ptr().cast_mut(),
+            constants: constant_values.as_ptr(),
+            realm: self.realm(),
+            function: function.clone(),
+            referrer,
+            name,
+            ics,
+            constant_values,
+            nested: undefined(function.functions.len()),
+            template_objects: undefined(function.templates.len()),
+            literal_shapes: (0..function.object_literals.len()).map(|_| Cell::new(None)).collect(),
+            closure_shape: Cell::new(None),
+        };
+        self.alloc_data(template)
+    }
+
+    /// The template of a nested function.
+    pub fn nested_template(
+        &mut self,
+        template: Gc<Data<FunctionTemplate>>,
+        index: u32,
+    ) -> Gc<Data<FunctionTemplate>> {
+        let cell = &template.nested[index as usize];
+        if let Some(nested) = crate::gc::data_of::<FunctionTemplate>(cell.get()) {
+            return nested;
+        }
+        let previous = self.enter_realm(template.realm);
+        let nested = self.link(&template.function.functions[index as usize], template.referrer);
+        self.enter_realm(previous);
+        cell.set(Value::cell(nested));
+        nested
+    }
+
+    /// GetTemplateObject (13.2.8.4).
+    pub fn template_object(&mut self, template: Gc<Data<FunctionTemplate>>, index: u32) -> JsResult<Object> {
+        let cell = &template.template_objects[index as usize];
+        if let Some(object) = cell.get().as_object() {
+            return Ok(object);
+        }
+        let site = &template.function.templates[index as usize];
+        let mut cooked = self.scratch();
+        let mut raw = self.scratch();
+        for text in &site.cooked {
+            let value = text.as_ref().map_or(Value::UNDEFINED, |text| Value::string(self.text_string(text)));
+            cooked.push(value);
+        }
+        for text in &site.raw {
+            let value = Value::string(self.text_string(text));
+            raw.push(value);
+        }
+        let raw = self.new_array_from(&raw)?;
+        let object = self.new_array_from(&cooked)?;
+        self.ordinary_lock(raw, crate::shape::Lock::Freeze);
+        self.add_keyed_property(object, crate::atoms::RAW, Value::object(raw), 0);
+        self.ordinary_lock(object, crate::shape::Lock::Freeze);
+        cell.set(Value::object(object));
+        Ok(object)
+    }
+
+    /// The shape of the object literal `index`, whose properties are in slots 0, 1, ...
+    pub fn literal_shape(&mut self, template: Gc<Data<FunctionTemplate>>, index: u32) -> Gc<Shape> {
+        let cell = &template.literal_shapes[index as usize];
+        if let Some(shape) = cell.get() {
+            return shape;
+        }
+        let prototype = Value::object(self.intrinsic(crate::realm::Intrinsic::ObjectPrototype));
+        let mut shape = self.root_shape(prototype, 0);
+        for constant in &template.function.object_literals[index as usize] {
+            if let Some(Constant::String(text)) = template.function.constants.get(*constant as usize) {
+                let key = self.text_key(text);
+                shape = self.shape_add(shape, key, crate::shape::attrs::ALL).0;
+            }
+        }
+        cell.set(Some(shape));
+        shape
+    }
+}
+
+const EMPTY_IC: Ic =
+    Ic { key: 0, shape: 0, shape_2: 0, slot: 0, slot_2: 0, far_shape: 0, far: 0, far_slot: 0, epoch: 0 };
+
+fn flags_of(function: &FunctionCode) -> u32 {
+    use template_flags as f;
+    let mut flags = match function.kind {
+        CodeKind::Normal if !function.is_async && !function.is_generator => f::CONSTRUCTOR,
+        CodeKind::ClassConstructor => f::CONSTRUCTOR | f::CLASS_CONSTRUCTOR,
+        CodeKind::DerivedConstructor => f::CONSTRUCTOR | f::CLASS_CONSTRUCTOR | f::DERIVED,
+        _ => 0,
+    };
+    if function.needs_arguments {
+        flags |= f::NEEDS_ARGUMENTS;
+    }
+    if function.is_generator {
+        flags |= f::GENERATOR;
+    } else if function.is_async {
+        flags |= f::ASYNC;
+    }
+    flags
+}

@@ -1,0 +1,118 @@
+//! The language end to end: small scripts and their completion values.
+
+use cynic::vm::{Options, Vm};
+
+/// Runs `source` in an isolate of its own; the result is the completion value (or the exception) as a string.
+fn run(source: &str) -> String {
+    let options = Options { hardened: false, allow_eval: true, ..Options::default() };
+    let mut vm = Vm::new(options);
+    let result = vm.evaluate_script("test.js", source).and_then(|value| {
+        vm.run_jobs()?;
+        Ok(value)
+    });
+    let value = match result {
+        Ok(value) => value,
+        Err(cynic::vm::Abrupt::Terminate) => return format!("terminated: {:?}", vm.termination()),
+        Err(_) => {
+            let error = vm.take_exception();
+            let text = vm.to_string(error).map(|s| s.to_rust_string()).unwrap_or_default();
+            return format!("throws {text}");
+        }
+    };
+    match value.as_symbol() {
+        Some(_) => "symbol".to_owned(),
+        None => vm.to_string(value).map(|s| s.to_rust_string()).unwrap_or_default(),
+    }
+}
+
+#[track_caller]
+fn check(source: &str, expected: &str) {
+    assert_eq!(run(source), expected, "{source}");
+}
+
+#[test]
+fn expressions() {
+    check("1+1", "2");
+    check("'a' + 1 + 2", "a12");
+    check("1 + 2 * 3 - 4 / 2", "5");
+    check("(1, 2)", "2");
+    check("let a = 3; a += 4; a", "7");
+    check("let a = 1; a + (a = 5)", "6");
+    check("null ?? 'x'", "x");
+    check("`a${1}b${2}`", "a1b2");
+    check("typeof nothing", "undefined");
+    check("nothing", "throws ReferenceError: nothing is not defined");
+    check("2n ** 64n", "18446744073709551616");
+    check("undefined?.a.b.c", "undefined");
+    check("-5 % 5 === 0 && 1 / (-5 % 5)", "-Infinity");
+}
+
+#[test]
+fn functions_and_closures() {
+    check("function f(a, b) { return a * b } f(6, 7)", "42");
+    check("function f() { let n = 0; return () => ++n } let g = f(); g(); g(); g()", "3");
+    check("let fs = []; for (let i = 0; i < 3; i++) fs[i] = () => i; fs[0]() + fs[1]() + fs[2]()", "3");
+    check("function f(a, b = a + 1, ...c) { return a + b + c.length } f(1, undefined, 3, 4)", "5");
+    check("function f({ a, b: [c, d = 4] }) { return a + c + d } f({ a: 1, b: [2] })", "7");
+    check("(function fact(n) { return n < 2 ? 1 : n * fact(n - 1) })(10)", "3628800");
+    check(
+        "function sum(n, acc) { if (n === 0) return acc; return sum(n - 1, acc + 1) } sum(1000000, 0)",
+        "1000000",
+    );
+    check("function f() { return 1 + f() } try { f() } catch (e) { e instanceof RangeError }", "true");
+    check("function f() { return arguments.length } f(1, 2, 3)", "3");
+}
+
+#[test]
+fn objects_and_classes() {
+    check("let o = { a: 1, get b() { return this.a + 1 }, ['c' + 1]: 3 }; o.a + o.b + o.c1", "6");
+    check("class A { constructor(x) { this.x = x } get y() { return this.x * 2 } } new A(4).y", "8");
+    check("class A { f() { return 1 } } class B extends A { f() { return super.f() + 1 } } new B().f()", "2");
+    check("class A { #p = 1; static #q = 2; m() { return this.#p + A.#q } } new A().m()", "3");
+    check("class A { x = this.constructor.name; static { this.z = 5 } } new A().x + A.z", "A5");
+    check("class A {} class B extends A { constructor() { super(); this.k = 3 } } new B().k", "3");
+    check("class A { constructor(...a) { this.n = a.length } } class B extends A {} new B(1, 2).n", "2");
+    check("class A {} A()", "throws TypeError: class constructor A cannot be called without 'new'");
+}
+
+#[test]
+fn control_flow() {
+    check("let s = 0; for (const v of [1, 2, 3]) s += v; s", "6");
+    check("let s = ''; for (const k in { a: 1, b: 2 }) s += k; s", "ab");
+    check("let r = ''; try { throw 1 } catch (e) { r += e } finally { r += 'f' } r", "1f");
+    check("function f() { try { return 1 } finally { return 2 } } f()", "2");
+    check("function f() { for (;;) { try { break } finally { continue } } } 1", "1");
+    check("let n = 0; outer: for (let i = 0; i < 3; i++) for (;;) { n++; continue outer } n", "3");
+    check("switch (3) { case 1: 'a'; break; case 3: 'b'; default: 'c' }", "c");
+    check("let i = 0; do { i++ } while (i < 5); i", "5");
+    check("{ x; let x = 1 }", "throws ReferenceError: cannot access 'x' before initialization");
+}
+
+#[test]
+fn generators_and_async() {
+    check(
+        "function* g() { yield 1; yield* [2, 3]; return 4 } let s = ''; for (const v of g()) s += v; s",
+        "123",
+    );
+    check(
+        "function* g() { try { yield 1 } finally { yield 2 } } let i = g(); i.next(); i.return(9).value",
+        "2",
+    );
+    check("let r = []; (async () => { r.push(await 1); r.push(await 2) })(); r.push(0); r", "0,1,2");
+    check(
+        "let p = Promise.resolve(0); for (let i = 0; i < 10; i++) p = p.then(v => v + 1); let o = {}; p.then(v => o.toString = () => '' + v); o",
+        "10",
+    );
+    check(
+        "let r = []; async function* g() { yield 1; yield 2 } (async () => { for await (const v of g()) r.push(v) })(); r",
+        "1,2",
+    );
+}
+
+#[test]
+fn eval_and_function() {
+    check("function f(a) { return eval('a + 1') } f(1)", "2");
+    check("new Function('a', 'b', 'return a + b')(1, 2)", "3");
+    check("eval('1;;;')", "1");
+    check("(0, eval)('var z = 1; z')", "1");
+}
