@@ -18,11 +18,20 @@ use crate::message::{Message, Reply};
 use crate::queue::ReadyQueue;
 
 static EMPTY: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+static ENDED: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
 
-/// The sentinel for "nothing yet" (an object of its own: `None` means "ended").
+/// The sentinel for "not any more" (an object of its own, because `None` is a message like any other).
+pub(crate) fn ended(py: Python<'_>) -> PyResult<Py<PyAny>> {
+    sentinel(py, &ENDED)
+}
+
+/// The sentinel for "nothing yet".
 pub(crate) fn empty(py: Python<'_>) -> PyResult<Py<PyAny>> {
-    EMPTY
-        .get_or_try_init(py, || Ok(py.get_type::<pyo3::types::PyAny>().call0()?.unbind()))
+    sentinel(py, &EMPTY)
+}
+
+fn sentinel(py: Python<'_>, slot: &PyOnceLock<Py<PyAny>>) -> PyResult<Py<PyAny>> {
+    slot.get_or_try_init(py, || Ok(py.get_type::<pyo3::types::PyAny>().call0()?.unbind()))
         .map(|empty| empty.clone_ref(py))
 }
 
@@ -120,10 +129,10 @@ impl Inbox {
         }
     }
 
-    /// The next message, `EMPTY` (then the token will come), or `None` if the actor has been asked to end.
+    /// The next message, `EMPTY` (then the token will come), or `ENDED` if the actor has been asked to end.
     fn try_recv(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
         let mut guard = self.state.lock();
-        let Some(state) = guard.as_mut() else { return Ok(py.None()) };
+        let Some(state) = guard.as_mut() else { return ended(py) };
         loop {
             let got = match &self.waker {
                 Some((token, waker)) => {
@@ -139,7 +148,7 @@ impl Inbox {
                     }
                 }
                 Err(Nothing::Empty) => return empty(py),
-                Err(Nothing::Ended(_)) => return Ok(py.None()),
+                Err(Nothing::Ended(_)) => return ended(py),
             }
         }
     }
@@ -154,13 +163,13 @@ impl Inbox {
             match got {
                 Some(Ok(item)) => {
                     let mut guard = self.state.lock();
-                    let Some(state) = guard.as_mut() else { return Ok(py.None()) };
+                    let Some(state) = guard.as_mut() else { return ended(py) };
                     if let Some(object) = self.item(py, state, item)? {
                         return Ok(object);
                     }
                 }
                 Some(Err(Nothing::Empty)) => return empty(py),
-                Some(Err(Nothing::Ended(_))) | None => return Ok(py.None()),
+                Some(Err(Nothing::Ended(_))) | None => return ended(py),
             }
         }
     }

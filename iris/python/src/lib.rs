@@ -41,6 +41,7 @@ fn _iris(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<buffer::Buffer>()?;
     module.add("NoReply", module.py().get_type::<message::NoReply>())?;
     module.add("EMPTY", inbox::empty(module.py())?)?;
+    module.add("ENDED", inbox::ended(module.py())?)?;
     module.add_function(wrap_pyfunction!(version, module)?)?;
     module.add_function(wrap_pyfunction!(buffer::allocate_buffer, module)?)?;
     module.add_function(wrap_pyfunction!(runtime::current_pid, module)?)?;

@@ -112,6 +112,44 @@ def test_any_object_by_reference(system):
     assert got[0] is thing and got[1] is None
 
 
+@pytest.mark.parametrize("target", [AsyncPull, pulling, Threaded, AsyncCounter])
+def test_none_is_a_message_like_any_other(system, target):
+    got, done = [], threading.Event()
+
+    if target is AsyncCounter:
+
+        async def actor(message):
+            got.append(message)
+            if message == 3:
+                done.set()
+
+    elif target is AsyncPull:
+
+        @iris.actor(pull=True)
+        async def actor(mailbox):
+            got.append(await mailbox.selective_recv(lambda message: message == 2))
+            async for message in mailbox:
+                got.append(message)
+                if message == 3:
+                    done.set()
+
+    else:
+
+        @iris.actor(pull=True, thread=target is Threaded)
+        def actor(mailbox):
+            got.append(mailbox.selective_recv(lambda message: message == 2, timeout=10))
+            while not mailbox.ending:
+                got.append(mailbox.recv())
+                if got[-1] == 3:
+                    done.set()
+
+    ref = system.spawn(actor)
+    for message in (1, None, 2, 3):
+        ref.send(message)
+    assert done.wait(20)
+    assert got[:4] == ([1, None, 2, 3] if target is AsyncCounter else [2, 1, None, 3])
+
+
 class Hooked:
     log: list = []
 
@@ -293,6 +331,20 @@ def test_tools(system, tmp_path, capsys):
     text = capsys.readouterr().out
     assert "iris_actors 1" in text and "# TYPE iris_exits_total counter" in text
     assert "unknown command" in tools.ask(path, "nonsense")
+
+
+def test_dead_letters_are_logged(system, caplog):
+    from iris import tools
+
+    tools.log_dead_letters(system)
+    release, entered = threading.Event(), threading.Event()
+    ref = system.spawn(lambda message: (entered.set(), release.wait(20)))
+    ref.send(1)
+    assert entered.wait(20)
+    ref.send("unread")
+    ref.exit()
+    release.set()
+    wait_until(lambda: "str for <" in caplog.text and "shutdown" in caplog.text)
 
 
 def test_wrong_targets_say_what_is_wrong(system):

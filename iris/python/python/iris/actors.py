@@ -72,7 +72,7 @@ def _take_apart(target: Target, args: tuple, kwargs: dict, options: Options) -> 
             raise TypeError("a function actor takes no arguments: use a class, or functools.partial")
         if not callable(target):
             raise TypeError(f"an actor must be a class or a callable, not {type(target).__name__}")
-        return _Parts(target, options.pull)
+        return _Parts(target, options.pull or options.thread)
     instance = target(*args, **kwargs)
     receive, run = getattr(instance, "receive", None), getattr(instance, "run", None)
     if receive is None and run is None:

@@ -10,7 +10,7 @@ import threading
 import weakref
 from typing import Any, Awaitable, Callable, Optional
 
-from iris._iris import EMPTY, NoReply, ReadyQueue, never_block_here
+from iris._iris import EMPTY, ENDED, NoReply, ReadyQueue, never_block_here
 from iris.hub import current_mailbox
 
 # Messages that an async actor handles before it lets the loop run others.
@@ -122,7 +122,8 @@ class AsyncMailbox:
         """The next message. None after `timeout` seconds, and None when the actor has been asked to end."""
         if self._passed:
             return self._passed.pop(0)
-        return await self._fresh(timeout)
+        message = await self._fresh(timeout)
+        return None if message is ENDED else message
 
     async def selective_recv(self, matcher: Callable[[Any], Any], timeout: Optional[float] = None) -> Any:
         """The first message that `matcher` accepts; the others keep their order."""
@@ -133,7 +134,9 @@ class AsyncMailbox:
         while True:
             left = None if deadline is None else max(0.0, deadline - self._loop.time())
             message = await self._fresh(left)
-            if message is None or matcher(message):
+            if message is ENDED or (message is None and left is not None and self._loop.time() >= deadline):
+                return None
+            if matcher(message):
                 return message
             self._passed.append(message)
 
@@ -141,8 +144,8 @@ class AsyncMailbox:
         return self
 
     async def __anext__(self) -> Any:
-        message = await self.recv()
-        if message is None:
+        message = self._passed.pop(0) if self._passed else await self._fresh(None)
+        if message is ENDED:
             raise StopAsyncIteration
         return message
 
@@ -221,7 +224,7 @@ def serving(receive: Callable[[Any], Awaitable[Any]], started, stopped) -> Calla
             message = inbox.try_recv()
             if message is EMPTY:
                 message = await mailbox._fresh(None)
-            if message is None:
+            if message is ENDED:
                 break
             inbox.reply(await receive(message))
             handled += 1

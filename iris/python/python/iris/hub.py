@@ -17,7 +17,7 @@ from typing import Any, Callable, Optional
 
 import greenlet
 
-from iris._iris import EMPTY, ReadyQueue, never_block_here
+from iris._iris import EMPTY, ENDED, ReadyQueue, never_block_here
 
 # An actor that goes on receiving after it was told that there is nothing more is ended after so many attempts.
 RECEIVES_AFTER_END_MAX = 100
@@ -60,9 +60,7 @@ class PyMailbox:
         message = self._inbox.try_recv()
         if message is EMPTY:
             message = self._wait(timeout)
-        if message is None:
-            self._ended()
-        return message
+        return self._ended() if message is ENDED else message
 
     def selective_recv(self, matcher: Callable[[Any], Any], timeout: Optional[float] = None) -> Any:
         """The first message that `matcher` accepts; the others keep their order and come first next time."""
@@ -76,9 +74,10 @@ class PyMailbox:
             message = self._inbox.try_recv()
             if message is EMPTY:
                 message = self._wait(None if deadline is None else max(0.0, deadline - time.monotonic()))
-            if message is None:
-                self._ended()
-                return None
+                if message is None and deadline is not None and time.monotonic() >= deadline:
+                    return None
+            if message is ENDED:
+                return self._ended()
             if matcher(message):
                 return message
             if self._passed is None:
@@ -111,11 +110,15 @@ class PyMailbox:
             if time.monotonic() >= deadline:
                 return None
 
+    @property
+    def ending(self) -> bool:
+        """Whether the actor has been asked to end (tells that None from the message None)."""
+        return self._inbox.ending()
+
     def _ended(self) -> None:
-        if self._inbox.ending():
-            self._end += 1
-            if self._end > RECEIVES_AFTER_END_MAX:
-                raise Stopped("the actor has been asked to end and goes on receiving")
+        self._end += 1
+        if self._end > RECEIVES_AFTER_END_MAX:
+            raise Stopped("the actor has been asked to end and goes on receiving")
 
     def _run(self) -> None:
         """The whole life of the actor."""

@@ -7,6 +7,7 @@ from __future__ import annotations
 import argparse
 import glob
 import json
+import logging
 import os
 import socket
 import tempfile
@@ -41,6 +42,16 @@ def serve(runtime: Any, path: Optional[str] = None) -> str:
     server.listen(4)
     threading.Thread(target=_answer, args=(server, runtime), name="iris-tools", daemon=True).start()
     return path
+
+
+def log_dead_letters(runtime: Any, logger: Optional[logging.Logger] = None, level: int = logging.WARNING) -> None:
+    """Writes every dead letter to a logger (`iris.dead_letters` unless given): who it was for and why, and the message's type only."""
+    log = logger or logging.getLogger("iris.dead_letters")
+
+    def told(pid: int, message: Any, reason: str) -> None:
+        log.log(level, "%s for <%d.%d> was not handled: %s", type(message).__name__, pid >> 32, pid & 0xFFFFFFFF, reason)
+
+    runtime.on_dead_letter(told)
 
 
 def _answer(server: socket.socket, runtime: Any) -> None:

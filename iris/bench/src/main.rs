@@ -1,5 +1,6 @@
-//! W1 to W7 on iris, and on tokio (mpsc and a task per actor) for the ratio. Owns the workloads; prints one JSON line per run.
-//! Usage: actor_bench WORKLOAD [SCALE] [iris|tokio]. Figures count messages when they have been processed.
+//! W1 to W7 on iris, in the protocol of bench/actors/README.md. Owns the workloads; prints one JSON line per run. Beside them:
+//! CPU, computing handlers on 1,000 actors (compare IRIS_WORKERS=1 with 2 for how throughput grows with the cores).
+#![forbid(unsafe_code)]
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -224,138 +225,17 @@ mod on_iris {
     }
 }
 
-mod on_tokio {
-    use super::*;
-    use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
-    use tokio::task::JoinHandle;
-
-    fn population(count: u64, done: &Countdown) -> (Vec<UnboundedSender<u64>>, Vec<JoinHandle<()>>) {
-        let actor = |_| {
-            let (sender, mut receiver) = unbounded_channel::<u64>();
-            let done = done.clone();
-            let task = tokio::spawn(async move {
-                while receiver.recv().await.is_some() {
-                    done.tick();
-                }
-            });
-            (sender, task)
-        };
-        (0..count).map(actor).unzip()
-    }
-
-    async fn settle(actors: u64) {
-        // Every task has been polled once when a task spawned after them has.
-        for _ in 0..actors.min(4) {
-            let _ = tokio::spawn(async {}).await;
-        }
-    }
-
-    async fn rally(rounds: u64) -> Outcome {
-        let (there, mut at_echo) = unbounded_channel::<u64>();
-        let (back, mut at_pinger) = unbounded_channel::<u64>();
-        let begin = Instant::now();
-        tokio::spawn(async move {
-            while let Some(value) = at_echo.recv().await {
-                if back.send(value + 1).is_err() {
-                    break;
-                }
-            }
-        });
-        let pinger = tokio::spawn(async move {
-            let mut value = 0;
-            while value < rounds {
-                let _ = there.send(value);
-                value = at_pinger.recv().await.unwrap_or(rounds);
-            }
-        });
-        let _ = pinger.await;
-        timed(rounds, begin, 0)
-    }
-
-    async fn flood(count: u64) -> Outcome {
-        let (sender, mut receiver) = unbounded_channel::<u64>();
-        let summing = tokio::spawn(async move {
-            let mut wrong = 0;
-            for expected in 0..count {
-                wrong += u64::from(receiver.recv().await != Some(expected));
-            }
-            wrong
-        });
-        let begin = Instant::now();
-        for message in 0..count {
-            let _ = sender.send(message);
-        }
-        let wrong = summing.await.unwrap_or(count);
-        timed(count, begin, wrong)
-    }
-
-    async fn workload(name: &str, count: u64) -> Option<Outcome> {
-        let done = Countdown::new(count);
-        Some(match name {
-            "W1" => {
-                let begin = Instant::now();
-                let actors = population(count, &done);
-                settle(count).await;
-                timed(actors.0.len() as u64, begin, 0)
-            }
-            "W2" => {
-                let (senders, _tasks) = population(count, &done);
-                settle(count).await;
-                let begin = Instant::now();
-                for sender in &senders {
-                    let _ = sender.send(1);
-                }
-                done.wait();
-                timed(count, begin, 0)
-            }
-            "W3" => flood(count * 10).await,
-            "W4" => rally(count).await,
-            "W6" => {
-                let before = resident();
-                let actors = population(count, &done);
-                settle(count).await;
-                let bytes = (resident() - before) / count.max(1);
-                drop(actors);
-                Outcome { ops: count, seconds: 0.0, bytes, wrong: 0 }
-            }
-            "W7" => {
-                let (senders, tasks) = population(count, &done);
-                settle(count).await;
-                let begin = Instant::now();
-                drop(senders);
-                for task in tasks {
-                    let _ = task.await;
-                }
-                timed(count, begin, 0)
-            }
-            _ => return None,
-        })
-    }
-
-    pub(super) fn run(name: &str, scale: f64) -> Option<Outcome> {
-        let runtime = tokio::runtime::Builder::new_multi_thread().build().ok()?;
-        runtime.block_on(workload(name, (100_000.0 * scale) as u64))
-    }
-}
-
 fn main() -> std::process::ExitCode {
     let mut arguments = std::env::args().skip(1);
     let workload = arguments.next().unwrap_or_default();
     let scale = arguments.next().and_then(|text| text.parse().ok()).unwrap_or(1.0);
-    let system = arguments.next().unwrap_or_else(|| "iris".to_owned());
     let workers = std::env::var("IRIS_WORKERS").ok().and_then(|text| text.parse().ok());
-    let outcome = match system.as_str() {
-        "iris" => on_iris::run(&workload, scale, workers),
-        "tokio" => on_tokio::run(&workload, scale),
-        _ => None,
-    };
-    let Some(Outcome { ops, seconds, bytes, wrong }) = outcome else {
-        eprintln!("usage: actor_bench W1|W2|W3|W4|W5|W6|W7|CPU [SCALE] [iris|tokio] (tokio has no W5)");
+    let Some(Outcome { ops, seconds, bytes, wrong }) = on_iris::run(&workload, scale, workers) else {
+        eprintln!("usage: iris-actors W1|W2|W3|W4|W5|W6|W7|CPU [SCALE]");
         return 3.into();
     };
     println!(
-        "{{\"workload\":\"{workload}\",\"system\":\"{system}\",\"ops\":{ops},\"seconds\":{seconds:.6},\"bytes_per_actor\":{bytes},\"wrong\":{wrong},\"per_second\":{:.0}}}",
-        if seconds > 0.0 { ops as f64 / seconds } else { 0.0 }
+        "{{\"workload\":\"{workload}\",\"ops\":{ops},\"seconds\":{seconds:.6},\"bytes_per_actor\":{bytes},\"wrong\":{wrong}}}"
     );
     0.into()
 }

@@ -1,0 +1,34 @@
+"""The stubs name what is there: every public method of the compiled classes and of `Runtime`, and nothing else."""
+
+import ast
+import inspect
+import pathlib
+
+import pytest
+
+import iris
+from iris import _iris
+
+PACKAGE = pathlib.Path(iris.__file__).parent
+
+
+def declared(stub, name):
+    tree = ast.parse((PACKAGE / stub).read_text(encoding="utf-8"))
+    cls = next(node for node in tree.body if isinstance(node, ast.ClassDef) and node.name == name)
+    functions = {node.name for node in cls.body if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))}
+    fields = {node.target.id for node in cls.body if isinstance(node, ast.AnnAssign)}
+    return {name for name in functions | fields if not name.startswith("_")}
+
+
+def public(cls):
+    return {name for name, _ in inspect.getmembers(cls) if not name.startswith("_")}
+
+
+@pytest.mark.parametrize("name", ["PyRuntime", "Ref", "Inbox", "ReadyQueue", "SupervisorCore", "PySystemMessage", "ExitReason", "Down"])
+def test_compiled_classes(name):
+    assert declared("_iris.pyi", name) == public(getattr(_iris, name))
+
+
+def test_runtime():
+    assert declared("runtime.pyi", "Runtime") == public(iris.Runtime)
+    assert (PACKAGE / "py.typed").exists()
