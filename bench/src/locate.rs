@@ -12,6 +12,8 @@ use std::process::{Command, Stdio};
 pub(crate) struct Places {
     /// The top of the tree.
     pub(crate) root: PathBuf,
+    /// The cache folder, where the tests keep their virtual environment.
+    pub(crate) cache: PathBuf,
     /// The folder of the executables that `make bench-peers` installed.
     pub(crate) peers: PathBuf,
 }
@@ -30,7 +32,8 @@ impl Places {
                 start.display()
             )));
         };
-        Ok(Places { root: root.to_owned(), peers: cache().join("peers/bin") })
+        let cache = cache();
+        Ok(Places { root: root.to_owned(), peers: cache.join("peers/bin"), cache })
     }
 
     /// A file below `bench/`.

@@ -103,7 +103,8 @@ fn default_command(places: &Places, half: Half) -> Option<(PathBuf, Vec<String>)
         Half::Rust => Some((places.ours("PITHOS_BENCH_IRIS_ACTORS", "iris-actors")?, Vec::new())),
         Half::Python => {
             let script = places.bench("actors/iris_actors.py");
-            let python = [places.root.join(".venv/bin/python")].into_iter().find(|path| path.exists())?;
+            let candidates = [places.root.join(".venv/bin/python"), places.cache.join("venv/bin/python")];
+            let python = candidates.into_iter().find(|path| path.exists())?;
             script.exists().then(|| (python, vec![script.to_string_lossy().into_owned()]))
         }
     }

@@ -78,9 +78,12 @@ impl Input {
         self.buffer.get(self.position + offset).copied()
     }
 
-    /// The byte after the current one, skipping continuations.
+    /// The byte after the current one, skipping continuations. Nothing is after the end of a line: no operator goes on
+    /// there, and looking would wait for a line that whoever types has not written yet.
     pub fn after_current(&mut self) -> Option<u8> {
-        self.current()?;
+        if self.current()? == b'\n' {
+            return None;
+        }
         let saved = self.position;
         self.position += 1;
         let next = self.current();
@@ -195,4 +198,38 @@ impl Input {
 
 fn count_newlines(bytes: &[u8]) -> u32 {
     bytes.iter().filter(|b| **b == b'\n').count() as u32
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::state::variables::Variables;
+    use crate::syntax::{Context, Next, Parser};
+    use std::cell::Cell;
+    use std::rc::Rc;
+
+    /// Gives one line at a time and counts what was asked for.
+    struct Typed(Vec<&'static str>, Rc<Cell<usize>>);
+
+    impl LineSource for Typed {
+        fn read_line(&mut self, buffer: &mut Bytes) -> bool {
+            let asked = self.1.get();
+            self.1.set(asked + 1);
+            self.0.get(asked).map(|line| buffer.extend_from_slice(line.as_bytes())).is_some()
+        }
+    }
+
+    #[test]
+    fn a_command_is_complete_at_its_newline() {
+        for lines in
+            [vec!["echo hi\n", "echo there\n"], vec!["a && b &\n", "c\n"], vec!["x=1; { y; }\n", "z\n"]]
+        {
+            let asked = Rc::new(Cell::new(0));
+            let mut input = Input::from_source(Box::new(Typed(lines.clone(), Rc::clone(&asked))));
+            let mut variables = Variables::default();
+            let context = Context { variables: &mut variables, aliases: None, extglob: true, posix: false };
+            assert!(matches!(Parser::new(&mut input, context).next_command(), Ok(Next::List(_))));
+            assert_eq!(asked.get(), 1, "{lines:?}");
+        }
+    }
 }
