@@ -116,3 +116,93 @@ fn eval_and_function() {
     check("eval('1;;;')", "1");
     check("(0, eval)('var z = 1; z')", "1");
 }
+
+/// Modules from a table of texts.
+struct Table(&'static [(&'static str, &'static str)]);
+
+impl cynic::vm::modules::ModuleLoader for Table {
+    fn resolve(&self, _referrer: &str, specifier: &str) -> Result<String, String> {
+        Ok(specifier.to_owned())
+    }
+    fn load(&self, key: &str, _kind: cynic::vm::modules::ModuleKind) -> Result<String, String> {
+        let row = self.0.iter().find(|(name, _)| *name == key);
+        row.map(|(_, text)| (*text).to_owned()).ok_or_else(|| "no such module".to_owned())
+    }
+}
+
+/// Evaluates the module `main` of `modules`; the result is the global `out` as a string.
+#[track_caller]
+fn check_modules(modules: &'static [(&'static str, &'static str)], expected: &str) {
+    let mut vm = Vm::new(Options { hardened: false, ..Options::default() });
+    vm.set_module_loader(std::rc::Rc::new(Table(modules)));
+    let result = vm
+        .evaluate_script("setup.js", "var out = []")
+        .and_then(|_| vm.load_module("main"))
+        .and_then(|module| vm.evaluate_module(module))
+        .and_then(|_| vm.run_jobs())
+        .and_then(|()| vm.evaluate_script("out.js", "out.join()"));
+    let text = match result {
+        Ok(value) => vm.to_string(value).map(|s| s.to_rust_string()).unwrap_or_default(),
+        Err(_) => {
+            let error = vm.take_exception();
+            format!("throws {}", vm.to_string(error).map(|s| s.to_rust_string()).unwrap_or_default())
+        }
+    };
+    assert_eq!(text, expected);
+}
+
+#[test]
+fn modules() {
+    check_modules(
+        &[
+            (
+                "main",
+                "import d, { n, bump } from 'a'; import * as ns from 'a'; bump(); out.push(d, n, ns.n, Object.keys(ns))",
+            ),
+            ("a", "export let n = 1; export function bump() { n++ } export default 'd'"),
+        ],
+        "d,2,2,bump,default,n",
+    );
+    check_modules(
+        &[
+            ("main", "import { f } from 'b'; export function g() { return 'g' } out.push(f())"),
+            ("b", "import { g } from 'main'; export function f() { return g() + 'f' }"),
+        ],
+        "gf",
+    );
+    check_modules(
+        &[
+            (
+                "main",
+                "import { x } from 'a'; out.push(x); out.push(await import('c').then(m => m.default.k))",
+            ),
+            ("a", "export let x = await 5"),
+            ("c", "export default { k: import.meta.url }"),
+        ],
+        "5,c",
+    );
+    check_modules(
+        &[("main", "import j from 'j' with { type: 'json' }; out.push(j.a)"), ("j", "{\"a\": 7}")],
+        "7",
+    );
+    check_modules(
+        &[("main", "import { nope } from 'a'"), ("a", "")],
+        "throws SyntaxError: the export 'nope' that 'main' asks for is not there",
+    );
+}
+
+#[test]
+fn resources() {
+    check(
+        "let r = []; { using a = { [Symbol.dispose]() { r.push('a') } }; using b = { [Symbol.dispose]() { r.push('b') } }; r.push(1) } r",
+        "1,b,a",
+    );
+    check(
+        "let r = []; (async () => { await using a = { async [Symbol.asyncDispose]() { r.push('a') } }; r.push(1) })(); r",
+        "1,a",
+    );
+    check(
+        "try { using a = { [Symbol.dispose]() { throw 2 } }; throw 1 } catch (e) { e.error + ',' + e.suppressed }",
+        "2,1",
+    );
+}

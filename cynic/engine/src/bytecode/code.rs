@@ -6,7 +6,7 @@
 use std::rc::Rc;
 
 /// A string of the program: UTF-8 where possible, UTF-16 where it has lone surrogates.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Text {
     /// Well-formed text.
     Utf8(Box<str>),

@@ -102,6 +102,7 @@ pub fn exotic_set(vm: &mut Vm, o: Object, key: PropertyKey, v: Value, receiver: 
 fn exotic_methods(kind: ObjectKind) -> &'static ExoticMethods {
     static DEFAULT: ExoticMethods = ORDINARY;
     match kind {
+        ObjectKind::ModuleNamespace => &crate::vm::modules::namespace::METHODS,
         ObjectKind::Proxy => &crate::builtins::proxy::METHODS,
         ObjectKind::String => &crate::builtins::string_exotic::METHODS,
         ObjectKind::TypedArray => &crate::builtins::typed_array_exotic::METHODS,

@@ -175,3 +175,8 @@ mod tests {
         });
     }
 }
+
+/// The value of a JSON text, as a JSON module has it.
+pub(crate) fn parse_text(vm: &mut Vm, text: crate::string::JsStr) -> JsResult<Value> {
+    parse::parse(vm, text, None)
+}

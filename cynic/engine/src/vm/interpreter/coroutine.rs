@@ -243,8 +243,9 @@ pub(crate) fn abandon(vm: &mut Vm, frame: *mut Frame, abrupt: Abrupt) -> Option<
         return None;
     }
     match coroutine.kind {
-        CoroutineKind::Generator | CoroutineKind::Module => None,
-        CoroutineKind::AsyncFunction => {
+        CoroutineKind::Generator => None,
+        CoroutineKind::Module if !coroutine.promise.get().is_object() => None,
+        CoroutineKind::AsyncFunction | CoroutineKind::Module => {
             let reason = vm.take_exception();
             let promise = coroutine.promise.get();
             if let Some(promise) = promise.as_object() {

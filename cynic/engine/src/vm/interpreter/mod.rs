@@ -84,6 +84,10 @@ pub struct Interpreter {
     pub exit: JsResult<Value>,
     /// Jobs to run, oldest first.
     pub jobs: std::collections::VecDeque<super::jobs::Job>,
+    /// Where modules come from.
+    pub loader: Option<std::rc::Rc<dyn super::modules::ModuleLoader>>,
+    /// Counts modules in the order of their asynchronous evaluation.
+    pub module_order: u64,
     /// Promises that were rejected with nobody to handle it, for the host to report.
     pub rejections: Vec<Value>,
 }
@@ -112,6 +116,8 @@ impl Interpreter {
             frame: frames,
             exit: Ok(Value::UNDEFINED),
             jobs: std::collections::VecDeque::new(),
+            loader: None,
+            module_order: 0,
             rejections: Vec::new(),
         }
     }

@@ -122,6 +122,10 @@ slow_paths! {
             }
             return next;
         }
+        if let Some(promise) = coroutine.promise.get().as_object() {
+            // A module with top-level await.
+            promise::fulfill_promise(s.vm(), promise, Value::UNDEFINED);
+        }
         coroutine::finish(s, value)
     }
     fn import_meta(s) {
