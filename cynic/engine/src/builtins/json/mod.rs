@@ -89,6 +89,11 @@ fn enumerable_own_keys(vm: &mut Vm, object: Object) -> JsResult<RootedVec<Proper
     Ok(kept)
 }
 
+/// The value of a JSON text, as a JSON module has it.
+pub(crate) fn parse_text(vm: &mut Vm, text: crate::string::JsStr) -> JsResult<Value> {
+    parse::parse(vm, text, None)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -174,9 +179,4 @@ mod tests {
             assert_eq!(round_trip(vm, &deep, Value::UNDEFINED).as_deref(), Ok(deep.as_str()));
         });
     }
-}
-
-/// The value of a JSON text, as a JSON module has it.
-pub(crate) fn parse_text(vm: &mut Vm, text: crate::string::JsStr) -> JsResult<Value> {
-    parse::parse(vm, text, None)
 }

@@ -5,7 +5,7 @@
 use super::Module;
 use super::link::{Resolution, exported_names, resolve_export};
 use crate::gc::{Data, Gc, RootedVec, Trace, Tracer, ValueArray};
-use crate::object::internal_methods::{ExoticMethods, ORDINARY};
+use crate::object::internal_methods::ExoticMethods;
 use crate::object::{Object, ObjectKind, OwnProperty, PropertyDescriptor, flags};
 use crate::property_key::PropertyKey;
 use crate::shape::attrs;
@@ -40,7 +40,6 @@ pub static METHODS: ExoticMethods = ExoticMethods {
     set: |_, _, _, _, _| Ok(false),
     delete: |vm, o, key| Ok(find(o, key).is_none() && (!key.is_symbol() || vm.ordinary_delete(o, key))),
     own_property_keys,
-    ..ORDINARY
 };
 
 fn data(o: Object) -> Option<Gc<Data<Namespace>>> {
