@@ -7,6 +7,7 @@ use std::sync::Arc;
 use iris_runtime::{Behaviour, Context, Direction, ExitReason, Flow, Signal};
 use pyo3::exceptions::PySystemExit;
 use pyo3::prelude::*;
+use pyo3::{PyTraverseError, PyVisit};
 
 use crate::compat::Compat;
 use crate::exit;
@@ -82,6 +83,16 @@ impl PyBehaviour {
 
     fn hook(&self, which: impl Fn(&Hooks) -> Option<&Py<PyAny>>) -> Option<&Py<PyAny>> {
         self.hooks.as_deref().and_then(which)
+    }
+
+    /// Shows the garbage collector what this behaviour refers to.
+    pub(crate) fn visit(&self, visit: &PyVisit<'_>) -> Result<(), PyTraverseError> {
+        visit.call(&self.handler)?;
+        let Some(hooks) = &self.hooks else { return Ok(()) };
+        for hook in [&hooks.started, &hooks.stopped, &hooks.code_change, &hooks.instance] {
+            visit.call(hook)?;
+        }
+        Ok(())
     }
 
     fn compat_state(&self) -> &Arc<Compat> {

@@ -7,11 +7,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Wake, Waker};
 use std::time::Duration;
 
-use iris_runtime::{Inbox as CoreInbox, Nothing, Received};
+use iris_runtime::{Handle, Inbox as CoreInbox, Nothing, Received};
 use parking_lot::Mutex;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 
+use crate::compat::Compat;
 use crate::core::Core;
 use crate::exit;
 use crate::message::{Message, Reply};
@@ -73,14 +74,15 @@ struct State {
 pub(crate) struct Inbox {
     state: Mutex<Option<State>>,
     waker: Option<(Arc<TokenWaker>, Waker)>,
-    core: Arc<Core>,
+    handle: Handle,
+    compat: Arc<Compat>,
     pid: u64,
     system_messages: bool,
 }
 
 impl Inbox {
     pub(crate) fn new(
-        core: Arc<Core>,
+        core: &Core,
         inbox: CoreInbox<Message>,
         queue: Option<Py<ReadyQueue>>,
         system_messages: bool,
@@ -91,7 +93,14 @@ impl Inbox {
             (token.clone(), Waker::from(token))
         });
         let pid = inbox.pid().to_bits();
-        Self { state: Mutex::new(Some(State { inbox, reply: None })), waker, core, pid, system_messages }
+        Self {
+            state: Mutex::new(Some(State { inbox, reply: None })),
+            waker,
+            handle: core.handle.clone(),
+            compat: core.compat.clone(),
+            pid,
+            system_messages,
+        }
     }
 
     fn item(
@@ -179,7 +188,7 @@ impl Inbox {
         let (waker, _) = self.waker.as_ref()?;
         let waker = Arc::downgrade(waker);
         let delay = Duration::from_secs_f64(seconds.clamp(0.0, 1e9));
-        let timer = self.core.handle.run_after(delay, move || {
+        let timer = self.handle.run_after(delay, move || {
             if let Some(waker) = waker.upgrade() {
                 waker.ring();
             }
@@ -189,7 +198,7 @@ impl Inbox {
 
     /// Takes a timer of `ring_after` back.
     fn cancel_ring(&self, timer: u64) {
-        self.core.handle.cancel_timer(iris_runtime::TimerId(timer));
+        self.handle.cancel_timer(iris_runtime::TimerId(timer));
     }
 
     /// Answers the request that was received last. False if it was not one.
@@ -214,7 +223,9 @@ impl Inbox {
     fn close(&self, py: Python<'_>, error: Option<Bound<'_, PyAny>>) {
         let Some(mut state) = self.state.lock().take() else { return };
         if let Some((waker, _)) = &self.waker {
-            drop(waker.token.lock().take());
+            // Taken out first: what the token's end runs may ring again.
+            let token = waker.token.lock().take();
+            drop(token);
         }
         let reason = match error {
             Some(error) => {
@@ -226,7 +237,7 @@ impl Inbox {
             None if state.inbox.exit_requested() => state.inbox.exit_reason(),
             None => iris_runtime::ExitReason::Normal,
         };
-        self.core.compat.remember(state.inbox.pid(), &reason);
+        self.compat.remember(state.inbox.pid(), &reason);
         state.inbox.set_reason(reason);
         drop(state);
     }

@@ -1,14 +1,15 @@
 //! `Ref`: a typed reference to one actor. Owns sending any object, asking and ending; leaves asyncio to `aio.py`. Invariant: a
-//! reference keeps neither the behaviour nor the messages of an actor that has ended.
+//! reference keeps neither the behaviour nor the messages of an actor that has ended, and does not keep its runtime running.
 
 use std::sync::Arc;
 use std::time::Duration;
 
-use iris_runtime::{ActorRef, CallError, Overflow, TimerId, call_pair};
+use iris_runtime::{ActorRef, CallError, Handle, Overflow, TimerId, call_pair};
 use pyo3::exceptions::{PyTimeoutError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 
+use crate::compat::Compat;
 use crate::core::Core;
 use crate::exit;
 use crate::message::{Message, NoReply, Outcome, Reply};
@@ -20,13 +21,14 @@ static ASK: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
 /// A reference to an actor.
 #[pyclass(frozen, weakref, name = "Ref", module = "iris")]
 pub(crate) struct Ref {
-    core: Arc<Core>,
+    handle: Handle,
+    compat: Arc<Compat>,
     actor: ActorRef<Message>,
 }
 
 impl Ref {
-    pub(crate) fn new(core: Arc<Core>, actor: ActorRef<Message>) -> Self {
-        Self { core, actor }
+    pub(crate) fn new(core: &Core, actor: ActorRef<Message>) -> Self {
+        Self { handle: core.handle.clone(), compat: core.compat.clone(), actor }
     }
 }
 
@@ -60,7 +62,7 @@ impl Ref {
     /// Why the actor ended, if it failed.
     #[getter]
     fn exit_reason(&self) -> Option<exit::ExitReason> {
-        self.core.compat.reason(self.actor.pid()).map(exit::ExitReason)
+        self.compat.reason(self.actor.pid()).map(exit::ExitReason)
     }
 
     /// Sends any object, by reference. True if it was accepted.
@@ -80,7 +82,7 @@ impl Ref {
     /// Sends once after a number of seconds; returns the timer's id.
     fn send_after(&self, seconds: f64, message: Py<PyAny>) -> u64 {
         let delay = Duration::from_secs_f64(seconds.clamp(0.0, 1e9));
-        self.core.handle.send_after(delay, &self.actor, Message::Object(message)).0
+        self.handle.send_after(delay, &self.actor, Message::Object(message)).0
     }
 
     /// Sends again and again; returns the timer's id.
@@ -90,12 +92,12 @@ impl Ref {
         }
         let shared = Arc::new(message);
         let period = Duration::from_secs_f64(seconds.min(1e9));
-        Ok(self.core.handle.send_interval(period, &self.actor, move || Message::Shared(shared.clone())).0)
+        Ok(self.handle.send_interval(period, &self.actor, move || Message::Shared(shared.clone())).0)
     }
 
     /// Cancels a timer.
     fn cancel_timer(&self, id: u64) -> bool {
-        self.core.handle.cancel_timer(TimerId(id))
+        self.handle.cancel_timer(TimerId(id))
     }
 
     /// Asks and waits, without the GIL. Raises what the handler raised, `NoReply`, or `TimeoutError`.
@@ -106,7 +108,7 @@ impl Ref {
         if !send_to(py, &self.actor, Message::Ask(message, Reply::to_thread(reply))) {
             return Err(call_error(CallError::NotAccepted));
         }
-        let outcome = py.detach(|| self.core.handle.wait_for(call, timeout));
+        let outcome = py.detach(|| self.handle.wait_for(call, timeout));
         match outcome {
             Ok(Ok(value)) => Ok(value),
             Ok(Err(error)) => Err(PyErr::from_value(error.into_bound(py))),
@@ -139,7 +141,7 @@ impl Ref {
 
     /// Ends the actor after the messages that wait now.
     fn stop(&self) -> bool {
-        end_in_order(&self.core, self.actor.pid())
+        end_in_order(&self.handle, self.actor.pid())
     }
 
     /// Ends the actor before its next message.
@@ -151,29 +153,29 @@ impl Ref {
 
     /// Links with another actor.
     fn link(&self, other: &Bound<'_, PyAny>) -> PyResult<bool> {
-        Ok(self.core.handle.link(self.actor.pid(), crate::compat::pid_of(other)?))
+        Ok(self.handle.link(self.actor.pid(), crate::compat::pid_of(other)?))
     }
 
     /// Unlinks from another actor.
     fn unlink(&self, other: &Bound<'_, PyAny>) -> PyResult<bool> {
-        Ok(self.core.handle.unlink(self.actor.pid(), crate::compat::pid_of(other)?))
+        Ok(self.handle.unlink(self.actor.pid(), crate::compat::pid_of(other)?))
     }
 
     /// Lets this actor get a `Down` when the other ends; returns the monitor's number.
     fn monitor(&self, other: &Bound<'_, PyAny>) -> PyResult<u64> {
-        Ok(self.core.handle.monitor(self.actor.pid(), crate::compat::pid_of(other)?).0)
+        Ok(self.handle.monitor(self.actor.pid(), crate::compat::pid_of(other)?).0)
     }
 
     /// The behaviour's version, from 1.
     #[getter]
     fn version(&self) -> Option<u32> {
-        self.core.handle.version(self.actor.pid())
+        self.handle.version(self.actor.pid())
     }
 
     /// Goes back to an earlier behaviour.
     #[pyo3(signature = (steps=1))]
     fn rollback(&self, steps: usize) -> PyResult<u32> {
-        let version = self.core.handle.rollback(self.actor.pid(), steps);
+        let version = self.handle.rollback(self.actor.pid(), steps);
         version.ok_or_else(|| {
             pyo3::exceptions::PyRuntimeError::new_err("the history of behaviours is too short")
         })
@@ -194,7 +196,7 @@ impl Ref {
             "spill" => Overflow::Spill(target()?),
             other => return Err(PyValueError::new_err(format!("unknown policy {other:?}"))),
         };
-        self.core.handle.set_overflow(self.actor.pid(), Some(capacity), policy);
+        self.handle.set_overflow(self.actor.pid(), Some(capacity), policy);
         Ok(())
     }
 
@@ -204,7 +206,7 @@ impl Ref {
 
     fn __eq__(&self, other: &Bound<'_, PyAny>) -> bool {
         let Ok(other) = other.cast::<Self>() else { return false };
-        other.get().actor.pid() == self.actor.pid() && Arc::ptr_eq(&other.get().core, &self.core)
+        other.get().actor.pid() == self.actor.pid() && Arc::ptr_eq(&other.get().compat, &self.compat)
     }
 
     fn __hash__(&self) -> u64 {

@@ -6,11 +6,12 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use iris_runtime::{
-    ActorRef, ExitReason, Overflow, Pid, SendError, SpawnError, SpawnOptions, StopReport, TimerId,
+    ActorRef, ExitReason, Handle, Overflow, Pid, SendError, SpawnError, SpawnOptions, StopReport, TimerId,
 };
 use pyo3::exceptions::{PyRuntimeError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyByteArray, PyBytes, PyDict, PyMemoryView};
+use pyo3::{PyTraverseError, PyVisit};
 
 use crate::behaviour::{Hooks, Observer, PyBehaviour};
 use crate::compat::{self, Store};
@@ -125,6 +126,28 @@ impl PyRuntime {
     #[new]
     fn new() -> Self {
         Self { core: Core::new() }
+    }
+
+    // ---- garbage collection -----------------------------------------------------------------------------------------
+
+    /// Handlers often refer to their runtime. When nobody else holds the system, what its idle actors refer to belongs to this object,
+    /// and the collector can see that the whole is garbage. Only the executor's pool is shown: its turns need the GIL, so nothing moves
+    /// between the collector's two passes; what is not shown counts as referred to from outside.
+    fn __traverse__(&self, visit: PyVisit<'_>) -> Result<(), PyTraverseError> {
+        let mut result = Ok(());
+        if Arc::strong_count(&self.core) == 1 && !self.core.is_forked() {
+            self.core.handle.visit_behaviours(PYTHON_POOL, &mut |behaviour| {
+                if let (Ok(()), Some(behaviour)) = (&result, behaviour.downcast_ref::<PyBehaviour>()) {
+                    result = behaviour.visit(&visit);
+                }
+            });
+        }
+        result
+    }
+
+    /// The actors end on their own threads and drop their handlers there.
+    fn __clear__(&self) {
+        self.core.handle.request_stop();
     }
 
     // ---- spawning -------------------------------------------------------------------------------------------------
@@ -253,8 +276,8 @@ impl PyRuntime {
             ..SpawnOptions::default()
         };
         let (actor, inbox) = self.core.handle.spawn_inbox::<Message>(options).map_err(spawn_error)?;
-        let inbox = Inbox::new(self.core.clone(), inbox, queue, system_messages);
-        Ok((Ref::new(self.core.clone(), actor), inbox))
+        let inbox = Inbox::new(&self.core, inbox, queue, system_messages);
+        Ok((Ref::new(&self.core, actor), inbox))
     }
 
     /// Spawns a modern actor: `receive(message)`, with the hooks of its class.
@@ -284,7 +307,7 @@ impl PyRuntime {
         let hooks = hooks(started, stopped, code_change, instance);
         let behaviour = PyBehaviour::actor(receive.unbind(), &self.core.compat, hooks);
         let actor = self.core.handle.spawn_with(options, behaviour).map_err(spawn_error)?;
-        Ok(Ref::new(self.core.clone(), actor))
+        Ok(Ref::new(&self.core, actor))
     }
 
     // ---- sending --------------------------------------------------------------------------------------------------
@@ -729,7 +752,7 @@ impl PyRuntime {
 
     /// The reference behind a pid, if the actor lives.
     fn _ref(&self, pid: u64) -> Option<Ref> {
-        self.actor(pid).map(|actor| Ref::new(self.core.clone(), actor))
+        self.actor(pid).map(|actor| Ref::new(&self.core, actor))
     }
 
     /// Monitors `target` for `watcher`; returns the monitor's number.
@@ -778,6 +801,6 @@ pub(crate) fn current_pid() -> Option<u64> {
 }
 
 /// Ends in order, for `Ref::stop`.
-pub(crate) fn end_in_order(core: &Core, pid: Pid) -> bool {
-    core.handle.exit_in_order(pid, ExitReason::Normal)
+pub(crate) fn end_in_order(handle: &Handle, pid: Pid) -> bool {
+    handle.exit_in_order(pid, ExitReason::Normal)
 }

@@ -4,20 +4,20 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use iris_runtime::SpawnOptions;
 use iris_runtime::supervisor::{Backoff, ChildSpec, Restart, Shutdown, Strategy, Supervisor, SupervisorRef};
+use iris_runtime::{Handle, SpawnOptions};
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 
-use crate::compat::{pid_of, start_with};
-use crate::core::Core;
+use crate::compat::{Compat, pid_of, start_with};
 use crate::host::PYTHON_POOL;
 use crate::runtime::PyRuntime;
 
 /// A running supervisor.
 #[pyclass(frozen, weakref, module = "iris._iris")]
 pub(crate) struct SupervisorCore {
-    core: Arc<Core>,
+    handle: Handle,
+    compat: Arc<Compat>,
     supervisor: SupervisorRef,
 }
 
@@ -79,9 +79,9 @@ impl SupervisorCore {
             parent: parent.map(iris_runtime::Pid::from_bits),
             ..SpawnOptions::default()
         };
-        let core = runtime.core.clone();
+        let core = &runtime.core;
         let supervisor = py.detach(|| options.start(&core.handle, place)).map_err(failure)?;
-        Ok(Self { core, supervisor })
+        Ok(Self { handle: core.handle.clone(), compat: core.compat.clone(), supervisor })
     }
 
     /// The supervisor's pid.
@@ -93,7 +93,7 @@ impl SupervisorCore {
     /// Whether it has not ended.
     #[getter]
     fn alive(&self) -> bool {
-        self.core.handle.is_alive(self.supervisor.pid())
+        self.handle.is_alive(self.supervisor.pid())
     }
 
     /// Starts a child with `factory() -> pid or ref`. `shutdown` is seconds, 0 for a kill at once, None for no limit.
@@ -106,40 +106,40 @@ impl SupervisorCore {
         restart_name: &str,
         shutdown_s: Option<f64>,
     ) -> PyResult<u64> {
-        let spec = ChildSpec::new(id, start_with(factory, self.core.compat.clone()));
+        let spec = ChildSpec::new(id, start_with(factory, self.compat.clone()));
         let spec = spec.restart(restart(restart_name)?).shutdown(shutdown(shutdown_s));
         let started = py.detach(|| {
             let call = self.supervisor.start_child(spec);
-            self.core.handle.wait_for(call, None)
+            self.handle.wait_for(call, None)
         });
         started.map_err(failure)?.map(iris_runtime::Pid::to_bits).map_err(failure)
     }
 
     /// Stops a child; its specification stays.
     fn terminate_child(&self, py: Python<'_>, id: &str) -> PyResult<bool> {
-        py.detach(|| self.core.handle.wait_for(self.supervisor.terminate_child(id), None)).map_err(failure)
+        py.detach(|| self.handle.wait_for(self.supervisor.terminate_child(id), None)).map_err(failure)
     }
 
     /// Starts a stopped child again.
     fn restart_child(&self, py: Python<'_>, id: &str) -> PyResult<u64> {
-        let started = py.detach(|| self.core.handle.wait_for(self.supervisor.restart_child(id), None));
+        let started = py.detach(|| self.handle.wait_for(self.supervisor.restart_child(id), None));
         started.map_err(failure)?.map(iris_runtime::Pid::to_bits).map_err(failure)
     }
 
     /// Forgets a stopped child.
     fn delete_child(&self, py: Python<'_>, id: &str) -> PyResult<bool> {
-        py.detach(|| self.core.handle.wait_for(self.supervisor.delete_child(id), None)).map_err(failure)
+        py.detach(|| self.handle.wait_for(self.supervisor.delete_child(id), None)).map_err(failure)
     }
 
     /// Stops supervising a child that runs on.
     fn release(&self, py: Python<'_>, child: &Bound<'_, PyAny>) -> PyResult<bool> {
         let pid = pid_of(child)?;
-        py.detach(|| self.core.handle.wait_for(self.supervisor.release(pid), None)).map_err(failure)
+        py.detach(|| self.handle.wait_for(self.supervisor.release(pid), None)).map_err(failure)
     }
 
     /// The children in the order of their start: (id, pid or None, restarts).
     fn which_children(&self, py: Python<'_>) -> PyResult<Vec<(String, Option<u64>, u64)>> {
-        let children = py.detach(|| self.core.handle.wait_for(self.supervisor.which_children(), None));
+        let children = py.detach(|| self.handle.wait_for(self.supervisor.which_children(), None));
         let row = |child: iris_runtime::supervisor::ChildInfo| {
             (child.id, child.pid.map(|pid| pid.to_bits()), child.restarts)
         };
@@ -148,6 +148,6 @@ impl SupervisorCore {
 
     /// Stops the children in reverse order, then the supervisor.
     fn shutdown(&self) -> bool {
-        self.supervisor.shutdown(&self.core.handle)
+        self.supervisor.shutdown(&self.handle)
     }
 }

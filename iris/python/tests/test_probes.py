@@ -6,6 +6,7 @@ import subprocess
 import sys
 import threading
 import time
+import weakref
 
 import pytest
 
@@ -325,6 +326,39 @@ def test_runtimes_made_and_dropped_leave_nothing():
     gc.collect()
     wait_until(lambda: len(os.listdir("/proc/self/task")) <= threads + 3, "the threads' end")
     assert resident() - before < 8 << 20, f"{(resident() - before) >> 10} KiB more after 1,000 runtimes"
+
+
+@pytest.mark.parametrize("kind", ["handler", "class", "swapped", "pull"])
+def test_a_dropped_runtime_whose_actors_refer_to_it_is_collected(kind):
+    class Actor:
+        def receive(self, message):
+            self.system.send(self.ref, message)
+
+    def one():
+        system = iris.System()
+        if kind == "class":
+            ref = system.spawn(Actor)
+        elif kind == "pull":
+            runtime = iris.Runtime()
+            pid = runtime.spawn_with_mailbox(lambda mailbox: mailbox.recv())
+            return weakref.ref(runtime), lambda: runtime_gone(pid)
+        else:
+            ref = system.spawn(lambda message: system.actor_count())
+            if kind == "swapped":
+                system.hot_swap(ref, lambda message: (system, ref))
+            ref.ask_sync(1, timeout=10)
+        return weakref.ref(system), lambda: ref.alive
+
+    def runtime_gone(pid):
+        return False
+
+    watched, alive = one()
+
+    def gone():
+        gc.collect()
+        return watched() is None and not alive()
+
+    wait_until(gone, "the collection of the runtime")
 
 
 def test_memory_comes_back():

@@ -55,6 +55,9 @@ pub(crate) trait AnyCell: Runnable + Any + Send + Sync {
     fn snapshot(&self) -> CellSnapshot;
     fn version(&self) -> u32;
     fn is_pull(&self) -> bool;
+    /// Shows the behaviours that nobody runs: the current one and the versions kept.
+    fn visit(&self, visitor: &mut dyn FnMut(&dyn Any));
+    fn pool(&self) -> u8;
     fn rollback(self: Arc<Self>, steps: usize) -> Option<u32>;
     fn set_overflow(&self, capacity: Option<usize>, policy: crate::mailbox::Overflow) -> bool;
 }
@@ -139,12 +142,19 @@ impl<M: Send + 'static> Cell<M> {
     }
 
     pub(crate) fn control(self: &Arc<Self>, control: Control<Logic<M>>) -> bool {
+        self.try_control(control).is_none()
+    }
+
+    /// Gives back what a dead cell did not take, so that the caller chooses where it is dropped.
+    fn try_control(self: &Arc<Self>, control: Control<Logic<M>>) -> Option<Envelope<M, Logic<M>>> {
         match self.mailbox.push(Envelope::Control(Box::new(control)), Fit::OverCapacity, None) {
             Push::Queued(wake) => {
                 self.wake(wake);
-                true
+                None
             }
-            _ => false,
+            // Control is never evicted.
+            Push::Evicted(..) => None,
+            Push::Full(envelope, _) | Push::Dead(envelope) => Some(envelope),
         }
     }
 
@@ -238,7 +248,8 @@ impl<M: Send + 'static> Cell<M> {
         let behaviour = turn.behaviour;
         self.end(unread, &reason);
         drop_quietly(behaviour);
-        drop_quietly(self.versions.lock().take());
+        let versions = self.versions.lock().take();
+        drop_quietly(versions);
     }
 
     /// Closes the cell and tells everybody who should know. Shared with pull actors, whose owner ends them.
@@ -335,6 +346,17 @@ impl<M: Send + 'static> AnyCell for Cell<M> {
         }
     }
 
+    fn pool(&self) -> u8 {
+        self.pool
+    }
+
+    fn visit(&self, visitor: &mut dyn FnMut(&dyn Any)) {
+        self.mailbox.visit(|behaviour| visitor(&**behaviour as &dyn Any));
+        if let Some(versions) = self.versions.lock().as_ref() {
+            versions.visit(visitor);
+        }
+    }
+
     fn is_pull(&self) -> bool {
         self.mailbox.is_pull()
     }
@@ -362,8 +384,9 @@ impl<M: Send + 'static> Cell<M> {
     pub(crate) fn swap(self: &Arc<Self>, behaviour: Logic<M>) -> Option<u32> {
         let mut slot = self.versions.lock();
         let version = slot.get_or_insert_with(Box::default).declare_swap();
-        let queued = self.control(Control::Swap { version, behaviour });
+        let refused = self.try_control(Control::Swap { version, behaviour });
+        // User destructors never run under a lock of the cell: they may come back to it.
         drop(slot);
-        queued.then_some(version)
+        refused.is_none().then_some(version)
     }
 }

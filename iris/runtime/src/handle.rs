@@ -521,6 +521,18 @@ impl Handle {
         crate::context::current_actor(&self.shared)
     }
 
+    /// Shows every behaviour of one pool that is not running at the moment, for hosts whose garbage collector wants to know what they
+    /// refer to. The visitor runs under the cell's lock: it may look and do nothing else. A collector that looks twice sees the same both
+    /// times only if the pool's host keeps its turns out meanwhile.
+    pub fn visit_behaviours(&self, pool: u8, visitor: &mut dyn FnMut(&dyn Any)) {
+        self.shared.slab.all().iter().filter(|cell| cell.pool() == pool).for_each(|cell| cell.visit(visitor));
+    }
+
+    /// Asks all actors to end and does not wait for it.
+    pub fn request_stop(&self) {
+        self.shared.shut_down();
+    }
+
     /// Whether the actor is a pull actor.
     #[must_use]
     pub fn is_pull(&self, pid: Pid) -> bool {

@@ -321,6 +321,13 @@ impl<M, B> Mailbox<M, B> {
         }
     }
 
+    /// Shows the behaviour, if nobody runs it. The visitor runs under the lock: it may look, nothing else.
+    pub(crate) fn visit(&self, visitor: impl FnOnce(&B)) {
+        if let Role::Push(Some(behaviour)) = &self.inner.lock().role {
+            visitor(behaviour);
+        }
+    }
+
     pub(crate) fn is_pull(&self) -> bool {
         matches!(self.inner.lock().role, Role::Pull(_))
     }

@@ -174,7 +174,7 @@ impl Shared {
             && self.pools.iter().all(Pool::is_quiet)
     }
 
-    fn shut_down(self: &Arc<Self>) {
+    pub(crate) fn shut_down(self: &Arc<Self>) {
         self.stopping.store(true, Ordering::SeqCst);
         for cell in self.slab.all() {
             cell.shutdown(ExitReason::Shutdown);

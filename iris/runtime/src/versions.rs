@@ -32,6 +32,10 @@ impl<M: Send + 'static> Versions<M> {
         self.current
     }
 
+    pub(crate) fn visit(&self, visitor: &mut dyn FnMut(&dyn Any)) {
+        self.applied.iter().for_each(|(_, behaviour)| visitor(&**behaviour as &dyn Any));
+    }
+
     pub(crate) fn declare_swap(&mut self) -> u32 {
         push_bounded(&mut self.history, self.current);
         self.current += 1;

@@ -78,7 +78,7 @@ class AsyncMailbox:
         self._loop = loop
         self._waiter = None
         self._passed: list = []
-        self._system = system
+        self._system = weakref.ref(system)
 
     @property
     def pid(self) -> int:
@@ -88,7 +88,8 @@ class AsyncMailbox:
     @property
     def ref(self):
         """A reference to the actor."""
-        return self._system._inner._ref(self._inbox.pid)
+        system = self._system()
+        return system._inner._ref(self._inbox.pid) if system else None
 
     def reply(self, value: Any) -> bool:
         """Answers the request received last. False if it was not a request."""

@@ -12,6 +12,7 @@ import sys
 import threading
 import time
 import traceback
+import weakref
 from collections import deque
 from typing import Any, Callable, Optional
 
@@ -51,7 +52,8 @@ class PyMailbox:
     @property
     def ref(self):
         """A reference to the actor."""
-        return self._system._inner._ref(self._inbox.pid) if self._system is not None else None
+        system = self._system and self._system()
+        return system._inner._ref(self._inbox.pid) if system else None
 
     def recv(self, timeout: Optional[float] = None) -> Any:
         """The next message. None after `timeout` seconds, and None when the actor has been asked to end."""
@@ -148,7 +150,7 @@ class Hub:
         if self._thread is None:
             self._start()
         mailbox = PyMailbox(inbox, main, self._switch_to_hub)
-        mailbox._system = system
+        mailbox._system = weakref.ref(system)
         inbox.set_token(mailbox)
         self.queue.put(mailbox)
         return mailbox
@@ -190,7 +192,7 @@ class Hub:
 def run_in_thread(inbox, main: Callable[[PyMailbox], None], system) -> PyMailbox:
     """A pull actor with an OS thread of its own, for code that blocks outside `recv`."""
     mailbox = PyMailbox(inbox, main, None)
-    mailbox._system = system
+    mailbox._system = weakref.ref(system)
     thread = threading.Thread(target=mailbox._run, name=f"iris-actor-{inbox.pid}", daemon=True)
     thread.start()
     return mailbox
