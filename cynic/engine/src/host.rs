@@ -3,6 +3,7 @@
 //! The engine itself looks at nothing outside: the embedder decides (and may deny) each. The defaults are the system's clock,
 //! UTC, and a seed of the process's own. Local time is computed here from the zone's rules.
 
+use std::any::Any;
 use std::hash::{BuildHasher, RandomState};
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -39,6 +40,8 @@ pub struct HostHooks {
     pub randomness: Randomness,
     /// The identifier of the local time zone. An unknown one counts as UTC.
     pub time_zone: String,
+    /// Whatever the embedder wants to find again from a native function.
+    pub state: Option<Box<dyn Any>>,
     zone: Option<(String, Option<TimeZone>)>,
 }
 
@@ -49,6 +52,7 @@ impl Default for HostHooks {
             clock: Clock::System,
             randomness: Randomness::Seeded(seed),
             time_zone: "UTC".to_owned(),
+            state: None,
             zone: None,
         }
     }

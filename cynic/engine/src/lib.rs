@@ -19,11 +19,13 @@ mod datetime;
 #[allow(unsafe_code)]
 pub mod gc;
 pub mod host;
+pub mod host_objects;
 pub mod limits;
 mod numeric;
 #[allow(unsafe_code)]
 pub mod object;
 pub mod ops;
+pub mod preview;
 pub mod property_key;
 pub mod realm;
 pub mod shape;

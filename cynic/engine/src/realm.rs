@@ -359,7 +359,7 @@ impl Vm {
         value
     }
 
-    fn row_value(&mut self, o: Object, row: &'static PropertySpec) -> Value {
+    pub(crate) fn row_value(&mut self, o: Object, row: &'static PropertySpec) -> Value {
         match &row.value {
             ValueSpec::Method(native) => Value::object(self.intrinsic_function(native)),
             ValueSpec::Getter(get) => {

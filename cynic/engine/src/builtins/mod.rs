@@ -27,7 +27,7 @@ pub mod math;
 pub mod number;
 pub mod object;
 pub mod object_prototype;
-mod ordered_table;
+pub(crate) mod ordered_table;
 pub mod promise;
 pub mod proxy;
 pub mod reflect;

@@ -357,3 +357,11 @@ impl Vm {
         regexp_create(self, Value::string(pattern), Value::string(flags))
     }
 }
+
+/// `/source/flags`, read from the internal slots.
+pub(crate) fn literal_text(vm: &mut Vm, regexp: Object) -> String {
+    let source = regexp.slot(SOURCE_SLOT).as_string().and_then(|source| escape_pattern(vm, source).ok());
+    let flags = regexp.slot(FLAGS_SLOT).as_string();
+    let text = |part: Option<JsStr>| part.map_or_else(String::new, |part| part.to_rust_string());
+    format!("/{}/{}", text(source), text(flags))
+}

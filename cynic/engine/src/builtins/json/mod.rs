@@ -47,6 +47,12 @@ fn stringify(vm: &mut Vm, args: CallArgs) -> JsResult<Value> {
     stringify::stringify(vm, args.get(0), args.get(1), args.get(2))
 }
 
+/// The JSON text of a value as Rust text; `None` if it has none. For hosts.
+pub fn to_text(vm: &mut Vm, value: Value) -> JsResult<Option<String>> {
+    let text = stringify::stringify(vm, value, Value::UNDEFINED, Value::UNDEFINED)?;
+    Ok(text.as_string().map(|text| text.to_rust_string()))
+}
+
 /// JSON.rawJSON ( text ). <https://tc39.es/ecma262/#sec-json.rawjson>
 fn raw_json(vm: &mut Vm, args: CallArgs) -> JsResult<Value> {
     let text = vm.to_string(args.get(0))?;

@@ -17,12 +17,33 @@ pub(crate) mod plain_time;
 pub(crate) mod plain_year_month;
 pub(crate) mod zoned_date_time;
 
-use crate::object::ObjectKind;
+use crate::object::{Object, ObjectKind};
 use crate::realm::{Body, Intrinsic, IntrinsicSpec, PropertySpec, ValueSpec, data, to_string_tag};
 use crate::shape::attrs;
+use crate::value::Value;
+use crate::vm::Vm;
 
 const fn member(name: &'static str, of: Intrinsic) -> PropertySpec {
     data(name, ValueSpec::Intrinsic(of), attrs::METHOD)
+}
+
+/// The text of a Temporal object, as its `toString` without options gives it.
+pub(crate) fn display(vm: &mut Vm, object: Object) -> Option<String> {
+    let prototype = match object.kind() {
+        ObjectKind::TemporalDuration => Intrinsic::TemporalDurationPrototype,
+        ObjectKind::TemporalInstant => Intrinsic::TemporalInstantPrototype,
+        ObjectKind::TemporalPlainDate => Intrinsic::TemporalPlainDatePrototype,
+        ObjectKind::TemporalPlainDateTime => Intrinsic::TemporalPlainDateTimePrototype,
+        ObjectKind::TemporalPlainMonthDay => Intrinsic::TemporalPlainMonthDayPrototype,
+        ObjectKind::TemporalPlainTime => Intrinsic::TemporalPlainTimePrototype,
+        ObjectKind::TemporalPlainYearMonth => Intrinsic::TemporalPlainYearMonthPrototype,
+        ObjectKind::TemporalZonedDateTime => Intrinsic::TemporalZonedDateTimePrototype,
+        _ => return None,
+    };
+    let prototype = vm.intrinsic(prototype);
+    let method = vm.get(prototype, crate::atoms::TO_JSON).ok()?;
+    let text = vm.call(method, Value::object(object), &[]).ok()?;
+    text.as_string().map(|text| text.to_rust_string())
 }
 
 pub(crate) static NAMESPACE: IntrinsicSpec = IntrinsicSpec {

@@ -1,0 +1,346 @@
+//! The command line: one table of flags, from which the parser and the help text come.
+//!
+//! Invariant: every flag is one row of [`FLAGS`]; nothing else knows its spelling. Values may be given as `--flag=value` or
+//! `--flag value`. What the options *do* is decided by the commands.
+
+use std::ffi::{OsStr, OsString};
+use std::fmt::Write as _;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use crate::exit_status;
+
+/// What the user asked for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Command {
+    /// Run scripts and modules; with no file, the standard input.
+    Run(Vec<PathBuf>),
+    /// Evaluate a piece of code and print its value.
+    Eval(String),
+    /// Read, evaluate, print, loop.
+    Repl,
+    /// Show the bytecode of a file.
+    Disassemble(Vec<PathBuf>),
+    /// Run the conformance suite.
+    Test262,
+    /// Serve tests to a supervisor; not for users.
+    Test262Worker,
+    /// Show the help text.
+    Help,
+    /// Show the version.
+    Version,
+    /// List what `--enable` knows.
+    ListFeatures,
+}
+
+/// The options, whatever the command.
+#[derive(Debug, Default, Clone, PartialEq, Eq)]
+pub(crate) struct Options {
+    pub(crate) unhardened: bool,
+    pub(crate) allow_eval: bool,
+    pub(crate) fuel: Option<u64>,
+    pub(crate) heap_bytes_max: Option<usize>,
+    pub(crate) timeout: Option<Duration>,
+    pub(crate) gc_threshold_bytes: Option<usize>,
+    pub(crate) gc_stats: bool,
+    pub(crate) gc_zeal: bool,
+    pub(crate) enable: Vec<String>,
+    pub(crate) suite: Option<PathBuf>,
+    pub(crate) filter: String,
+    pub(crate) jobs: Option<usize>,
+    pub(crate) json: Option<PathBuf>,
+    pub(crate) expectations: Option<PathBuf>,
+    pub(crate) quiet: bool,
+    pub(crate) list_failures: bool,
+    pub(crate) bless: bool,
+}
+
+/// Everything on a command line.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Invocation {
+    pub(crate) command: Command,
+    pub(crate) options: Options,
+}
+
+/// How a flag is applied.
+enum Action {
+    /// Takes no value.
+    Set(fn(&mut Options)),
+    /// Takes a value; the string names it in the help text.
+    Value(&'static str, fn(&mut Options, &str) -> Result<(), String>),
+    /// Stands for a command.
+    Command(fn() -> Command),
+}
+
+struct Flag {
+    name: &'static str,
+    group: &'static str,
+    help: &'static str,
+    action: Action,
+}
+
+const ENGINE: &str = "Engine";
+const LIMITS: &str = "Limits";
+const HEAP: &str = "Heap";
+const SUITE: &str = "test262";
+const GENERAL: &str = "General";
+
+/// Every flag of the command.
+#[rustfmt::skip]
+const FLAGS: &[Flag] = &[
+    Flag { name: "unhardened", group: ENGINE, help: "leave primordials and the global object mutable", action: Action::Set(|o| o.unhardened = true) },
+    Flag { name: "allow", group: ENGINE, help: "allow `eval`: eval() and Function() from strings, always strict", action: Action::Value("WHAT", allow) },
+    Flag { name: "enable", group: ENGINE, help: "enable a feature that is off by default; may be repeated", action: Action::Value("FEATURE", |o, v| { o.enable.push(v.to_owned()); Ok(()) }) },
+    Flag { name: "list-features", group: ENGINE, help: "list the features that --enable knows", action: Action::Command(|| Command::ListFeatures) },
+    Flag { name: "fuel", group: LIMITS, help: "terminate after about N steps", action: Action::Value("N", |o, v| { o.fuel = Some(integer(v)?); Ok(()) }) },
+    Flag { name: "heap-limit", group: LIMITS, help: "terminate beyond BYTES of heap (suffixes K, M, G)", action: Action::Value("BYTES", |o, v| { o.heap_bytes_max = Some(bytes(v)?); Ok(()) }) },
+    Flag { name: "timeout", group: LIMITS, help: "terminate after TIME (seconds, or 250ms)", action: Action::Value("TIME", |o, v| { o.timeout = Some(duration(v)?); Ok(()) }) },
+    Flag { name: "gc-threshold", group: HEAP, help: "allocate BYTES between collections", action: Action::Value("BYTES", |o, v| { o.gc_threshold_bytes = Some(bytes(v)?); Ok(()) }) },
+    Flag { name: "gc-stats", group: HEAP, help: "print collector statistics at the end", action: Action::Set(|o| o.gc_stats = true) },
+    Flag { name: "gc-zeal", group: HEAP, help: "collect at every allocation", action: Action::Set(|o| o.gc_zeal = true) },
+    Flag { name: "suite", group: SUITE, help: "the suite's folder (default: the variable TEST262)", action: Action::Value("DIR", |o, v| { o.suite = Some(v.into()); Ok(()) }) },
+    Flag { name: "filter", group: SUITE, help: "only tests whose path contains S", action: Action::Value("S", |o, v| { v.clone_into(&mut o.filter); Ok(()) }) },
+    Flag { name: "jobs", group: SUITE, help: "worker processes (default: one per core)", action: Action::Value("N", |o, v| { o.jobs = Some(positive(v)?); Ok(()) }) },
+    Flag { name: "json", group: SUITE, help: "write the full report to FILE", action: Action::Value("FILE", |o, v| { o.json = Some(v.into()); Ok(()) }) },
+    Flag { name: "expectations", group: SUITE, help: "the list of known failures to compare with", action: Action::Value("FILE", |o, v| { o.expectations = Some(v.into()); Ok(()) }) },
+    Flag { name: "quiet", group: SUITE, help: "print the totals and the surprises only", action: Action::Set(|o| o.quiet = true) },
+    Flag { name: "list-failures", group: SUITE, help: "print one line per failed test", action: Action::Set(|o| o.list_failures = true) },
+    Flag { name: "bless", group: SUITE, help: "rewrite the list of known failures from this run", action: Action::Set(|o| o.bless = true) },
+    Flag { name: "help", group: GENERAL, help: "show this text", action: Action::Command(|| Command::Help) },
+    Flag { name: "version", group: GENERAL, help: "show the version", action: Action::Command(|| Command::Version) },
+];
+
+const USAGE: &str = "\
+usage: cynic [FLAGS] [FILE...]            run scripts and modules (.mjs)
+       cynic run [FLAGS] FILE...          the same
+       cynic eval [FLAGS] CODE            evaluate CODE and print its value (also -e CODE)
+       cynic repl [FLAGS]                 interactive
+       cynic disasm FILE...               show bytecode
+       cynic test262 [FLAGS]              run the conformance suite
+";
+
+/// Parses the arguments (without the program's name). `interactive` says whether the standard input is a terminal, which
+/// decides what no arguments mean. The error is a sentence for the user.
+pub(crate) fn parse(
+    arguments: impl IntoIterator<Item = OsString>,
+    interactive: bool,
+) -> Result<Invocation, String> {
+    let mut options = Options::default();
+    let mut asked = None;
+    let mut code = None;
+    let mut operands: Vec<OsString> = Vec::new();
+    let mut arguments = arguments.into_iter();
+    while let Some(argument) = arguments.next() {
+        if argument == "--" {
+            operands.extend(arguments.by_ref());
+        } else if argument == "-e" {
+            code = Some(text(arguments.next().ok_or("-e needs CODE")?)?);
+        } else if argument == "-h" {
+            asked = Some(Command::Help);
+        } else if let Some(flag) = argument.to_str().and_then(|argument| argument.strip_prefix("--")) {
+            asked = apply_flag(flag, &mut arguments, &mut options)?.or(asked);
+        } else if argument.as_encoded_bytes().starts_with(b"-") && argument.len() > 1 {
+            return Err(format!("unknown flag {}", argument.display()));
+        } else {
+            operands.push(argument);
+        }
+    }
+    let command = match (asked, code) {
+        (Some(command), _) => command,
+        (None, Some(code)) => Command::Eval(code),
+        (None, None) => command_from(operands, interactive)?,
+    };
+    Ok(Invocation { command, options })
+}
+
+fn apply_flag(
+    flag: &str,
+    rest: &mut impl Iterator<Item = OsString>,
+    options: &mut Options,
+) -> Result<Option<Command>, String> {
+    let (name, inline) = match flag.split_once('=') {
+        Some((name, value)) => (name, Some(value)),
+        None => (flag, None),
+    };
+    let Some(flag) = FLAGS.iter().find(|known| known.name == name) else {
+        return Err(format!("unknown flag --{name}"));
+    };
+    match (&flag.action, inline) {
+        (Action::Set(set), None) => set(options),
+        (Action::Command(command), None) => return Ok(Some(command())),
+        (Action::Set(_) | Action::Command(_), Some(_)) => return Err(format!("--{name} takes no value")),
+        (Action::Value(value_name, apply), inline) => {
+            let value = match inline {
+                Some(value) => value.to_owned(),
+                None => text(rest.next().ok_or_else(|| format!("--{name} needs {value_name}"))?)?,
+            };
+            apply(options, &value).map_err(|why| format!("--{name}: {why}"))?;
+        }
+    }
+    Ok(None)
+}
+
+fn command_from(mut operands: Vec<OsString>, interactive: bool) -> Result<Command, String> {
+    let Some(first) = operands.first() else {
+        return Ok(if interactive { Command::Repl } else { Command::Run(Vec::new()) });
+    };
+    let known = ["run", "eval", "repl", "disasm", "test262", "test262-worker"];
+    let Some(word) = known.iter().find(|word| first == OsStr::new(word)) else {
+        return Ok(Command::Run(paths(operands)));
+    };
+    operands.remove(0);
+    match *word {
+        "run" => Ok(Command::Run(paths(operands))),
+        "disasm" if operands.is_empty() => Err("disasm needs a file".into()),
+        "disasm" => Ok(Command::Disassemble(paths(operands))),
+        "eval" => match <[OsString; 1]>::try_from(operands) {
+            Ok([code]) => Ok(Command::Eval(text(code)?)),
+            Err(_) => Err("eval needs one argument, the code".into()),
+        },
+        _ if !operands.is_empty() => Err(format!("{word} takes no operand")),
+        "repl" => Ok(Command::Repl),
+        "test262" => Ok(Command::Test262),
+        _ => Ok(Command::Test262Worker),
+    }
+}
+
+fn paths(operands: Vec<OsString>) -> Vec<PathBuf> {
+    operands.into_iter().map(PathBuf::from).collect()
+}
+
+fn text(value: OsString) -> Result<String, String> {
+    value.into_string().map_err(|value| format!("{} is not UTF-8", value.display()))
+}
+
+fn allow(options: &mut Options, what: &str) -> Result<(), String> {
+    match what {
+        "eval" => {
+            options.allow_eval = true;
+            Ok(())
+        }
+        _ => Err(format!("unknown permission {what}; there is `eval`")),
+    }
+}
+
+fn integer(value: &str) -> Result<u64, String> {
+    value.replace('_', "").parse().map_err(|_| format!("{value} is not a whole number"))
+}
+
+fn positive(value: &str) -> Result<usize, String> {
+    match value.parse() {
+        Ok(count) if count > 0 => Ok(count),
+        _ => Err(format!("{value} is not a positive number")),
+    }
+}
+
+fn bytes(value: &str) -> Result<usize, String> {
+    let (digits, shift) = match value.as_bytes().last() {
+        Some(b'k' | b'K') => (&value[..value.len() - 1], 10),
+        Some(b'm' | b'M') => (&value[..value.len() - 1], 20),
+        Some(b'g' | b'G') => (&value[..value.len() - 1], 30),
+        _ => (value, 0),
+    };
+    let count = usize::try_from(integer(digits)?).ok().and_then(|count| count.checked_mul(1 << shift));
+    count.ok_or_else(|| format!("{value} is too large"))
+}
+
+fn duration(value: &str) -> Result<Duration, String> {
+    let (digits, scale) = match (value.strip_suffix("ms"), value.strip_suffix('s')) {
+        (Some(digits), _) => (digits, 0.001),
+        (None, Some(digits)) => (digits, 1.0),
+        (None, None) => (value, 1.0),
+    };
+    let amount: Option<f64> = digits.parse().ok();
+    let time = amount.and_then(|amount| Duration::try_from_secs_f64(amount * scale).ok());
+    time.ok_or_else(|| format!("{value} is not a time (seconds, or 250ms)"))
+}
+
+/// The help text, from the tables.
+pub(crate) fn help() -> String {
+    let mut text = USAGE.to_owned();
+    let mut group = "";
+    for flag in FLAGS {
+        if flag.group != group {
+            group = flag.group;
+            let _ = write!(text, "\n{group}:\n");
+        }
+        let shown = match &flag.action {
+            Action::Value(value, _) => format!("--{}={value}", flag.name),
+            Action::Set(_) | Action::Command(_) => format!("--{}", flag.name),
+        };
+        let _ = writeln!(text, "  {shown:22} {}", flag.help);
+    }
+    text.push_str("\nExit status:\n");
+    for (status, meaning) in exit_status::TABLE {
+        let _ = writeln!(text, "  {:<22} {meaning}", *status as u8);
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parsed(line: &str) -> Result<Invocation, String> {
+        parse(line.split_whitespace().map(OsString::from), false)
+    }
+
+    fn command(line: &str) -> Command {
+        parsed(line).expect("a good command line").command
+    }
+
+    fn options(line: &str) -> Options {
+        parsed(line).expect("a good command line").options
+    }
+
+    #[test]
+    fn commands() {
+        assert_eq!(command("run a.js b.mjs"), Command::Run(vec!["a.js".into(), "b.mjs".into()]));
+        assert_eq!(command("a.js run"), Command::Run(vec!["a.js".into(), "run".into()]));
+        assert_eq!(command("eval 1+1"), Command::Eval("1+1".into()));
+        assert_eq!(command("-e 1+1"), Command::Eval("1+1".into()));
+        assert_eq!(command(""), Command::Run(vec![]));
+        assert_eq!(parse([], true).expect("good").command, Command::Repl);
+        assert_eq!(command("-- --odd.js"), Command::Run(vec!["--odd.js".into()]));
+        assert_eq!(command("run a.js --help"), Command::Help);
+    }
+
+    #[test]
+    fn values_inline_or_apart() {
+        assert_eq!(options("--fuel=1_000 a.js").fuel, Some(1000));
+        assert_eq!(options("--fuel 5 a.js").fuel, Some(5));
+        assert_eq!(options("--heap-limit=2M a.js").heap_bytes_max, Some(2 << 20));
+        assert_eq!(options("--timeout=250ms a.js").timeout, Some(Duration::from_millis(250)));
+        assert_eq!(options("--timeout 1.5 a.js").timeout, Some(Duration::from_millis(1500)));
+        assert!(options("--unhardened --allow=eval a.js").allow_eval);
+    }
+
+    #[test]
+    fn bad_usage_is_explained() {
+        let cases = [
+            ("--nope", "unknown flag --nope"),
+            ("-z", "unknown flag -z"),
+            ("--fuel", "--fuel needs N"),
+            ("--fuel=x", "--fuel: x is not a whole number"),
+            ("--quiet=1", "--quiet takes no value"),
+            ("--allow=fs", "--allow: unknown permission fs; there is `eval`"),
+            ("--timeout=-1", "--timeout: -1 is not a time (seconds, or 250ms)"),
+            ("--heap-limit=99999999999999G", "--heap-limit: 99999999999999G is too large"),
+            ("--jobs=0", "--jobs: 0 is not a positive number"),
+            ("eval", "eval needs one argument, the code"),
+            ("disasm", "disasm needs a file"),
+            ("repl x", "repl takes no operand"),
+            ("-e", "-e needs CODE"),
+        ];
+        for (line, expected) in cases {
+            assert_eq!(parsed(line), Err(expected.to_owned()), "{line}");
+        }
+    }
+
+    #[test]
+    fn help_names_every_flag_and_status() {
+        let help = help();
+        assert!(FLAGS.iter().all(|flag| help.contains(&format!("--{}", flag.name))));
+        assert!(help.contains("124"));
+    }
+}

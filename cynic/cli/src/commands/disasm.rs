@@ -1,0 +1,35 @@
+//! `cynic disasm FILE...`: the bytecode of scripts and modules, without running them.
+
+use std::fs;
+use std::path::PathBuf;
+
+use cynic::bytecode::disassemble::disassemble;
+use cynic::compiler::{self, CompileOptions};
+
+use crate::args::Options;
+use crate::exit_status::ExitStatus;
+
+/// Prints the bytecode of each file.
+pub(crate) fn run(options: &Options, files: &[PathBuf]) -> Result<ExitStatus, String> {
+    let compile_options = CompileOptions { allow_eval: options.allow_eval, typescript: false };
+    let mut status = ExitStatus::Success;
+    for file in files {
+        let text = fs::read_to_string(file).map_err(|error| format!("{}: {error}", file.display()))?;
+        let name = file.display().to_string();
+        let is_module = file.extension().is_some_and(|extension| extension == "mjs");
+        let code = if is_module {
+            compiler::compile_module(&name, &text, compile_options).map(|module| module.body)
+        } else {
+            compiler::compile_script(&name, &text, compile_options).map(Some)
+        };
+        match code {
+            Ok(Some(code)) => print!("{}", disassemble(&code)),
+            Ok(None) => {}
+            Err(error) => {
+                eprintln!("SyntaxError: {error}");
+                status = ExitStatus::Uncaught;
+            }
+        }
+    }
+    Ok(status)
+}

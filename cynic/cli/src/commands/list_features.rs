@@ -1,0 +1,25 @@
+//! `cynic --list-features`.
+
+use crate::exit_status::ExitStatus;
+
+/// The features that `--enable` knows, with what they do.
+const FEATURES: &[(&str, &str)] = &[];
+
+/// Prints the features.
+pub(crate) fn run() -> Result<ExitStatus, String> {
+    for (name, meaning) in FEATURES {
+        println!("{name:20} {meaning}");
+    }
+    if FEATURES.is_empty() {
+        println!("no optional features in this build");
+    }
+    Ok(ExitStatus::Success)
+}
+
+/// Fails on a name that is not in the list.
+pub(crate) fn check(names: &[String]) -> Result<(), String> {
+    match names.iter().find(|name| !FEATURES.iter().any(|feature| feature.0 == name.as_str())) {
+        Some(unknown) => Err(format!("unknown feature {unknown}; see --list-features")),
+        None => Ok(()),
+    }
+}

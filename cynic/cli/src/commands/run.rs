@@ -1,0 +1,48 @@
+//! `cynic run FILE...`: scripts and modules, one after another in one realm; with no file, the standard input.
+
+use std::fs;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+use cynic::vm::JsResult;
+
+use crate::args::Options;
+use crate::exit_status::ExitStatus;
+use crate::session::Session;
+
+/// Runs the files.
+pub(crate) fn run(options: &Options, files: &[PathBuf]) -> Result<ExitStatus, String> {
+    let mut session = Session::new(options);
+    let mut outcome = Ok(());
+    if files.is_empty() {
+        let mut text = String::new();
+        std::io::stdin().read_to_string(&mut text).map_err(|error| format!("standard input: {error}"))?;
+        outcome = script(&mut session, "<stdin>", &text);
+    }
+    for file in files {
+        let text = fs::read_to_string(file).map_err(|error| format!("{}: {error}", file.display()))?;
+        let name = file.display().to_string();
+        outcome = if is_module(file) {
+            module(&mut session, file, &text)
+        } else {
+            script(&mut session, &name, &text)
+        };
+        if outcome.is_err() {
+            break;
+        }
+    }
+    let outcome = outcome.and_then(|()| session.drain());
+    Ok(session.finish(outcome))
+}
+
+fn is_module(file: &Path) -> bool {
+    file.extension().is_some_and(|extension| extension == "mjs" || extension == "mts")
+}
+
+fn script(session: &mut Session, name: &str, text: &str) -> JsResult<()> {
+    session.vm.evaluate_script(name, text).map(|_| ())
+}
+
+fn module(session: &mut Session, _file: &Path, _text: &str) -> JsResult<()> {
+    Err(session.vm.throw_type_error("modules are not there yet"))
+}

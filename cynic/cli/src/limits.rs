@@ -1,0 +1,26 @@
+//! Every limit of the `cynic` command, with its reason. The engine's own limits are in the engine.
+
+use std::time::Duration;
+
+/// Guest time for one test262 test. The slowest tests (whole-range URI decoding, regular expression properties) need well
+/// under a second in a release build; checked builds are ten times slower.
+pub(crate) const TEST262_DEADLINE: Duration = Duration::from_secs(20);
+
+/// Wall time after which a worker is killed. Beyond the deadline, so that only a worker that fails to notice its
+/// deadline is ever killed.
+pub(crate) const TEST262_WATCHDOG: Duration = Duration::from_secs(30);
+
+/// How much longer than usual a test may take when every allocation collects.
+pub(crate) const TEST262_ZEAL_FACTOR: u32 = 10;
+
+/// Heap of one test262 test. The largest arrays of the suite need some tens of MB.
+pub(crate) const TEST262_HEAP_BYTES_MAX: usize = 512 << 20;
+
+/// Native stack of a test262 worker's evaluating thread; as large as a main thread's usual stack.
+pub(crate) const TEST262_STACK_BYTES: usize = 16 << 20;
+
+/// How much of a dead worker's standard error goes into the report.
+pub(crate) const TEST262_CRASH_MESSAGE_BYTES_MAX: usize = 2000;
+
+/// How often the progress line is redrawn.
+pub(crate) const PROGRESS_INTERVAL: Duration = Duration::from_millis(100);

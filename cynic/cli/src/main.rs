@@ -1,0 +1,56 @@
+//! The `cynic` command. Owns the process: arguments, files, standard streams, exit status. Everything about the language
+//! is in the engine; what guests find on the global object besides it is in the host crate.
+#![forbid(unsafe_code)]
+
+mod args;
+mod commands;
+mod exit_status;
+mod limits;
+mod session;
+mod test262;
+
+use std::io::IsTerminal;
+use std::process::ExitCode;
+
+use crate::args::{Command, Invocation};
+use crate::exit_status::ExitStatus;
+
+fn main() -> ExitCode {
+    let arguments = std::env::args_os().skip(1);
+    let outcome = match args::parse(arguments, std::io::stdin().is_terminal()) {
+        Ok(invocation) => dispatch(&invocation),
+        Err(why) => {
+            eprintln!("cynic: {why}\nTry `cynic --help`.");
+            return ExitStatus::Usage.into();
+        }
+    };
+    match outcome {
+        Ok(status) => status.into(),
+        Err(why) => {
+            eprintln!("cynic: {why}");
+            ExitStatus::Uncaught.into()
+        }
+    }
+}
+
+fn dispatch(invocation: &Invocation) -> Result<ExitStatus, String> {
+    let Invocation { command, options } = invocation;
+    commands::list_features::check(&options.enable)?;
+    match command {
+        Command::Test262 => test262::run(options),
+        Command::Test262Worker => test262::serve(options),
+        Command::Help => {
+            print!("{}", args::help());
+            Ok(ExitStatus::Success)
+        }
+        Command::Version => {
+            println!("cynic {}", env!("CARGO_PKG_VERSION"));
+            Ok(ExitStatus::Success)
+        }
+        Command::ListFeatures => commands::list_features::run(),
+        Command::Run(files) => commands::run::run(options, files),
+        Command::Eval(code) => commands::eval::run(options, code),
+        Command::Repl => commands::repl::run(options),
+        Command::Disassemble(files) => commands::disasm::run(options, files),
+    }
+}

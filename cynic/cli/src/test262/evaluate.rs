@@ -1,0 +1,169 @@
+//! Evaluating one test with the engine: a fresh isolate, the harness, the test, its jobs and timers.
+//!
+//! The only file of the runner, besides `host`, that knows the engine. Harness files are compiled once per worker.
+
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::rc::Rc;
+use std::time::{Duration, Instant};
+
+use cynic::bytecode::code::FunctionCode;
+use cynic::compiler::{self, CompileOptions};
+use cynic::value::Value;
+use cynic::vm::{Abrupt, Vm};
+use cynic_host::inspect::Styles;
+use cynic_host::{Sink, Stream};
+
+use super::host;
+use super::judge::Completion;
+use super::metadata::Phase;
+use super::worker::{Evaluator, Test};
+use crate::limits::TEST262_HEAP_BYTES_MAX;
+
+/// How tests are evaluated.
+pub(crate) struct EngineEvaluator {
+    /// Time a test may take.
+    pub(crate) deadline: Duration,
+    /// Whether every allocation collects.
+    pub(crate) gc_zeal: bool,
+    /// Compiled harness files, by name.
+    harness: HashMap<String, Rc<FunctionCode>>,
+}
+
+/// Keeps what a test prints.
+struct Printed(Rc<RefCell<Vec<String>>>);
+
+impl Sink for Printed {
+    fn line(&mut self, stream: Stream, text: &str) {
+        if stream == Stream::Output {
+            self.0.borrow_mut().push(text.to_owned());
+        }
+    }
+}
+
+/// Why an evaluation ended before its end.
+pub(super) enum Stop {
+    Threw(Phase),
+    Syntax(String),
+    Terminated,
+}
+
+impl EngineEvaluator {
+    /// An evaluator with an empty cache.
+    pub(crate) fn new(deadline: Duration, gc_zeal: bool) -> Self {
+        EngineEvaluator { deadline, gc_zeal, harness: HashMap::new() }
+    }
+
+    fn isolate(&self, test: &Test<'_>, printed: &Rc<RefCell<Vec<String>>>) -> Vm {
+        let options =
+            cynic::vm::Options { hardened: false, allow_eval: true, heap_bytes_max: TEST262_HEAP_BYTES_MAX };
+        let mut vm = Vm::new(options);
+        vm.metering.deadline = Some(Instant::now() + self.deadline);
+        cynic_host::install(&mut vm, Box::new(Printed(printed.clone())), Styles::Plain);
+        host::install(&mut vm, test.metadata.flags.can_block.unwrap_or(true));
+        vm
+    }
+
+    fn run_harness(&mut self, vm: &mut Vm, test: &Test<'_>) -> Result<(), String> {
+        for (name, text) in &test.harness {
+            let code = match self.harness.get(*name) {
+                Some(code) => code.clone(),
+                None => {
+                    let code = compiler::compile_script(name, text, compile_options())
+                        .map_err(|error| format!("harness/{name}: {error}"))?;
+                    self.harness.insert((*name).to_owned(), code.clone());
+                    code
+                }
+            };
+            if vm.run_script(&code).is_err() {
+                let (error, message) = describe(vm);
+                return Err(format!("harness/{name}: {error}: {message}"));
+            }
+        }
+        Ok(())
+    }
+}
+
+fn compile_options() -> CompileOptions {
+    CompileOptions { allow_eval: true, typescript: false }
+}
+
+impl Evaluator for EngineEvaluator {
+    fn evaluate(&mut self, test: &Test<'_>) -> Completion {
+        let printed = Rc::new(RefCell::new(Vec::new()));
+        let mut vm = self.isolate(test, &printed);
+        if let Err(why) = self.run_harness(&mut vm, test) {
+            return Completion::Broken(why);
+        }
+        vm.heap.set_zeal(self.gc_zeal);
+        let outcome = run_test(&mut vm, test).and_then(|()| drain(&mut vm));
+        vm.heap.set_zeal(false);
+        match outcome {
+            Ok(()) => Completion::Normal(printed.take()),
+            Err(Stop::Syntax(message)) => {
+                Completion::Threw { phase: Phase::Parse, name: "SyntaxError".into(), message }
+            }
+            Err(Stop::Threw(phase)) => {
+                let (name, message) = describe(&mut vm);
+                Completion::Threw { phase, name, message }
+            }
+            Err(Stop::Terminated) => {
+                Completion::Terminated(vm.termination().map_or_else(|| "?".into(), |why| why.to_string()))
+            }
+        }
+    }
+}
+
+fn run_test(vm: &mut Vm, test: &Test<'_>) -> Result<(), Stop> {
+    let name = test.file.to_string_lossy();
+    if test.metadata.flags.module {
+        return super::modules::run(vm, test);
+    }
+    let code = compiler::compile_script(&name, test.source, compile_options())
+        .map_err(|error| Stop::Syntax(error.to_string()))?;
+    match vm.run_script(&code) {
+        Ok(_) => Ok(()),
+        Err(abrupt) => Err(stop(abrupt, Phase::Runtime)),
+    }
+}
+
+fn stop(abrupt: Abrupt, phase: Phase) -> Stop {
+    match abrupt {
+        Abrupt::Throw => Stop::Threw(phase),
+        Abrupt::Terminate => Stop::Terminated,
+    }
+}
+
+/// Runs jobs and timers until there are none.
+fn drain(vm: &mut Vm) -> Result<(), Stop> {
+    loop {
+        vm.run_jobs().map_err(|abrupt| stop(abrupt, Phase::Runtime))?;
+        if cynic_host::timers::run_due(vm).map_err(|abrupt| stop(abrupt, Phase::Runtime))? {
+            continue;
+        }
+        let due = cynic_host::timers::next_due(vm).map_err(|abrupt| stop(abrupt, Phase::Runtime))?;
+        let Some(due) = due else { return Ok(()) };
+        if vm.metering.deadline.is_some_and(|deadline| Instant::now() + due > deadline) {
+            return Ok(());
+        }
+        std::thread::sleep(due);
+    }
+}
+
+/// The name of the pending exception's constructor, and its message.
+fn describe(vm: &mut Vm) -> (String, String) {
+    vm.metering.deadline = None;
+    let error = vm.take_exception();
+    let name = error_name(vm, error).unwrap_or_else(|| "a value".into());
+    let message = match error.as_object() {
+        Some(object) => vm.get(object, cynic::atoms::MESSAGE).unwrap_or(Value::UNDEFINED),
+        None => error,
+    };
+    (name, message.as_string().map_or_else(|| vm.describe(message), |message| message.to_rust_string()))
+}
+
+fn error_name(vm: &mut Vm, error: Value) -> Option<String> {
+    let constructor = vm.get(error.as_object()?, cynic::atoms::CONSTRUCTOR).ok()?;
+    let name = vm.get(constructor.as_object()?, cynic::atoms::NAME).ok()?;
+    name.as_string().map(|name| name.to_rust_string())
+}

@@ -1,0 +1,51 @@
+//! The host object `$262` that tests find. <https://github.com/tc39/test262/blob/main/INTERPRETING.md>
+
+use cynic::object::function::CallArgs;
+use cynic::realm::{Intrinsic, PropertySpec, ValueSpec, data, method};
+use cynic::shape::attrs;
+use cynic::value::Value;
+use cynic::vm::{JsResult, Vm};
+
+/// Installs `$262` in the current realm.
+pub(crate) fn install(vm: &mut Vm, _can_block: bool) {
+    vm.install_globals(GLOBALS);
+}
+
+static GLOBALS: &[PropertySpec] = &[data(
+    "$262",
+    ValueSpec::Constant(|vm| Value::object(vm.new_host_namespace(HOST_OBJECT))),
+    attrs::METHOD,
+)];
+
+static HOST_OBJECT: &[PropertySpec] = &[
+    method("createRealm", 0, create_realm),
+    method("detachArrayBuffer", 1, detach_array_buffer),
+    method("evalScript", 1, eval_script),
+    method("gc", 0, |vm, _| {
+        vm.collect_garbage();
+        Ok(Value::UNDEFINED)
+    }),
+    data("global", ValueSpec::Intrinsic(Intrinsic::GlobalThis), attrs::METHOD),
+];
+
+/// A new realm; its own `$262`.
+fn create_realm(vm: &mut Vm, _args: CallArgs) -> JsResult<Value> {
+    let realm = vm.new_realm();
+    let previous = vm.enter_realm(realm);
+    cynic_host::install_globals(vm);
+    vm.install_globals(GLOBALS);
+    let global = vm.global_object();
+    let key = vm.key_from_str("$262");
+    let result = vm.get(global, key);
+    vm.enter_realm(previous);
+    result
+}
+
+fn eval_script(vm: &mut Vm, args: CallArgs) -> JsResult<Value> {
+    let text = vm.to_rust_string(args.get(0))?;
+    vm.evaluate_script("evalScript", &text)
+}
+
+fn detach_array_buffer(vm: &mut Vm, _args: CallArgs) -> JsResult<Value> {
+    Err(vm.throw_type_error("no array buffers yet"))
+}

@@ -1,0 +1,383 @@
+//! `console` and `print`. <https://console.spec.whatwg.org/>
+//!
+//! Formats as node does and hands lines to the embedder's sink.
+
+use cynic::atoms;
+use cynic::object::function::CallArgs;
+use cynic::object::function::NativeSpec;
+use cynic::realm::{PropertySpec, ValueSpec, data};
+use cynic::shape::attrs;
+use cynic::value::Value;
+use cynic::vm::{JsResult, Vm};
+
+use crate::inspect::{self, Styles};
+use crate::state::{Stream, state};
+
+const fn row(name: &'static str, function: cynic::object::function::NativeFn) -> PropertySpec {
+    data(name, ValueSpec::Method(NativeSpec::new(name, 0, function)), attrs::ALL)
+}
+
+/// The methods of `console`.
+pub(crate) static METHODS: &[PropertySpec] = &[
+    row("assert", assert),
+    row("count", count),
+    row("countReset", count_reset),
+    row("debug", log),
+    row("dir", dir),
+    row("error", error),
+    row("group", group),
+    row("groupCollapsed", group),
+    row("groupEnd", group_end),
+    row("info", log),
+    row("log", log),
+    row("table", table),
+    row("time", time),
+    row("timeEnd", time_end),
+    row("timeLog", time_log),
+    row("trace", trace),
+    row("warn", error),
+];
+
+/// Hands a text to the sink, line by line, indented by the open groups.
+fn emit(vm: &mut Vm, stream: Stream, text: &str) {
+    if let Some(state) = state(vm) {
+        let indent = " ".repeat(state.indentation);
+        let text = text.replace('\n', &format!("\n{indent}"));
+        state.sink.line(stream, &format!("{indent}{text}"));
+    }
+}
+
+fn styles(vm: &mut Vm) -> Styles {
+    state(vm).map_or(Styles::Plain, |state| state.styles)
+}
+
+/// `print`: its arguments as strings, separated by spaces.
+pub(crate) fn print(vm: &mut Vm, args: CallArgs) -> JsResult<Value> {
+    let mut text = String::new();
+    for (index, &value) in args.as_slice().iter().enumerate() {
+        if index > 0 {
+            text.push(' ');
+        }
+        text.push_str(&vm.to_rust_string(value)?);
+    }
+    if let Some(state) = state(vm) {
+        state.sink.line(Stream::Output, &text);
+    }
+    Ok(Value::UNDEFINED)
+}
+
+fn log(vm: &mut Vm, args: CallArgs) -> JsResult<Value> {
+    let text = format(vm, args.as_slice())?;
+    emit(vm, Stream::Output, &text);
+    Ok(Value::UNDEFINED)
+}
+
+fn error(vm: &mut Vm, args: CallArgs) -> JsResult<Value> {
+    let text = format(vm, args.as_slice())?;
+    emit(vm, Stream::Diagnostics, &text);
+    Ok(Value::UNDEFINED)
+}
+
+fn dir(vm: &mut Vm, args: CallArgs) -> JsResult<Value> {
+    let styles = styles(vm);
+    let text = inspect::inspect(vm, args.get(0), styles);
+    emit(vm, Stream::Output, &text);
+    Ok(Value::UNDEFINED)
+}
+
+fn assert(vm: &mut Vm, args: CallArgs) -> JsResult<Value> {
+    if args.get(0).to_boolean() {
+        return Ok(Value::UNDEFINED);
+    }
+    let message = format(vm, args.rest(1))?;
+    let text =
+        if message.is_empty() { "Assertion failed".into() } else { format!("Assertion failed: {message}") };
+    emit(vm, Stream::Diagnostics, &text);
+    Ok(Value::UNDEFINED)
+}
+
+fn trace(vm: &mut Vm, args: CallArgs) -> JsResult<Value> {
+    let message = format(vm, args.as_slice())?;
+    let error = vm.new_error(cynic::realm::Intrinsic::ErrorPrototype, &message);
+    let stack = vm.get(error, atoms::STACK)?;
+    let stack = vm.to_rust_string(stack)?;
+    let frames: String = stack.split_inclusive('\n').skip(1).collect();
+    let text =
+        if message.is_empty() { format!("Trace\n{frames}") } else { format!("Trace: {message}\n{frames}") };
+    emit(vm, Stream::Diagnostics, text.trim_end());
+    Ok(Value::UNDEFINED)
+}
+
+fn group(vm: &mut Vm, args: CallArgs) -> JsResult<Value> {
+    /// Columns per open group, and how deep groups go before they stop to indent.
+    const GROUP_COLUMNS: usize = 2;
+    const GROUP_COLUMNS_MAX: usize = 200;
+    if !args.is_empty() {
+        log(vm, args)?;
+    }
+    if let Some(state) = state(vm) {
+        state.indentation = (state.indentation + GROUP_COLUMNS).min(GROUP_COLUMNS_MAX);
+    }
+    Ok(Value::UNDEFINED)
+}
+
+fn group_end(vm: &mut Vm, _args: CallArgs) -> JsResult<Value> {
+    if let Some(state) = state(vm) {
+        state.indentation = state.indentation.saturating_sub(2);
+    }
+    Ok(Value::UNDEFINED)
+}
+
+/// The label argument of counters and stopwatches.
+fn label(vm: &mut Vm, args: CallArgs) -> JsResult<String> {
+    let value = args.get(0);
+    if value.is_undefined() { Ok("default".into()) } else { vm.to_rust_string(value) }
+}
+
+fn count(vm: &mut Vm, args: CallArgs) -> JsResult<Value> {
+    let label = label(vm, args)?;
+    let Some(state) = state(vm) else { return Ok(Value::UNDEFINED) };
+    let counter = state.counters.entry(label.clone()).or_default();
+    *counter += 1;
+    let text = format!("{label}: {counter}");
+    emit(vm, Stream::Output, &text);
+    Ok(Value::UNDEFINED)
+}
+
+fn count_reset(vm: &mut Vm, args: CallArgs) -> JsResult<Value> {
+    let label = label(vm, args)?;
+    if let Some(state) = state(vm) {
+        state.counters.remove(&label);
+    }
+    Ok(Value::UNDEFINED)
+}
+
+fn time(vm: &mut Vm, args: CallArgs) -> JsResult<Value> {
+    let label = label(vm, args)?;
+    let now = vm.host_now_nanoseconds()?;
+    if let Some(state) = state(vm) {
+        state.stopwatches.insert(label, now);
+    }
+    Ok(Value::UNDEFINED)
+}
+
+fn report_time(vm: &mut Vm, args: CallArgs) -> JsResult<String> {
+    let label = label(vm, args)?;
+    let now = vm.host_now_nanoseconds()?;
+    let started = state(vm).and_then(|state| state.stopwatches.get(&label).copied());
+    let text = match started {
+        Some(started) => format!("{label}: {:.3}ms", (now - started) as f64 / 1e6),
+        None => format!("no such label '{label}' for console.time()"),
+    };
+    emit(vm, Stream::Output, &text);
+    Ok(label)
+}
+
+fn time_end(vm: &mut Vm, args: CallArgs) -> JsResult<Value> {
+    let label = report_time(vm, args)?;
+    if let Some(state) = state(vm) {
+        state.stopwatches.remove(&label);
+    }
+    Ok(Value::UNDEFINED)
+}
+
+fn time_log(vm: &mut Vm, args: CallArgs) -> JsResult<Value> {
+    report_time(vm, args)?;
+    Ok(Value::UNDEFINED)
+}
+
+fn table(vm: &mut Vm, args: CallArgs) -> JsResult<Value> {
+    let Some(rows) = args.get(0).as_object() else { return log(vm, args) };
+    let text = table::render(vm, rows)?;
+    emit(vm, Stream::Output, &text);
+    Ok(Value::UNDEFINED)
+}
+
+/// The arguments of a console method as one text: format directives, then the rest. <https://console.spec.whatwg.org/#formatter>
+pub fn format(vm: &mut Vm, arguments: &[Value]) -> JsResult<String> {
+    let styles = styles(vm);
+    let mut text = String::new();
+    let mut rest = arguments;
+    if let [first, others @ ..] = arguments
+        && let Some(pattern) = first.as_string()
+        && !others.is_empty()
+    {
+        let used = substitute(vm, &pattern.to_rust_string(), others, styles, &mut text)?;
+        rest = &others[used..];
+    } else if let [first, others @ ..] = arguments {
+        text = inspect::display(vm, *first, styles);
+        rest = others;
+    }
+    for &value in rest {
+        text.push(' ');
+        text.push_str(&inspect::display(vm, value, styles));
+    }
+    Ok(text)
+}
+
+/// Fills the directives of `pattern`; how many values were used.
+fn substitute(
+    vm: &mut Vm,
+    pattern: &str,
+    values: &[Value],
+    styles: Styles,
+    text: &mut String,
+) -> JsResult<usize> {
+    let mut used = 0;
+    let mut characters = pattern.chars().peekable();
+    while let Some(character) = characters.next() {
+        if character != '%' {
+            text.push(character);
+            continue;
+        }
+        match characters.peek() {
+            Some('%') => {
+                characters.next();
+                text.push('%');
+            }
+            Some(&directive) if "sdifjoOc".contains(directive) && used < values.len() => {
+                characters.next();
+                text.push_str(&directive_text(vm, directive, values[used], styles)?);
+                used += 1;
+            }
+            _ => text.push('%'),
+        }
+    }
+    Ok(used)
+}
+
+fn directive_text(vm: &mut Vm, directive: char, value: Value, styles: Styles) -> JsResult<String> {
+    Ok(match directive {
+        's' if value.is_object() || value.is_bigint() => inspect::display(vm, value, Styles::Plain),
+        's' if value.as_number().is_some_and(|number| number == 0.0 && number.is_sign_negative()) => {
+            "-0".into()
+        }
+        's' if value.is_symbol() => vm.describe(value),
+        's' => vm.to_rust_string(value)?,
+        'd' | 'i' | 'f' if value.is_object() || value.is_symbol() => "NaN".into(),
+        'd' | 'i' if value.is_bigint() => vm.describe(value),
+        'd' => number_text(vm, value, |number| number)?,
+        'i' => number_text(vm, value, f64::trunc)?,
+        'f' => number_text(vm, value, |number| number)?,
+        'j' => {
+            let json = cynic::builtins::json::to_text(vm, value)?;
+            json.unwrap_or_else(|| "undefined".into())
+        }
+        'c' => String::new(),
+        _ => inspect::inspect(vm, value, styles),
+    })
+}
+
+fn number_text(vm: &mut Vm, value: Value, convert: fn(f64) -> f64) -> JsResult<String> {
+    let number = convert(vm.to_number(value)?);
+    Ok(vm.describe(Value::number(number)))
+}
+
+mod table {
+    //! `console.table`.
+
+    use cynic::object::Object;
+    use cynic::value::Value;
+    use cynic::vm::{JsResult, Vm};
+
+    use crate::inspect::{Styles, inspect};
+
+    /// Rows and columns beyond these are not shown.
+    const ROWS_MAX: usize = 1000;
+    const COLUMNS_MAX: usize = 50;
+    const INDEX_HEADING: &str = "(index)";
+    const VALUES_HEADING: &str = "Values";
+
+    /// The table of an object's properties and their properties.
+    pub(super) fn render(vm: &mut Vm, rows: Object) -> JsResult<String> {
+        let mut headings = vec![INDEX_HEADING.to_owned()];
+        let mut lines: Vec<Vec<String>> = Vec::new();
+        let mut has_values = false;
+        let mut values: Vec<String> = Vec::new();
+        let keys = vm.own_property_keys(rows)?;
+        for &key in keys.iter().take(ROWS_MAX) {
+            let Some(property) = vm.get_own_property(rows, key)?.filter(|property| property.is_enumerable())
+            else {
+                continue;
+            };
+            let mut cells = vec![key.to_display()];
+            let mut own = String::new();
+            match property.value.as_object() {
+                Some(row) => fill_row(vm, row, &mut headings, &mut cells)?,
+                None => {
+                    has_values = true;
+                    own = inspect(vm, property.value, Styles::Plain);
+                }
+            }
+            values.push(own);
+            lines.push(cells);
+        }
+        for (cells, value) in lines.iter_mut().zip(values) {
+            cells.resize(headings.len(), String::new());
+            if has_values {
+                cells.push(value);
+            }
+        }
+        if has_values {
+            headings.push(VALUES_HEADING.into());
+        }
+        Ok(draw(&headings, &lines))
+    }
+
+    fn fill_row(
+        vm: &mut Vm,
+        row: Object,
+        headings: &mut Vec<String>,
+        cells: &mut Vec<String>,
+    ) -> JsResult<()> {
+        let keys = vm.own_property_keys(row)?;
+        for &key in keys.iter() {
+            let Some(property) = vm.get_own_property(row, key)?.filter(|property| property.is_enumerable())
+            else {
+                continue;
+            };
+            let name = key.to_display();
+            let column = match headings.iter().skip(1).position(|heading| *heading == name) {
+                Some(column) => column + 1,
+                None if headings.len() < COLUMNS_MAX => {
+                    headings.push(name);
+                    headings.len() - 1
+                }
+                None => continue,
+            };
+            if cells.len() <= column {
+                cells.resize(column + 1, String::new());
+            }
+            let value: Value = property.value;
+            cells[column] = inspect(vm, value, Styles::Plain);
+        }
+        Ok(())
+    }
+
+    fn draw(headings: &[String], lines: &[Vec<String>]) -> String {
+        let width = |column: usize| {
+            let cells = lines.iter().filter_map(|line| line.get(column));
+            cells.chain(headings.get(column)).map(|cell| cell.chars().count()).max().unwrap_or(0) + 2
+        };
+        let widths: Vec<usize> = (0..headings.len()).map(width).collect();
+        let rule = |left: &str, middle: &str, right: &str| {
+            let bars: Vec<String> = widths.iter().map(|width| "─".repeat(*width)).collect();
+            format!("{left}{}{right}", bars.join(middle))
+        };
+        let line = |cells: &[String]| {
+            let padded: Vec<String> =
+                cells.iter().zip(&widths).map(|(cell, width)| centred(cell, *width)).collect();
+            format!("│{}│", padded.join("│"))
+        };
+        let mut text = vec![rule("┌", "┬", "┐"), line(headings), rule("├", "┼", "┤")];
+        text.extend(lines.iter().map(|cells| line(cells)));
+        text.push(rule("└", "┴", "┘"));
+        text.join("\n")
+    }
+
+    fn centred(cell: &str, width: usize) -> String {
+        let room = width.saturating_sub(cell.chars().count());
+        let left = room / 2;
+        format!("{}{cell}{}", " ".repeat(left), " ".repeat(room - left))
+    }
+}

@@ -1,0 +1,101 @@
+//! The inspected forms of primitives and keys.
+
+use cynic::property_key::PropertyKey;
+use cynic::value::Value;
+use cynic::vm::Vm;
+
+use super::style::{Style, Styles};
+
+/// Units of a string that are shown.
+const STRING_CHARACTERS_MAX: usize = 10_000;
+
+/// A primitive as it appears inside other values: strings in quotes.
+pub(super) fn primitive(vm: &Vm, value: Value, styles: Styles) -> String {
+    if let Some(string) = value.as_string() {
+        return styles.paint(Style::String, &shown_string(&string.to_rust_string()));
+    }
+    if let Some(number) = value.as_number() {
+        let text = if number == 0.0 && number.is_sign_negative() { "-0".into() } else { vm.describe(value) };
+        return styles.paint(Style::Number, &text);
+    }
+    if value.is_bigint() {
+        return styles.paint(Style::Number, &vm.describe(value));
+    }
+    if value.is_symbol() {
+        return styles.paint(Style::Symbol, &vm.describe(value));
+    }
+    match value {
+        Value::TRUE => styles.paint(Style::Boolean, "true"),
+        Value::FALSE => styles.paint(Style::Boolean, "false"),
+        Value::NULL => styles.paint(Style::Null, "null"),
+        _ => styles.paint(Style::Undefined, "undefined"),
+    }
+}
+
+fn shown_string(text: &str) -> String {
+    let count = text.chars().count();
+    if count <= STRING_CHARACTERS_MAX {
+        return quoted(text);
+    }
+    let head: String = text.chars().take(STRING_CHARACTERS_MAX).collect();
+    let rest = count - STRING_CHARACTERS_MAX;
+    format!("{}... {rest} more character{}", quoted(&head), if rest == 1 { "" } else { "s" })
+}
+
+/// A string in the quotes that need the fewest escapes.
+pub(super) fn quoted(text: &str) -> String {
+    let quote = match (text.contains('\''), text.contains('"'), text.contains('`') || text.contains("${")) {
+        (true, false, _) => '"',
+        (true, true, false) => '`',
+        _ => '\'',
+    };
+    let mut result = String::with_capacity(text.len() + 2);
+    result.push(quote);
+    for character in text.chars() {
+        match character {
+            '\n' => result.push_str("\\n"),
+            '\t' => result.push_str("\\t"),
+            '\r' => result.push_str("\\r"),
+            '\u{8}' => result.push_str("\\b"),
+            '\u{b}' => result.push_str("\\v"),
+            '\u{c}' => result.push_str("\\f"),
+            '\\' => result.push_str("\\\\"),
+            control @ ('\0'..='\u{1f}' | '\u{7f}'..='\u{9f}') => {
+                result.push_str(&format!("\\x{:02X}", control as u32));
+            }
+            other if other == quote => result.extend(['\\', other]),
+            other => result.push(other),
+        }
+    }
+    result.push(quote);
+    result
+}
+
+/// A property's key before the colon.
+pub(super) fn key(key: PropertyKey, styles: Styles) -> String {
+    let text = key.to_display();
+    if key.is_symbol() {
+        return format!("[{}]", styles.paint(Style::Symbol, &text));
+    }
+    if is_identifier(&text) { text } else { styles.paint(Style::String, &quoted(&text)) }
+}
+
+fn is_identifier(text: &str) -> bool {
+    let mut bytes = text.bytes();
+    let first = bytes.next().is_some_and(|byte| byte.is_ascii_alphabetic() || byte == b'_');
+    first && bytes.all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn quotes_are_chosen_to_avoid_escapes() {
+        assert_eq!(quoted("a"), "'a'");
+        assert_eq!(quoted("it's"), "\"it's\"");
+        assert_eq!(quoted("q\"'"), "`q\"'`");
+        assert_eq!(quoted("'\"`"), "'\\'\"`'");
+        assert_eq!(quoted("\n\u{1}\\"), "'\\n\\x01\\\\'");
+    }
+}

@@ -1,0 +1,48 @@
+//! What guests find on the global object besides the language: `print`, `console`, timers, `queueMicrotask`,
+//! `structuredClone`, `TextEncoder` and `TextDecoder`, `URL` and `URLSearchParams`.
+//!
+//! Owns these and how values are shown ([`inspect`]). Touches nothing outside: texts go to the [`Sink`] that the embedder gives,
+//! time comes from the isolate's clock, and the embedder drives the timers ([`timers::next_due`], [`timers::run_due`]).
+#![forbid(unsafe_code)]
+
+pub mod console;
+pub mod inspect;
+mod microtask;
+mod state;
+pub mod timers;
+mod url;
+mod url_search_params;
+
+use cynic::realm::{PropertySpec, ValueSpec, data};
+use cynic::shape::attrs;
+use cynic::value::Value;
+use cynic::vm::Vm;
+
+pub use self::state::{Sink, Stream};
+
+/// Installs everything on the global object of the current realm. Call it before guest code runs.
+pub fn install(vm: &mut Vm, sink: Box<dyn Sink>, styles: inspect::Styles) {
+    state::attach(vm, sink, styles);
+    install_globals(vm);
+}
+
+/// Installs the globals in a further realm of an isolate that has been given its sink.
+pub fn install_globals(vm: &mut Vm) {
+    vm.install_globals(GLOBALS);
+}
+
+const fn lazy(name: &'static str, make: fn(&mut Vm) -> Value) -> PropertySpec {
+    data(name, ValueSpec::Constant(make), attrs::METHOD)
+}
+
+static GLOBALS: &[PropertySpec] = &[
+    lazy("URL", |vm| Value::object(vm.new_host_class(&url::CLASS))),
+    lazy("URLSearchParams", |vm| Value::object(vm.new_host_class(&url_search_params::CLASS))),
+    cynic::realm::method("clearInterval", 1, timers::clear),
+    cynic::realm::method("clearTimeout", 1, timers::clear),
+    lazy("console", |vm| Value::object(vm.new_host_namespace(console::METHODS))),
+    cynic::realm::method("print", 1, console::print),
+    cynic::realm::method("queueMicrotask", 1, microtask::queue_microtask),
+    cynic::realm::method("setInterval", 2, timers::set_interval),
+    cynic::realm::method("setTimeout", 2, timers::set_timeout),
+];

@@ -1,0 +1,15 @@
+//! `queueMicrotask`.
+
+use cynic::object::function::CallArgs;
+use cynic::value::Value;
+use cynic::vm::jobs::Job;
+use cynic::vm::{JsResult, Vm};
+
+pub(crate) fn queue_microtask(vm: &mut Vm, args: CallArgs) -> JsResult<Value> {
+    let function = args.get(0);
+    if !function.as_object().is_some_and(|function| function.is_callable()) {
+        return Err(vm.throw_type_error("queueMicrotask needs a function"));
+    }
+    vm.enqueue_job(Job::Call { function, arguments: Vec::new() });
+    Ok(Value::UNDEFINED)
+}

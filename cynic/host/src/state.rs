@@ -1,0 +1,51 @@
+//! The host's own state of an isolate: where texts go, the console's groups and counters, the timers.
+
+use std::collections::HashMap;
+
+use cynic::vm::Vm;
+
+use crate::inspect::Styles;
+use crate::timers::Timers;
+
+/// Which of the two streams a text is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stream {
+    /// Results: `print`, `console.log`.
+    Output,
+    /// Diagnostics: `console.error`, `console.warn`.
+    Diagnostics,
+}
+
+/// Where texts go; given by the embedder.
+pub trait Sink {
+    /// Takes one line, without its newline.
+    fn line(&mut self, stream: Stream, text: &str);
+}
+
+/// Everything the host keeps per isolate.
+pub(crate) struct State {
+    pub(crate) sink: Box<dyn Sink>,
+    pub(crate) styles: Styles,
+    /// The indentation of `console.group`.
+    pub(crate) indentation: usize,
+    pub(crate) counters: HashMap<String, u64>,
+    pub(crate) stopwatches: HashMap<String, i128>,
+    pub(crate) timers: Timers,
+}
+
+/// Gives the isolate a fresh state.
+pub(crate) fn attach(vm: &mut Vm, sink: Box<dyn Sink>, styles: Styles) {
+    vm.host.state = Some(Box::new(State {
+        sink,
+        styles,
+        indentation: 0,
+        counters: HashMap::new(),
+        stopwatches: HashMap::new(),
+        timers: Timers::default(),
+    }));
+}
+
+/// The state; `None` in an isolate that `install` was not called for.
+pub(crate) fn state(vm: &mut Vm) -> Option<&mut State> {
+    vm.host.state.as_mut()?.downcast_mut()
+}

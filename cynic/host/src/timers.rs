@@ -1,0 +1,98 @@
+//! `setTimeout`, `setInterval` and their clearing. The embedder decides when timers run.
+//!
+//! Due times are on the isolate's clock; of two timers due at once the one set first runs first. Delays below one millisecond
+//! count as one, as in node. Callbacks and arguments are rooted while they wait.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use cynic::gc::{Persistent, RootedVec};
+use cynic::object::function::CallArgs;
+use cynic::value::Value;
+use cynic::vm::{JsResult, Vm};
+
+use crate::state::state;
+
+/// The longest delay, 2^31 - 1 milliseconds; longer ones count as one millisecond, as in node.
+const DELAY_MS_MAX: f64 = 2_147_483_647.0;
+/// Timers an isolate may have waiting; each is host memory that the heap limit does not see.
+const TIMERS_MAX: usize = 100_000;
+
+struct Timer {
+    callback: Persistent,
+    arguments: Vec<Persistent>,
+    interval_ns: Option<i128>,
+}
+
+/// The timers that wait, by due time and number.
+#[derive(Default)]
+pub(crate) struct Timers {
+    waiting: BTreeMap<(i128, u32), Timer>,
+    next_number: u32,
+}
+
+pub(crate) fn set_timeout(vm: &mut Vm, args: CallArgs) -> JsResult<Value> {
+    set(vm, args, false)
+}
+
+pub(crate) fn set_interval(vm: &mut Vm, args: CallArgs) -> JsResult<Value> {
+    set(vm, args, true)
+}
+
+fn set(vm: &mut Vm, args: CallArgs, repeats: bool) -> JsResult<Value> {
+    let callback = args.get(0);
+    if !callback.as_object().is_some_and(|callback| callback.is_callable()) {
+        return Err(vm.throw_type_error("the callback of a timer must be a function"));
+    }
+    let delay = vm.to_number(args.get(1))?;
+    let delay_ms = if (1.0..=DELAY_MS_MAX).contains(&delay) { delay.trunc() } else { 1.0 };
+    let delay_ns = delay_ms as i128 * 1_000_000;
+    let due = vm.host_now_nanoseconds()? + delay_ns;
+    let callback = Persistent::new(&vm.heap, callback);
+    let arguments = args.rest(2).iter().map(|argument| Persistent::new(&vm.heap, *argument)).collect();
+    let Some(state) = state(vm) else { return Err(vm.throw_type_error("this isolate has no timers")) };
+    let timers = &mut state.timers;
+    if timers.waiting.len() >= TIMERS_MAX {
+        return Err(vm.throw_range_error("too many timers"));
+    }
+    timers.next_number += 1;
+    let number = timers.next_number;
+    timers
+        .waiting
+        .insert((due, number), Timer { callback, arguments, interval_ns: repeats.then_some(delay_ns) });
+    Ok(Value::number(f64::from(number)))
+}
+
+pub(crate) fn clear(vm: &mut Vm, args: CallArgs) -> JsResult<Value> {
+    if let (Some(number), Some(state)) = (args.get(0).as_number(), state(vm)) {
+        state.timers.waiting.retain(|key, _| f64::from(key.1) != number);
+    }
+    Ok(Value::UNDEFINED)
+}
+
+/// How long until the next timer is due; `None` if none waits.
+pub fn next_due(vm: &mut Vm) -> JsResult<Option<Duration>> {
+    let now = vm.host_now_nanoseconds()?;
+    let Some(state) = state(vm) else { return Ok(None) };
+    let first = state.timers.waiting.keys().next();
+    Ok(first.map(|(due, _)| Duration::from_nanos(u64::try_from(due - now).unwrap_or(0))))
+}
+
+/// Runs the first timer that is due; false if none is. Jobs are the caller's to run.
+pub fn run_due(vm: &mut Vm) -> JsResult<bool> {
+    let now = vm.host_now_nanoseconds()?;
+    let Some(state) = state(vm) else { return Ok(false) };
+    let timers = &mut state.timers;
+    let Some(key) = timers.waiting.keys().next().copied().filter(|key| key.0 <= now) else {
+        return Ok(false);
+    };
+    let Some(timer) = timers.waiting.remove(&key) else { return Ok(false) };
+    let callback = timer.callback.get();
+    let mut arguments: RootedVec = RootedVec::new(&vm.heap);
+    arguments.extend(timer.arguments.iter().map(Persistent::get));
+    if let (Some(interval), Some(state)) = (timer.interval_ns, crate::state::state(vm)) {
+        state.timers.waiting.insert((now + interval, key.1), timer);
+    }
+    vm.call(callback, Value::UNDEFINED, &arguments)?;
+    Ok(true)
+}

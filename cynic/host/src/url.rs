@@ -1,0 +1,186 @@
+//! `URL`. <https://url.spec.whatwg.org/#url-class>
+//!
+//! Parsing and the setters' quirks are the `url` crate's. A URL and its `searchParams` refer to each other.
+
+use std::cell::{Cell, RefCell};
+
+use cynic::gc::{Trace, Tracer};
+use cynic::host_objects::HostClass;
+use cynic::object::Object;
+use cynic::object::function::{CallArgs, NativeSpec};
+use cynic::realm::{PropertySpec, accessor, getter, method, to_string_tag};
+use cynic::value::Value;
+use cynic::vm::{JsResult, Vm};
+use url::{Url, quirks};
+
+use crate::url_search_params;
+
+/// The class URL.
+pub(crate) static CLASS: HostClass = HostClass {
+    constructor: NativeSpec::constructor("URL", 1, construct),
+    statics: STATICS,
+    prototype: PROTOTYPE,
+};
+
+static STATICS: &[PropertySpec] = &[method("canParse", 1, can_parse), method("parse", 1, parse_or_null)];
+
+static PROTOTYPE: &[PropertySpec] = &[
+    accessor("hash", |vm, args| get(vm, args, quirks::hash), |vm, args| set(vm, args, quirks::set_hash)),
+    accessor("host", |vm, args| get(vm, args, quirks::host), |vm, args| try_set(vm, args, quirks::set_host)),
+    accessor(
+        "hostname",
+        |vm, args| get(vm, args, quirks::hostname),
+        |vm, args| try_set(vm, args, quirks::set_hostname),
+    ),
+    accessor("href", |vm, args| get(vm, args, quirks::href), set_href),
+    getter("origin", |vm, args| {
+        let data = this_url(vm, args)?;
+        let origin = quirks::origin(&data.url.borrow());
+        Ok(Value::string(vm.new_string(&origin)))
+    }),
+    accessor(
+        "password",
+        |vm, args| get(vm, args, quirks::password),
+        |vm, args| try_set(vm, args, quirks::set_password),
+    ),
+    accessor(
+        "pathname",
+        |vm, args| get(vm, args, quirks::pathname),
+        |vm, args| set(vm, args, quirks::set_pathname),
+    ),
+    accessor("port", |vm, args| get(vm, args, quirks::port), |vm, args| try_set(vm, args, quirks::set_port)),
+    accessor(
+        "protocol",
+        |vm, args| get(vm, args, quirks::protocol),
+        |vm, args| try_set(vm, args, quirks::set_protocol),
+    ),
+    accessor("search", |vm, args| get(vm, args, quirks::search), set_search),
+    getter("searchParams", search_params),
+    method("toJSON", 0, |vm, args| get(vm, args, quirks::href)),
+    method("toString", 0, |vm, args| get(vm, args, quirks::href)),
+    accessor(
+        "username",
+        |vm, args| get(vm, args, quirks::username),
+        |vm, args| try_set(vm, args, quirks::set_username),
+    ),
+    to_string_tag("URL"),
+];
+
+/// The native side of a URL.
+pub(crate) struct UrlData {
+    pub(crate) url: RefCell<Url>,
+    /// The `searchParams` object, once asked for.
+    params: Cell<Option<Object>>,
+}
+
+impl Trace for UrlData {
+    fn trace(&self, tracer: &mut Tracer<'_>) {
+        if let Some(params) = self.params.get() {
+            tracer.cell(params);
+        }
+    }
+}
+
+type UrlCell = cynic::gc::Gc<cynic::gc::Data<UrlData>>;
+
+fn this_url(vm: &mut Vm, args: CallArgs) -> JsResult<UrlCell> {
+    vm.host_data::<UrlData>(args.this, "URL")
+}
+
+/// The URL that the first two arguments stand for.
+fn from_arguments(vm: &mut Vm, args: CallArgs) -> JsResult<Result<Url, String>> {
+    let text = vm.to_rust_string(args.get(0))?;
+    if args.get(1).is_undefined() {
+        return Ok(Url::parse(&text).map_err(|_| text));
+    }
+    let base = vm.to_rust_string(args.get(1))?;
+    Ok(Url::parse(&base).and_then(|base| base.join(&text)).map_err(|_| text))
+}
+
+fn construct(vm: &mut Vm, args: CallArgs) -> JsResult<Value> {
+    match from_arguments(vm, args)? {
+        Ok(url) => {
+            let data = UrlData { url: RefCell::new(url), params: Cell::new(None) };
+            Ok(Value::object(vm.new_host_instance(args, data)?))
+        }
+        Err(_) => Err(vm.throw_type_error("Invalid URL")),
+    }
+}
+
+fn can_parse(vm: &mut Vm, args: CallArgs) -> JsResult<Value> {
+    Ok(Value::bool(from_arguments(vm, args)?.is_ok()))
+}
+
+fn parse_or_null(vm: &mut Vm, args: CallArgs) -> JsResult<Value> {
+    let Ok(url) = from_arguments(vm, args)? else { return Ok(Value::NULL) };
+    let prototype = match args.this.as_object() {
+        Some(class) => vm.get(class, cynic::atoms::PROTOTYPE)?,
+        None => Value::NULL,
+    };
+    let data = UrlData { url: RefCell::new(url), params: Cell::new(None) };
+    Ok(Value::object(vm.new_host_object(prototype, data)))
+}
+
+fn get(vm: &mut Vm, args: CallArgs, part: fn(&Url) -> &str) -> JsResult<Value> {
+    let data = this_url(vm, args)?;
+    let text = part(&data.url.borrow()).to_owned();
+    Ok(Value::string(vm.new_string(&text)))
+}
+
+fn set(vm: &mut Vm, args: CallArgs, change: fn(&mut Url, &str)) -> JsResult<Value> {
+    let data = this_url(vm, args)?;
+    let text = vm.to_rust_string(args.get(0))?;
+    change(&mut data.url.borrow_mut(), &text);
+    Ok(Value::UNDEFINED)
+}
+
+/// A setter that leaves the URL as it is when the value does not fit.
+fn try_set(vm: &mut Vm, args: CallArgs, change: fn(&mut Url, &str) -> Result<(), ()>) -> JsResult<Value> {
+    let data = this_url(vm, args)?;
+    let text = vm.to_rust_string(args.get(0))?;
+    let _ignored = change(&mut data.url.borrow_mut(), &text);
+    Ok(Value::UNDEFINED)
+}
+
+fn set_href(vm: &mut Vm, args: CallArgs) -> JsResult<Value> {
+    let data = this_url(vm, args)?;
+    let text = vm.to_rust_string(args.get(0))?;
+    let Ok(url) = Url::parse(&text) else { return Err(vm.throw_type_error("Invalid URL")) };
+    data.url.replace(url);
+    reload_params(&data);
+    Ok(Value::UNDEFINED)
+}
+
+fn set_search(vm: &mut Vm, args: CallArgs) -> JsResult<Value> {
+    set(vm, args, quirks::set_search)?;
+    let data = this_url(vm, args)?;
+    reload_params(&data);
+    Ok(Value::UNDEFINED)
+}
+
+/// Makes the parameters object follow a changed query.
+fn reload_params(data: &UrlData) {
+    if let Some(params) = data.params.get() {
+        url_search_params::reload(params, data.url.borrow().query().unwrap_or_default());
+    }
+}
+
+fn search_params(vm: &mut Vm, args: CallArgs) -> JsResult<Value> {
+    let data = this_url(vm, args)?;
+    if let Some(params) = data.params.get() {
+        return Ok(Value::object(params));
+    }
+    let query = data.url.borrow().query().unwrap_or_default().to_owned();
+    let params = url_search_params::for_url(vm, args.this, &query)?;
+    data.params.set(Some(params));
+    data.write_barrier();
+    Ok(Value::object(params))
+}
+
+/// Replaces the query of the URL that a parameters object belongs to.
+pub(crate) fn set_query(owner: Value, query: &str) {
+    let data = owner.as_object().and_then(|owner| owner.data::<UrlData>(0));
+    if let Some(data) = data {
+        data.url.borrow_mut().set_query((!query.is_empty()).then_some(query));
+    }
+}

@@ -1,0 +1,268 @@
+//! `URLSearchParams`. <https://url.spec.whatwg.org/#interface-urlsearchparams>
+//!
+//! A list of pairs. One that belongs to a URL writes every change back to its query.
+
+use std::cell::RefCell;
+
+use cynic::gc::{Data, Gc, Trace, Tracer};
+use cynic::host_objects::HostClass;
+use cynic::object::Object;
+use cynic::object::function::{CallArgs, NativeSpec};
+use cynic::realm::{PropertySpec, getter, method, symbol_method, to_string_tag};
+use cynic::symbol;
+use cynic::value::Value;
+use cynic::vm::{JsResult, Vm};
+use url::form_urlencoded;
+
+/// The class URLSearchParams.
+pub(crate) static CLASS: HostClass = HostClass {
+    constructor: NativeSpec::constructor("URLSearchParams", 0, construct),
+    statics: &[],
+    prototype: PROTOTYPE,
+};
+
+static PROTOTYPE: &[PropertySpec] = &[
+    method("append", 2, append),
+    method("delete", 1, delete),
+    method("entries", 0, entries),
+    method("forEach", 1, for_each),
+    method("get", 1, get),
+    method("getAll", 1, get_all),
+    method("has", 1, has),
+    method("keys", 0, |vm, args| iterate(vm, args, Part::Name)),
+    method("set", 2, set),
+    getter("size", |vm, args| {
+        let params = this_params(vm, args)?;
+        let count = params.pairs.borrow().len();
+        Ok(Value::number(count as f64))
+    }),
+    method("sort", 0, sort),
+    method("toString", 0, to_string),
+    method("values", 0, |vm, args| iterate(vm, args, Part::Value)),
+    symbol_method(symbol::ITERATOR, "entries", 0, entries),
+    to_string_tag("URLSearchParams"),
+];
+
+type Pair = (String, String);
+
+struct Params {
+    pairs: RefCell<Vec<Pair>>,
+    /// The URL object, or undefined.
+    owner: Value,
+}
+
+impl Trace for Params {
+    fn trace(&self, tracer: &mut Tracer<'_>) {
+        tracer.value(self.owner);
+    }
+}
+
+fn this_params(vm: &mut Vm, args: CallArgs) -> JsResult<Gc<Data<Params>>> {
+    vm.host_data::<Params>(args.this, "URLSearchParams")
+}
+
+fn parse_query(query: &str) -> Vec<Pair> {
+    form_urlencoded::parse(query.as_bytes()).into_owned().collect()
+}
+
+fn serialize(pairs: &[Pair]) -> String {
+    form_urlencoded::Serializer::new(String::new()).extend_pairs(pairs).finish()
+}
+
+/// The parameters of a URL object.
+pub(crate) fn for_url(vm: &mut Vm, owner: Value, query: &str) -> JsResult<Object> {
+    let global = vm.global_object();
+    let key = vm.key_from_str("URLSearchParams");
+    let class = vm.get(global, key)?;
+    let prototype = match class.as_object() {
+        Some(class) => vm.get(class, cynic::atoms::PROTOTYPE)?,
+        None => Value::NULL,
+    };
+    Ok(vm.new_host_object(prototype, Params { pairs: RefCell::new(parse_query(query)), owner }))
+}
+
+/// Replaces the pairs after the URL's query has changed.
+pub(crate) fn reload(params: Object, query: &str) {
+    if let Some(params) = params.data::<Params>(0) {
+        params.pairs.replace(parse_query(query));
+    }
+}
+
+fn changed(params: &Params) {
+    crate::url::set_query(params.owner, &serialize(&params.pairs.borrow()));
+}
+
+fn construct(vm: &mut Vm, args: CallArgs) -> JsResult<Value> {
+    let pairs = initial_pairs(vm, args.get(0))?;
+    let params = Params { pairs: RefCell::new(pairs), owner: Value::UNDEFINED };
+    Ok(Value::object(vm.new_host_instance(args, params)?))
+}
+
+fn initial_pairs(vm: &mut Vm, init: Value) -> JsResult<Vec<Pair>> {
+    let Some(object) = init.as_object() else {
+        if init.is_undefined() {
+            return Ok(Vec::new());
+        }
+        let text = vm.to_rust_string(init)?;
+        return Ok(parse_query(text.strip_prefix('?').unwrap_or(&text)));
+    };
+    if vm.get_method(init, symbol::ITERATOR)?.is_undefined() {
+        return pairs_of_record(vm, object);
+    }
+    let mut pairs = Vec::new();
+    let items = vm.iterable_to_list(init)?;
+    for &item in items.iter() {
+        let pair = vm.iterable_to_list(item)?;
+        let [name, value] = pair[..] else {
+            return Err(vm.throw_type_error("Each query pair must be an iterable [name, value] tuple"));
+        };
+        pairs.push((vm.to_rust_string(name)?, vm.to_rust_string(value)?));
+    }
+    Ok(pairs)
+}
+
+fn pairs_of_record(vm: &mut Vm, record: Object) -> JsResult<Vec<Pair>> {
+    let mut pairs = Vec::new();
+    let keys = vm.own_property_keys(record)?;
+    for &key in keys.iter() {
+        let enumerable = vm.get_own_property(record, key)?.is_some_and(|property| property.is_enumerable());
+        if enumerable && !key.is_symbol() {
+            let value = vm.get(record, key)?;
+            pairs.push((key.to_display(), vm.to_rust_string(value)?));
+        }
+    }
+    Ok(pairs)
+}
+
+fn append(vm: &mut Vm, args: CallArgs) -> JsResult<Value> {
+    let params = this_params(vm, args)?;
+    let pair = (vm.to_rust_string(args.get(0))?, vm.to_rust_string(args.get(1))?);
+    params.pairs.borrow_mut().push(pair);
+    changed(&params);
+    Ok(Value::UNDEFINED)
+}
+
+/// The name, and the value if one is given.
+fn selector(vm: &mut Vm, args: CallArgs) -> JsResult<(String, Option<String>)> {
+    let name = vm.to_rust_string(args.get(0))?;
+    let value = args.get(1);
+    let value = if value.is_undefined() { None } else { Some(vm.to_rust_string(value)?) };
+    Ok((name, value))
+}
+
+fn selects(selector: &(String, Option<String>), pair: &Pair) -> bool {
+    selector.0 == pair.0 && selector.1.as_ref().is_none_or(|value| *value == pair.1)
+}
+
+fn delete(vm: &mut Vm, args: CallArgs) -> JsResult<Value> {
+    let params = this_params(vm, args)?;
+    let selector = selector(vm, args)?;
+    params.pairs.borrow_mut().retain(|pair| !selects(&selector, pair));
+    changed(&params);
+    Ok(Value::UNDEFINED)
+}
+
+fn has(vm: &mut Vm, args: CallArgs) -> JsResult<Value> {
+    let params = this_params(vm, args)?;
+    let selector = selector(vm, args)?;
+    let found = params.pairs.borrow().iter().any(|pair| selects(&selector, pair));
+    Ok(Value::bool(found))
+}
+
+fn get(vm: &mut Vm, args: CallArgs) -> JsResult<Value> {
+    let params = this_params(vm, args)?;
+    let name = vm.to_rust_string(args.get(0))?;
+    let found = params.pairs.borrow().iter().find(|pair| pair.0 == name).map(|pair| pair.1.clone());
+    Ok(found.map_or(Value::NULL, |value| Value::string(vm.new_string(&value))))
+}
+
+fn get_all(vm: &mut Vm, args: CallArgs) -> JsResult<Value> {
+    let params = this_params(vm, args)?;
+    let name = vm.to_rust_string(args.get(0))?;
+    let found: Vec<String> =
+        params.pairs.borrow().iter().filter(|pair| pair.0 == name).map(|pair| pair.1.clone()).collect();
+    let mut values = vm.scratch();
+    for value in found {
+        values.push(Value::string(vm.new_string(&value)));
+    }
+    Ok(Value::object(vm.new_array_from(&values)?))
+}
+
+fn set(vm: &mut Vm, args: CallArgs) -> JsResult<Value> {
+    let params = this_params(vm, args)?;
+    let name = vm.to_rust_string(args.get(0))?;
+    let value = vm.to_rust_string(args.get(1))?;
+    let mut pairs = params.pairs.borrow_mut();
+    match pairs.iter().position(|pair| pair.0 == name) {
+        Some(first) => {
+            pairs[first].1 = value;
+            let mut index = 0;
+            pairs.retain(|pair| {
+                index += 1;
+                index - 1 <= first || pair.0 != name
+            });
+        }
+        None => pairs.push((name, value)),
+    }
+    drop(pairs);
+    changed(&params);
+    Ok(Value::UNDEFINED)
+}
+
+fn sort(vm: &mut Vm, args: CallArgs) -> JsResult<Value> {
+    let params = this_params(vm, args)?;
+    params.pairs.borrow_mut().sort_by(|a, b| a.0.encode_utf16().cmp(b.0.encode_utf16()));
+    changed(&params);
+    Ok(Value::UNDEFINED)
+}
+
+fn to_string(vm: &mut Vm, args: CallArgs) -> JsResult<Value> {
+    let params = this_params(vm, args)?;
+    let text = serialize(&params.pairs.borrow());
+    Ok(Value::string(vm.new_string(&text)))
+}
+
+fn for_each(vm: &mut Vm, args: CallArgs) -> JsResult<Value> {
+    let params = this_params(vm, args)?;
+    let mut index = 0;
+    loop {
+        let pair = params.pairs.borrow().get(index).cloned();
+        let Some((name, value)) = pair else { return Ok(Value::UNDEFINED) };
+        let name = Value::string(vm.new_string(&name));
+        let value = Value::string(vm.new_string(&value));
+        vm.call(args.get(0), args.get(1), &[value, name, args.this])?;
+        index += 1;
+    }
+}
+
+#[derive(Clone, Copy)]
+enum Part {
+    Name,
+    Value,
+    Both,
+}
+
+fn entries(vm: &mut Vm, args: CallArgs) -> JsResult<Value> {
+    iterate(vm, args, Part::Both)
+}
+
+/// An iterator over the pairs as they are now.
+fn iterate(vm: &mut Vm, args: CallArgs, part: Part) -> JsResult<Value> {
+    let params = this_params(vm, args)?;
+    let pairs = params.pairs.borrow().clone();
+    let mut values = vm.scratch();
+    for (name, value) in pairs {
+        let item = match part {
+            Part::Name => Value::string(vm.new_string(&name)),
+            Part::Value => Value::string(vm.new_string(&value)),
+            Part::Both => {
+                let name = Value::string(vm.new_string(&name));
+                let value = Value::string(vm.new_string(&value));
+                Value::object(vm.new_array_from(&[name, value])?)
+            }
+        };
+        values.push(item);
+    }
+    let array = vm.new_array_from(&values)?;
+    vm.invoke(Value::object(array), symbol::ITERATOR, &[])
+}
