@@ -3,7 +3,8 @@
 use crate::state::names::{self, is_name};
 use crate::state::options::SetOption;
 use crate::syntax::ast::{
-    ArithmeticFor, CaseArm, CaseEnd, Compound, CompoundCommand, Expression, ForLoop, List, Word, WordKind,
+    ArithmeticFor, CaseArm, CaseEnd, Compound, CompoundCommand, Expression, ForLoop, List, Part, Word,
+    WordKind,
 };
 use crate::{Bytes, Outcome, Session, Status, Unwind};
 
@@ -269,13 +270,31 @@ impl Session {
 
     fn arm_matches(&mut self, arm: &CaseArm, subject: &[u8]) -> Result<bool, Unwind> {
         for pattern in &arm.patterns {
-            if let (WordKind::Constant(text), false) = (&pattern.kind, self.ignores_case()) {
+            if let (WordKind::Constant(text), false) = (&pattern.word.kind, self.ignores_case()) {
                 if text == subject {
                     return Ok(true);
                 }
                 continue;
             }
-            let text = self.expand_pattern(pattern)?;
+            if let WordKind::Parts(parts) = &pattern.word.kind
+                && let [Part::Literal(text)] = &parts.list[..]
+            {
+                let known = pattern.compiled.get().filter(|p| p.has_options(self.current_pattern_options()));
+                let matches = match known {
+                    Some(compiled) => compiled.matches(subject),
+                    None => {
+                        let compiled = self.compile_pattern(text);
+                        let matches = compiled.matches(subject);
+                        let _ = pattern.compiled.set(std::rc::Rc::new(compiled));
+                        matches
+                    }
+                };
+                if matches {
+                    return Ok(true);
+                }
+                continue;
+            }
+            let text = self.expand_pattern(&pattern.word)?;
             if self.compile_pattern(&text).matches(subject) {
                 return Ok(true);
             }

@@ -1,6 +1,7 @@
 //! Jobs and waiting. Owns the table of background children and everything that reaps children; waiting blocks in
 //! the kernel, never polls on a timer.
 
+use super::pipeline::Child;
 use crate::{Bytes, Session, Status, sys};
 use rustc_hash::FxHashMap;
 
@@ -193,9 +194,16 @@ impl Session {
     }
 
     /// Waits for every stage of a pipeline.
-    pub(crate) fn wait_pipeline(&mut self, children: &[i32], text: impl Fn() -> Bytes) -> Vec<Status> {
+    pub(crate) fn wait_pipeline(&mut self, children: &[Child], text: impl Fn() -> Bytes) -> Vec<Status> {
         let mut statuses = Vec::with_capacity(children.len() + 1);
-        for (n, pid) in children.iter().enumerate() {
+        for (n, child) in children.iter().enumerate() {
+            let pid = match child {
+                Child::Running(pid) => pid,
+                Child::Ended(status) => {
+                    statuses.push(*status);
+                    continue;
+                }
+            };
             let status = self.wait_raw(*pid).unwrap_or(127 << 8);
             if n + 1 == children.len() {
                 self.report_signal(*pid, status, &text);

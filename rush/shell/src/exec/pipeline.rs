@@ -1,12 +1,16 @@
 //! Pipelines of several commands, background lists and `time`.
 
 use crate::expand::Expanded;
-use crate::state::descriptors::{Entry, OpenFile};
+use crate::state::descriptors::{Entry, MemoryInput, OpenFile};
 use crate::state::names;
 use crate::state::options::{SetOption, Shopt};
-use crate::syntax::ast::{AndOr, Command, Pipeline, TimeStyle};
+use crate::syntax::ast::{
+    AndOr, Command, Operation, Part, Pipeline, SimpleCommand, TimeStyle, Word, WordKind,
+};
 use crate::{Bytes, Outcome, Session, Status, Unwind, limits, sys};
+use std::cell::RefCell;
 use std::os::fd::RawFd;
+use std::rc::Rc;
 
 use super::Launch;
 
@@ -14,12 +18,24 @@ impl Session {
     /// Runs the stages of a pipeline, each in a subshell but (with `lastpipe`) the last.
     pub(crate) fn run_pipes(&mut self, stages: &[Command], pipeline: &Pipeline) -> Outcome {
         let in_shell = self.shopt(Shopt::Lastpipe) && !self.is(SetOption::Monitor);
+        let (mut statuses, memory) = self.run_memory_stages(stages)?;
+        let rest = &stages[statuses.len()..];
+        if let ([last], Some(bytes)) = (rest, &memory)
+            && !in_shell
+        {
+            let bytes = bytes.clone();
+            statuses.push(self.run_last_in_memory(last, bytes)?);
+            let status = self.pipeline_result(&statuses);
+            self.record_pipeline(&statuses);
+            self.pipeline_status = statuses;
+            return Ok(status);
+        }
         let launch = Launch::new(self);
         let mut children = Vec::with_capacity(stages.len());
-        let mut input: Option<RawFd> = None;
+        let mut input = memory.map(memory_file);
         let mut last_status = None;
-        for (n, stage) in stages.iter().enumerate() {
-            let last = n + 1 == stages.len();
+        for (n, stage) in rest.iter().enumerate() {
+            let last = n + 1 == rest.len();
             if last && in_shell {
                 last_status = Some(self.run_last_in_shell(stage, input.take()));
                 break;
@@ -30,21 +46,13 @@ impl Session {
                 self.command_text = crate::syntax::printer::simple_command(simple);
                 self.run_debug_trap()?;
             }
-            match self.fork_child(&launch)? {
-                0 => self.run_stage_child(stage, input, output),
-                pid => children.push(pid),
-            }
-            if let Some(fd) = input.take() {
-                sys::close(fd);
-            }
-            if let Some((reader, writer)) = output {
-                sys::close(writer);
-                input = Some(reader);
-            }
+            let child = self.start_stage(stage, input.take(), output, &launch)?;
+            children.push(child);
+            input = output.map(|(reader, _)| OpenFile::owned(reader));
         }
         launch.collect(self);
         let text = || crate::syntax::printer::pipeline(pipeline);
-        let mut statuses = self.wait_pipeline(&children, text);
+        statuses.extend(self.wait_pipeline(&children, text));
         let mut unwind = None;
         match last_status {
             Some(Ok(status)) => statuses.push(status),
@@ -69,6 +77,120 @@ impl Session {
         }
     }
 
+    /// OPTIMIZATION: leading stages that are builtins which only write (`echo`, `printf` ...) run in this process, and
+    /// their output is handed on in memory. Equal to forking them, because they read nothing and come to an end.
+    fn run_memory_stages(&mut self, stages: &[Command]) -> Expanded<(Vec<Status>, Option<Bytes>)> {
+        let mut statuses = Vec::with_capacity(stages.len());
+        let mut memory = None;
+        for stage in &stages[..stages.len() - 1] {
+            if !self.only_writes(stage) {
+                break;
+            }
+            let (status, bytes) = self.capture_output(|session| session.run_command(stage))?;
+            statuses.push(status);
+            memory = Some(bytes);
+        }
+        Ok((statuses, memory))
+    }
+
+    /// Whether a stage is a builtin that writes a bounded text and reads nothing.
+    fn only_writes(&self, stage: &Command) -> bool {
+        let Command::Simple(simple) = stage else { return false };
+        let Some(name) = simple.words.first().and_then(|w| w.as_constant()) else { return false };
+        let known = matches!(name, b"echo" | b"printf" | b":" | b"true" | b"false" | b"pwd" | b"test" | b"[");
+        known
+            && simple.redirects.is_empty()
+            && simple.assignments.is_empty()
+            && !self.functions.contains_key(name)
+            && !self.is_disabled(name)
+            && !self.traps.wants_text()
+    }
+
+    /// The last stage after stages in memory: an in-process subshell that reads `bytes`.
+    fn run_last_in_memory(&mut self, stage: &Command, bytes: Bytes) -> Outcome {
+        self.run_in_subshell(|session| {
+            session.descriptors.replace(0, Entry::Open(memory_file(bytes)));
+            session.run_command(stage)
+        })
+    }
+
+    /// Starts a stage in a child of its own.
+    fn start_stage(
+        &mut self,
+        stage: &Command,
+        input: Option<Rc<OpenFile>>,
+        output: Option<(RawFd, RawFd)>,
+        launch: &Launch,
+    ) -> Expanded<Child> {
+        if let Command::Simple(simple) = stage
+            && self.can_spawn_stage(simple)
+        {
+            return self.spawn_stage(simple, input, output, launch);
+        }
+        match self.fork_child(launch)? {
+            0 => self.run_stage_child(stage, input, output),
+            pid => {
+                if let Some((_, writer)) = output {
+                    sys::close(writer);
+                }
+                Ok(Child::Running(pid))
+            }
+        }
+    }
+
+    /// Whether the stage is a program whose words expand without side effects, so that no fork is needed.
+    fn can_spawn_stage(&self, simple: &SimpleCommand) -> bool {
+        let Some(name) = simple.words.first().and_then(|w| w.as_constant()) else { return false };
+        simple.assignments.is_empty()
+            && !self.functions.contains_key(name)
+            && crate::builtins::find(name).is_none()
+            && !self.functions.contains_key(&b"command_not_found_handle"[..])
+            && !self.is(SetOption::Xtrace)
+            && !self.is(SetOption::Nounset)
+            && !self.is(SetOption::Monitor)
+            && simple.words.iter().all(is_harmless)
+            && simple.redirects.iter().all(|r| r.here.is_none() && is_harmless(&r.target))
+    }
+
+    fn spawn_stage(
+        &mut self,
+        simple: &SimpleCommand,
+        input: Option<Rc<OpenFile>>,
+        output: Option<(RawFd, RawFd)>,
+        launch: &Launch,
+    ) -> Expanded<Child> {
+        self.line = simple.line;
+        let table = self.descriptors.clone();
+        if let Some(file) = input {
+            self.descriptors.replace(0, Entry::Open(file));
+        }
+        if let Some((_, writer)) = output {
+            self.descriptors.replace(1, Entry::Open(OpenFile::owned(writer)));
+        }
+        let result = self.spawn_simple(simple, launch);
+        self.descriptors = table;
+        match result {
+            Ok(child) => Ok(child),
+            Err(unwind) => Ok(Child::Ended(super::subshell::unwind_status(&unwind))),
+        }
+    }
+
+    fn spawn_simple(&mut self, simple: &SimpleCommand, launch: &Launch) -> Expanded<Child> {
+        let mut args = Vec::with_capacity(simple.words.len());
+        self.expand_words(&simple.words, &mut args)?;
+        if let Err(status) = self.redirect(&simple.redirects)? {
+            return Ok(Child::Ended(status));
+        }
+        let path = match self.find_program(&args[0]) {
+            Ok(path) => path,
+            Err(status) => return Ok(Child::Ended(status)),
+        };
+        match self.spawn(&path, &args, launch) {
+            Ok(pid) => Ok(Child::Running(pid)),
+            Err(error) => Ok(Child::Ended(self.spawn_failed(&path, &args[0], error))),
+        }
+    }
+
     fn make_pipe(&mut self) -> Expanded<(RawFd, RawFd)> {
         sys::pipe().map_err(|error| {
             self.error(format!("pipe error: {}", sys::strerror(error)));
@@ -88,27 +210,23 @@ impl Session {
     fn run_stage_child(
         &mut self,
         stage: &Command,
-        input: Option<RawFd>,
+        input: Option<Rc<OpenFile>>,
         output: Option<(RawFd, RawFd)>,
     ) -> ! {
-        if let Some(fd) = input {
-            self.descriptors.replace(0, Entry::Open(OpenFile::owned(fd)));
+        if let Some(file) = input {
+            self.descriptors.replace(0, Entry::Open(file));
         }
         if let Some((reader, writer)) = output {
             sys::close(reader);
             self.descriptors.replace(1, Entry::Open(OpenFile::owned(writer)));
-            self.redo_error_duplication(stage);
         }
         self.exec_directly = matches!(stage, Command::Simple(_)) && !self.traps.has_exit();
         self.finish_child(|session| session.run_command(stage))
     }
 
-    /// `|&` is a redirection of the stage itself, so there is nothing more to do.
-    fn redo_error_duplication(&mut self, _stage: &Command) {}
-
-    fn run_last_in_shell(&mut self, stage: &Command, input: Option<RawFd>) -> Outcome {
-        let Some(fd) = input else { return self.run_command(stage) };
-        let old = self.descriptors.replace(0, Entry::Open(OpenFile::owned(fd)));
+    fn run_last_in_shell(&mut self, stage: &Command, input: Option<Rc<OpenFile>>) -> Outcome {
+        let Some(file) = input else { return self.run_command(stage) };
+        let old = self.descriptors.replace(0, Entry::Open(file));
         let result = self.run_command(stage);
         self.descriptors.replace(0, old);
         result
@@ -169,6 +287,38 @@ impl Session {
         }
         let text = format_time(&format, real, user, system);
         self.write_err(&text);
+    }
+}
+
+/// A stage that was started.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Child {
+    /// In this process.
+    Running(i32),
+    /// Not at all: this is its status.
+    Ended(Status),
+}
+
+/// Input for the next stage.
+fn memory_file(bytes: Bytes) -> Rc<OpenFile> {
+    Rc::new(OpenFile::Memory(RefCell::new(MemoryInput::new(bytes))))
+}
+
+/// Whether a word expands without changing anything or running commands.
+fn is_harmless(word: &Word) -> bool {
+    fn harmless(parts: &[Part]) -> bool {
+        parts.iter().all(|part| match part {
+            Part::Literal(_) | Part::Quoted(_) | Part::Tilde(_) => true,
+            Part::DoubleQuoted(inner) => harmless(inner),
+            Part::Parameter(p) => {
+                matches!(p.operation, Operation::Value) && p.subscript.is_none() && !p.indirect
+            }
+            _ => false,
+        })
+    }
+    match &word.kind {
+        WordKind::Constant(_) => true,
+        WordKind::Parts(parts) => harmless(&parts.list),
     }
 }
 

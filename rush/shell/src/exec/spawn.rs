@@ -222,7 +222,7 @@ impl Session {
     }
 
     /// Reports why a program could not be started; gives its status.
-    fn spawn_failed(&mut self, path: &[u8], name: &[u8], error: i32) -> Status {
+    pub(crate) fn spawn_failed(&mut self, path: &[u8], name: &[u8], error: i32) -> Status {
         let mut message = name.to_vec();
         if error == libc::ENOEXEC {
             let mut text = path.to_vec();

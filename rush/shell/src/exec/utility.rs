@@ -30,7 +30,7 @@ impl Session {
     /// Runs `args` in this process if a utility stands for the program at `path`; `None` if the program must run.
     pub(crate) fn run_utility(&mut self, path: &[u8], args: &[Bytes]) -> Option<Outcome> {
         let name = args.first()?;
-        if !self.utility_stands_for(name, path) {
+        if !self.utility_stands_for(name, path) || args.iter().any(|a| names_descriptor(a)) {
             return None;
         }
         self.flush_output();
@@ -58,6 +58,11 @@ impl Session {
             rush_utilities::Outcome::Fallthrough => None,
         }
     }
+}
+
+/// Whether an argument names a descriptor: only a child has the shell's descriptors under their numbers.
+fn names_descriptor(argument: &[u8]) -> bool {
+    [&b"/dev/fd/"[..], b"/dev/std", b"/proc/self/"].iter().any(|prefix| argument.starts_with(prefix))
 }
 
 struct StandardInput(Option<Rc<OpenFile>>);

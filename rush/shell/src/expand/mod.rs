@@ -43,8 +43,10 @@ impl Session {
             }
             WordKind::Parts(parts) => parts,
         };
-        if parts.braces && self.is(crate::state::options::SetOption::Braceexpand) {
-            let expanded = parts.expanded.get_or_init(|| brace::expand(&parts.list));
+        if let Some(cell) = &parts.braces
+            && self.is(crate::state::options::SetOption::Braceexpand)
+        {
+            let expanded = cell.get_or_init(|| brace::expand(&parts.list));
             if let Some(words) = expanded.clone() {
                 for word in words.iter() {
                     match &word.kind {

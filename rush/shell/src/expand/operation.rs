@@ -42,7 +42,7 @@ impl Session {
                     ReplaceMode::Prefix | ReplaceMode::Suffix => Some(Pattern::compile(&text, options)),
                     _ => pattern,
                 };
-                let replacement = self.replacement(replacement.as_ref())?;
+                let replacement = self.replacement(replacement.as_deref())?;
                 Prepared::Replace { pattern, mode: *mode, replacement }
             }
             Operation::Case { operator, all, pattern } => {

@@ -129,7 +129,7 @@ impl Session {
             return self.test(parameter, &target, values, *operator, *colon, word, quoted, fields);
         }
         if let Operation::Substring { offset, length } = &parameter.operation {
-            let values = self.substring(&target, offset, length.as_ref(), parameter)?;
+            let values = self.substring(&target, offset, length.as_deref(), parameter)?;
             self.emit(values, quoted, fields);
             return Ok(());
         }

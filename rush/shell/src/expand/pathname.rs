@@ -19,10 +19,15 @@ impl Session {
         Options { utf8: self.utf8, ignore_case, extended: true }
     }
 
+    /// The options that `case` matches with now.
+    pub(crate) fn current_pattern_options(&self) -> Options {
+        let options = self.pattern_options(self.shopt(Shopt::Nocasematch));
+        Options { extended: self.extglob(), ..options }
+    }
+
     /// Compiles a pattern for matching strings, honouring `nocasematch`.
     pub(crate) fn compile_pattern(&self, pattern: &[u8]) -> Pattern {
-        let options = self.pattern_options(self.shopt(Shopt::Nocasematch));
-        Pattern::compile(pattern, Options { extended: self.extglob(), ..options })
+        Pattern::compile(pattern, self.current_pattern_options())
     }
 
     /// Replaces the fields of `out` named in `globs` by what their patterns match.

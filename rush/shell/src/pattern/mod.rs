@@ -84,6 +84,11 @@ impl Pattern {
         Self { nodes, options, has_groups }
     }
 
+    /// Whether the pattern was compiled with `options`.
+    pub fn has_options(&self, options: Options) -> bool {
+        self.options == options
+    }
+
     /// The text that the pattern matches, if it is only that text.
     pub fn as_literal(&self) -> Option<&[u8]> {
         match self.nodes.as_slice() {

@@ -173,11 +173,20 @@ pub struct ArithmeticFor {
 #[derive(Debug, Clone)]
 pub struct CaseArm {
     /// Its patterns.
-    pub patterns: Vec<Word>,
+    pub patterns: Vec<CasePattern>,
     /// Its body.
     pub body: List,
     /// What follows the body.
     pub end: CaseEnd,
+}
+
+/// A pattern of `case`.
+#[derive(Debug, Clone)]
+pub struct CasePattern {
+    /// The word.
+    pub word: Word,
+    /// The compiled pattern and the options it was compiled with, if the word needs no expansion.
+    pub compiled: OnceCell<Rc<crate::pattern::Pattern>>,
 }
 
 /// How an arm ends.
@@ -430,6 +439,9 @@ pub struct Word {
     pub assignment: Option<Box<Assignment>>,
 }
 
+/// The words that brace expansion gives; `None` inside if there is nothing to expand.
+pub type BraceCell = OnceCell<Option<Rc<[Word]>>>;
+
 /// Whether a word needs any expansion.
 #[derive(Debug, Clone)]
 pub enum WordKind {
@@ -444,10 +456,8 @@ pub enum WordKind {
 pub struct Parts {
     /// The parts in order.
     pub list: Vec<Part>,
-    /// Whether an unquoted `{` occurs, so that brace expansion has to look.
-    pub braces: bool,
-    /// The words that brace expansion gives, once computed.
-    pub expanded: OnceCell<Option<Rc<[Word]>>>,
+    /// Present if an unquoted brace occurs, so that brace expansion has to look: the words it gives, once computed.
+    pub braces: Option<Box<BraceCell>>,
 }
 
 impl Default for Word {
@@ -587,7 +597,7 @@ pub enum Subscript {
     /// `[*]`
     Star,
     /// Anything else.
-    Index(Expression),
+    Index(Box<Expression>),
 }
 
 /// What a parameter expansion does with the value.
@@ -604,7 +614,7 @@ pub enum Operation {
         /// Whether a colon precedes it.
         colon: bool,
         /// The word.
-        word: Word,
+        word: Box<Word>,
     },
     /// `# ## % %%`
     Remove {
@@ -613,23 +623,23 @@ pub enum Operation {
         /// Whether the longest match.
         longest: bool,
         /// The pattern.
-        pattern: Word,
+        pattern: Box<Word>,
     },
     /// `${x/p/r}` and variants.
     Replace {
         /// Where and how often.
         mode: ReplaceMode,
         /// The pattern.
-        pattern: Word,
+        pattern: Box<Word>,
         /// The replacement.
-        replacement: Option<Word>,
+        replacement: Option<Box<Word>>,
     },
     /// `${x:offset:length}`
     Substring {
         /// The offset.
-        offset: Expression,
+        offset: Box<Expression>,
         /// The length.
-        length: Option<Expression>,
+        length: Option<Box<Expression>>,
     },
     /// `^ ^^ , ,, ~ ~~`
     Case {
@@ -638,7 +648,7 @@ pub enum Operation {
         /// Whether doubled.
         all: bool,
         /// Which characters.
-        pattern: Option<Word>,
+        pattern: Option<Box<Word>>,
     },
     /// `@Q` and so on.
     Transform(u8),

@@ -6,7 +6,7 @@ use super::ast::{
     FunctionDefinition, List, Redirect, Word,
 };
 use super::parser::Parser;
-use super::word::{Mode, make_word};
+use super::word::{Mode, parts_word};
 use crate::Bytes;
 use std::rc::Rc;
 
@@ -236,7 +236,7 @@ impl Parser<'_> {
     fn for_section(&mut self, end: u8) -> Parsed<Expression> {
         let start = self.input.position();
         let (parts, _) = self.parts(Mode::ArithmeticSection)?;
-        let word = make_word(parts, true, self.input.slice(start, self.input.position()));
+        let word = parts_word(parts, self.input.slice(start, self.input.position()));
         if self.input.current() != Some(end) {
             return Err(self.unexpected());
         }
@@ -269,7 +269,7 @@ impl Parser<'_> {
         loop {
             self.skip_blanks();
             let Some(pattern) = self.word()? else { return Err(self.unexpected()) };
-            patterns.push(pattern);
+            patterns.push(super::ast::CasePattern { word: pattern, compiled: Default::default() });
             self.skip_blanks();
             match self.input.current() {
                 Some(b'|') => self.input.advance(1),

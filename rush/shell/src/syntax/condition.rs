@@ -3,7 +3,7 @@
 use super::Parsed;
 use super::ast::{Compound, Condition, ConditionOperator, Word};
 use super::parser::Parser;
-use super::word::{Mode, make_word};
+use super::word::{Mode, parts_word};
 
 /// Letters of the unary operators.
 const UNARY: &[u8] = b"abcdefghknoprstuvwxzGLNORS";
@@ -136,7 +136,7 @@ impl Parser<'_> {
         if self.input.position() == start {
             return Err(self.condition_error());
         }
-        let word = make_word(parts, true, self.input.slice(start, self.input.position()));
+        let word = parts_word(parts, self.input.slice(start, self.input.position()));
         Ok(Condition::Binary(first, operator, word))
     }
 

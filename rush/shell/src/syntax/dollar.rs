@@ -4,7 +4,7 @@ use super::ast::{
     CommandSubstitution, Expression, Operation, Parameter, ParameterName, Part, ReplaceMode, Subscript, Word,
 };
 use super::parser::Parser;
-use super::word::{Builder, Mode, make_word};
+use super::word::{Builder, Mode, make_word, parts_word};
 use super::{Input, Parsed, ansi_c};
 use crate::Bytes;
 use crate::state::names::{is_name_byte, is_name_start};
@@ -128,7 +128,7 @@ impl Parser<'_> {
             return Ok(None);
         }
         self.take_two();
-        let word = make_word(parts, true, self.input.slice(start, end));
+        let word = parts_word(parts, self.input.slice(start, end));
         Ok(Some(Expression::new(word)))
     }
 
@@ -147,7 +147,7 @@ impl Parser<'_> {
         if self.input.current() != Some(b']') {
             return Err(self.unmatched(line, ']'));
         }
-        let word = make_word(parts, true, self.input.slice(start, self.input.position()));
+        let word = parts_word(parts, self.input.slice(start, self.input.position()));
         self.input.advance(1);
         Ok(Expression::new(word))
     }
@@ -318,7 +318,7 @@ impl Parser<'_> {
                 self.input.advance(2);
                 Ok(Subscript::Star)
             }
-            _ => Ok(Subscript::Index(self.subscript_expression(line)?)),
+            _ => Ok(Subscript::Index(Box::new(self.subscript_expression(line)?))),
         }
     }
 
@@ -373,12 +373,13 @@ impl Parser<'_> {
         }
     }
 
-    fn operand(&mut self, mode: Mode) -> Parsed<Word> {
+    fn operand(&mut self, mode: Mode) -> Parsed<Box<Word>> {
         let start = self.input.position();
         let (parts, _) = self.parts(mode)?;
         // Quoted and unquoted pieces stay apart: the unquoted ones are split when expanded.
+        let source = self.input.slice(start, self.input.position());
         let mixed = parts.len() > 1;
-        Ok(make_word(parts, mixed, self.input.slice(start, self.input.position())))
+        Ok(Box::new(if mixed { parts_word(parts, source) } else { make_word(parts, false, source) }))
     }
 
     fn test_operation(&mut self, operator: u8, colon: bool, quoted: bool) -> Parsed<Operation> {
@@ -419,7 +420,7 @@ impl Parser<'_> {
                 super::ast::WordKind::Constant(text) => list.push(Part::Quoted(text)),
                 super::ast::WordKind::Parts(parts) => list.extend(parts.list),
             }
-            pattern = Word::from_parts(list);
+            pattern = Box::new(Word::from_parts(list));
         }
         let replacement = if self.input.current() == Some(b'/') {
             self.input.advance(1);
@@ -458,10 +459,10 @@ impl Parser<'_> {
         Ok(Some(Operation::Substring { offset, length }))
     }
 
-    fn offset_expression(&mut self) -> Parsed<Expression> {
+    fn offset_expression(&mut self) -> Parsed<Box<Expression>> {
         let start = self.input.position();
         let (parts, _) = self.parts(Mode::Offset)?;
-        Ok(Expression::new(make_word(parts, true, self.input.slice(start, self.input.position()))))
+        Ok(Box::new(Expression::new(parts_word(parts, self.input.slice(start, self.input.position())))))
     }
 
     /// Skips to the closing brace; the expansion is reported when it is run.

@@ -75,7 +75,7 @@ impl<'a> Parser<'a> {
             self.input.set_continuation(false);
         }
         self.input.set_continuation(true);
-        let mut list = List::default();
+        let mut list = List { items: Vec::with_capacity(1) };
         loop {
             let and_or = self.and_or()?;
             self.skip_blanks();
@@ -110,7 +110,7 @@ impl<'a> Parser<'a> {
     /// A possibly empty list up to a closing word, `)`, `;;` or the end.
     pub(super) fn list(&mut self) -> Parsed<List> {
         self.enter()?;
-        let mut list = List::default();
+        let mut list = List { items: Vec::with_capacity(1) };
         loop {
             self.skip_newlines()?;
             if self.at_list_end() {
@@ -182,7 +182,7 @@ impl<'a> Parser<'a> {
 
     pub(super) fn pipeline(&mut self) -> Parsed<Pipeline> {
         self.enter()?;
-        let mut pipeline = Pipeline { negated: false, timed: None, stages: Vec::new(), line: 0 };
+        let mut pipeline = Pipeline { negated: false, timed: None, stages: Vec::with_capacity(1), line: 0 };
         self.pipeline_prefix(&mut pipeline)?;
         pipeline.line = self.input.line();
         if !self.at_bare_prefix_end(&pipeline) {

@@ -421,7 +421,7 @@ impl Printer {
                 if n > 0 {
                     self.text(b" | ");
                 }
-                self.text(pattern.source());
+                self.text(pattern.word.source());
             }
             self.text(b")");
             if arm.body.items.is_empty() {

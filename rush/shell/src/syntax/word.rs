@@ -179,7 +179,7 @@ impl Parser<'_> {
     /// The parts up to the end of `mode`, and whether an unquoted `{` was seen. The terminator is not consumed.
     pub(super) fn parts(&mut self, mode: Mode) -> Parsed<(Vec<Part>, bool)> {
         self.enter()?;
-        let mut builder = Builder::default();
+        let mut builder = Builder { parts: Vec::with_capacity(1), ..Builder::default() };
         let mut scan = Scan { mode, depth: 0, ternary: 0, start_line: self.input.line() };
         let mut tilde = mode.starts_with_tilde();
         let outer = self.in_assignment;
@@ -444,6 +444,12 @@ fn builder_is_assignment(builder: &Builder) -> bool {
     crate::state::names::is_name(name)
 }
 
+/// Builds the word of `parts` as parts, constant or not.
+pub(super) fn parts_word(parts: Vec<Part>, source: &[u8]) -> Word {
+    let kind = WordKind::Parts(Parts { list: parts, braces: None });
+    Word { kind, source: Some(source.into()), assignment: None }
+}
+
 /// Builds the word of `parts`, constant where possible.
 pub(super) fn make_word(parts: Vec<Part>, braces: bool, source: &[u8]) -> Word {
     let constant = !braces
@@ -452,7 +458,7 @@ pub(super) fn make_word(parts: Vec<Part>, braces: bool, source: &[u8]) -> Word {
             _ => false,
         });
     if !constant {
-        let kind = WordKind::Parts(Parts { list: parts, braces, ..Parts::default() });
+        let kind = WordKind::Parts(Parts { list: parts, braces: braces.then(Default::default) });
         return Word { kind, source: Some(source.into()), assignment: None };
     }
     let mut text = Bytes::new();
