@@ -30,6 +30,13 @@ impl Core {
         })
     }
 
+    /// Ends the actors and joins the threads, while the interpreter can still let them finish.
+    pub(crate) fn close(&self, py: Python<'_>) {
+        if let Some(runtime) = self.runtime.as_ref().filter(|_| !self.is_forked()) {
+            py.detach(|| runtime.close());
+        }
+    }
+
     /// Whether this process is a child that was forked after the runtime was made.
     pub(crate) fn is_forked(&self) -> bool {
         self.process != std::process::id()

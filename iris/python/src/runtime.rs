@@ -644,6 +644,11 @@ impl PyRuntime {
         Ok(out)
     }
 
+    /// Ends the actors and the threads, for the interpreter's exit.
+    fn _close(&self, py: Python<'_>) {
+        self.core.close(py);
+    }
+
     /// Waits until no actor is left.
     #[pyo3(signature = (timeout=None))]
     fn join(&self, py: Python<'_>, timeout: Option<f64>) -> bool {

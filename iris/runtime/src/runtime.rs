@@ -306,6 +306,19 @@ impl Runtime {
         &self.handle
     }
 
+    /// Ends all actors and joins all threads, as dropping does; nothing can be spawned afterwards.
+    pub fn close(&self) {
+        let shared = self.handle.shared();
+        shared.shut_down();
+        if shared.simulation.is_none() && !shared.on_any_worker() {
+            shared.end_all(Duration::from_millis(DROP_TIMEOUT_MS));
+        }
+        shared.close_threads();
+        if let Some(simulation) = &shared.simulation {
+            simulation.finish(shared);
+        }
+    }
+
     /// Ends all actors. With a `drain` time, first waits so long for all messages to be handled.
     pub fn stop(&self, drain: Option<Duration>, timeout: Duration) -> StopReport {
         self.handle.stop(drain, timeout)
@@ -328,15 +341,7 @@ impl std::ops::Deref for Runtime {
 
 impl Drop for Runtime {
     fn drop(&mut self) {
-        let shared = self.handle.shared();
-        shared.shut_down();
-        if shared.simulation.is_none() && !shared.on_any_worker() {
-            shared.end_all(Duration::from_millis(DROP_TIMEOUT_MS));
-        }
-        shared.close_threads();
-        if let Some(simulation) = &shared.simulation {
-            simulation.finish(shared);
-        }
+        self.close();
     }
 }
 

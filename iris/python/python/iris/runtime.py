@@ -192,6 +192,7 @@ def _stop_all() -> None:
     for runtime in list(_alive):
         if not runtime._inner._is_forked():
             runtime._inner._stop(None, EXIT_S)
+            runtime._inner._close()
             runtime._close_threads()
 
 
