@@ -347,6 +347,18 @@ def test_dead_letters_are_logged(system, caplog):
     wait_until(lambda: "str for <" in caplog.text and "shutdown" in caplog.text)
 
 
+def test_pull_actors_know_who_they_are(system):
+    @iris.actor(pull=True)
+    def green(mailbox):
+        while mailbox.recv() is not None:
+            mailbox.reply(iris.me() == mailbox.ref)
+
+    threaded = iris.actor(lambda mailbox: green(mailbox), thread=True)
+    for target in (green, threaded):
+        refs = [system.spawn(target) for _ in range(3)]
+        assert all(ref.ask_sync(1, timeout=10) for ref in refs for _ in range(3))
+
+
 def test_wrong_targets_say_what_is_wrong(system):
     with pytest.raises(TypeError, match="neither receive"):
         system.spawn(object)

@@ -18,6 +18,7 @@ use crate::pid::Pid;
 use crate::relations::Relations;
 use crate::runtime::Shared;
 use crate::scheduler::{Runnable, Slice};
+use crate::trace;
 use crate::versions::Versions;
 
 /// A behaviour of any type for messages `M`.
@@ -162,6 +163,7 @@ impl<M: Send + 'static> Cell<M> {
     fn run_turn(self: &Arc<Self>, slice: &Slice<'_>) -> u32 {
         let Some(mut turn) = self.mailbox.begin() else { return 0 };
         let mut done = 0;
+        let _span = trace::turn(self.pid);
         let mut cx = Context::new(self);
         let end = catch_unwind(AssertUnwindSafe(|| self.drain(&mut cx, &mut turn, &mut done, slice)))
             .unwrap_or_else(|payload| TurnEnd::Exit(ExitReason::from_panic(payload)));
@@ -255,6 +257,7 @@ impl<M: Send + 'static> Cell<M> {
     /// Closes the cell and tells everybody who should know. Shared with pull actors, whose owner ends them.
     pub(crate) fn end(self: &Arc<Self>, unread: Batch<M, Logic<M>>, reason: &ExitReason) {
         let Some(rest) = self.mailbox.close() else { return };
+        trace::ended(self.pid, reason);
         let relations = self.relations.lock().close();
         self.shared.forget(self.pid, &relations);
         self.shared.announce(self.pid, relations, reason);

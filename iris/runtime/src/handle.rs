@@ -197,6 +197,7 @@ impl Handle {
             return Err(SpawnError::NoParent);
         }
         shared.born();
+        crate::trace::spawned(pid, &shared.pools[options.pool as usize].name);
         shared.slab.put(pid, cell.clone());
         if let Some(link) = options.link {
             self.link(pid, link);

@@ -28,6 +28,9 @@ mod slab;
 pub mod supervisor;
 mod sync;
 mod timer;
+#[cfg_attr(feature = "tracing", path = "trace_on.rs")]
+#[cfg_attr(not(feature = "tracing"), path = "trace_off.rs")]
+mod trace;
 mod versions;
 mod virtual_actor;
 

@@ -11,7 +11,7 @@ from typing import Any, Callable, Optional, Union
 
 from iris._iris import PyRuntime, Ref
 from iris.aio import serving
-from iris.hub import current_mailbox, run_in_thread
+from iris.hub import run_in_thread, running_mailbox
 from iris.runtime import Runtime, _alive
 
 Target = Union[type, Callable[..., Any]]
@@ -206,7 +206,7 @@ def _in_context(context: contextvars.Context, call: Callable[[Any], Any]) -> Cal
 
 def me() -> Optional[Ref]:
     """The reference of the actor that runs here; None outside actors."""
-    mailbox = current_mailbox.get()
+    mailbox = running_mailbox()
     if mailbox is not None:
         return mailbox.ref
     for system in list(_alive):

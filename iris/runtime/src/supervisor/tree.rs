@@ -320,6 +320,7 @@ impl Tree {
             Ok(_) => {
                 cx.handle().count_restart();
                 if let Some(child) = self.children.get_mut(&place) {
+                    crate::trace::restarted(cx.pid(), &child.spec.id);
                     child.restarts += 1;
                 }
             }
