@@ -206,3 +206,14 @@ fn resources() {
         "2,1",
     );
 }
+
+#[test]
+fn continue_keeps_the_iterator_of_its_own_loop() {
+    let iterator = "let closed = 0; let it = { [Symbol.iterator]() { let i = 0; return { next() { return { value: i, done: i++ > 2 } }, return() { closed++; return {} } } } };";
+    check(&format!("{iterator} let n = 0; for (const x of it) {{ n++; continue }} n + ',' + closed"), "3,0");
+    check(&format!("{iterator} for (const x of it) break; closed"), "1");
+    check(
+        &format!("{iterator} let k = 0; o: while (k++ < 2) {{ for (const x of it) continue o }} closed"),
+        "2",
+    );
+}

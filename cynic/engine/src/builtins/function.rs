@@ -7,7 +7,7 @@
 use crate::atoms;
 use crate::object::function::{CallArgs, NativeSpec};
 use crate::object::{Object, ObjectKind, PropertyDescriptor, flags};
-use crate::realm::{Body, Intrinsic, IntrinsicSpec, constructor, method, prototype, symbol_method};
+use crate::realm::{Body, Intrinsic, IntrinsicSpec, accessor, constructor, method, prototype, symbol_method};
 use crate::shape::attrs;
 use crate::symbol;
 use crate::value::Value;
@@ -27,6 +27,8 @@ pub static PROTOTYPE: IntrinsicSpec = IntrinsicSpec {
     properties: &[
         constructor(Intrinsic::Function),
         method("apply", 2, apply),
+        accessor("arguments", restricted, restricted),
+        accessor("caller", restricted, restricted),
         method("bind", 1, bind),
         method("call", 1, call),
         method("toString", 0, to_string),
@@ -51,6 +53,11 @@ fn make_throw_type_error(vm: &mut Vm) -> Object {
     let function = vm.new_native_function(&SPEC, &[]);
     vm.ordinary_lock(function, crate::shape::Lock::Freeze);
     function
+}
+
+/// AddRestrictedFunctionProperties (10.2.4).
+fn restricted(vm: &mut Vm, _args: CallArgs) -> JsResult<Value> {
+    Err(vm.throw_type_error("'caller' and 'arguments' of functions may not be accessed in strict mode"))
 }
 
 fn function_constructor(vm: &mut Vm, args: CallArgs) -> JsResult<Value> {

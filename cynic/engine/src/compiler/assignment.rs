@@ -161,7 +161,7 @@ impl<'a> Generator<'a> {
             return self.pattern_assignment(it, dst);
         };
         match it.operator {
-            AssignmentOperator::Assign => self.plain_assignment(simple, &it.right, dst),
+            AssignmentOperator::Assign => self.plain_assignment(simple, &it.right, dst, it.span.start),
             operator if operator.is_logical() => self.logical_assignment(it, simple, dst),
             _ => self.compound_assignment(it, simple, dst),
         }
@@ -172,9 +172,12 @@ impl<'a> Generator<'a> {
         left: &SimpleAssignmentTarget<'a>,
         right: &Expression<'a>,
         dst: Option<Reg>,
+        start: u32,
     ) -> Result<Reg> {
         if let SimpleAssignmentTarget::AssignmentTargetIdentifier(id) = left {
-            let name = NameHint::Static(id.name.as_str());
+            // A parenthesised target gives no name.
+            let is_bare = id.span.start == start;
+            let name = if is_bare { NameHint::Static(id.name.as_str()) } else { NameHint::None };
             if let Some(local) = self.plain_local(id.name.as_str(), &**id)? {
                 self.assign_expression_to(right, local, name)?;
                 return self.move_to(local, dst);

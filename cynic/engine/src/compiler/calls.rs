@@ -36,6 +36,7 @@ impl<'a> Generator<'a> {
         if let Expression::Identifier(id) = &it.callee
             && self.options.allow_eval
             && id.name == "eval"
+            && !it.optional
             && !self.passes_array(&it.arguments)
         {
             let count = self.arguments(&it.arguments)?;

@@ -212,8 +212,13 @@ impl<'a> Generator<'a> {
     /// Emits the jump `exit`; a return takes its value from `value`.
     pub(super) fn emit_exit(&mut self, exit: Exit, value: Option<Reg>) -> Result {
         let stop = match exit {
-            Exit::Break(depth) | Exit::Continue(depth) => depth + 1,
-            _ => 0,
+            Exit::Break(depth) => depth + 1,
+            // The loop's own iterator, right above the loop's entry, stays open.
+            Exit::Continue(depth) => match self.f.control.get(depth + 1) {
+                Some(Control { kind: ControlKind::Iterator { .. }, .. }) => depth + 2,
+                _ => depth + 1,
+            },
+            Exit::Return => 0,
         };
         let top = self.f.control.len();
         let result = self.emit_exit_path(exit, value, stop, top);

@@ -271,8 +271,20 @@ impl<'a> Generator<'a> {
 
     fn regexp_literal(&mut self, it: &RegExpLiteral<'a>, dst: Option<Reg>) -> Result<Reg> {
         let dst = self.dst(dst)?;
-        let pattern = self.f.string(it.regex.pattern.text.as_str());
-        let flags = self.f.string(it.regex.flags.to_string().as_str());
+        let (pattern, flags) = (it.regex.pattern.text.as_str(), it.regex.flags.to_string());
+        let units: Vec<u16> = pattern.encode_utf16().collect();
+        let message = match cynic_regexp::Flags::parse(flags.encode_utf16()) {
+            None => Some("invalid regular expression flags"),
+            Some(flags) => {
+                let compiled = cynic_regexp::Regex::compile(cynic_regexp::Input::Utf16(&units), flags);
+                compiled.err().map(|_| "invalid regular expression")
+            }
+        };
+        if let Some(message) = message {
+            return Err(Unsupported { message, offset: it.span.start });
+        }
+        let pattern = self.f.string(pattern);
+        let flags = self.f.string(flags.as_str());
         self.pos(it.span.start);
         self.f.asm.op_xy(Op::NewRegExp, dst, 0, 0, pattern, flags);
         Ok(dst)

@@ -144,9 +144,16 @@ impl<'a> Generator<'a> {
             Goal::Module => (ScopeKind::Module, CodeKind::Module, None),
             Goal::Eval(site) => (ScopeKind::Eval, CodeKind::Eval, site),
         };
-        let analysis_options =
-            AnalysisOptions { root, allow_eval: options.allow_eval, is_direct_eval: site.is_some() };
+        let analysis_options = AnalysisOptions {
+            root,
+            allow_eval: options.allow_eval,
+            is_direct_eval: site.is_some(),
+            forbids_arguments: site.is_some_and(|site| site.in_field_initializer),
+        };
         let analysis = scope::analyze(program, allocator, analysis_options);
+        if let Some(offset) = analysis.forbidden_arguments {
+            return Err(Unsupported { message: "'arguments' is not allowed in field initializers", offset });
+        }
         let mut generator = Self {
             analysis,
             allocator,
@@ -182,6 +189,14 @@ impl<'a> Generator<'a> {
         let completion = self.alloc()?;
         self.f.asm.op(Op::LoadUndefined, completion, 0, 0);
         self.f.completion = Some(completion);
+        // String statements at the start are directives in the tree; the last is the value so far.
+        if let Some(directive) = program.directives.iter().rfind(|directive| directive.span.end > 0) {
+            let text = &directive.expression;
+            self.load_string(
+                completion,
+                expressions::literal_text(text.value.as_str(), text.lone_surrogates),
+            );
+        }
         if kind == CodeKind::Script {
             self.f.globals = global_declarations(&program.body);
         } else {

@@ -189,11 +189,7 @@ impl<'a> Generator<'a> {
 
     fn local_export(&self, local: &str, name: Text, module: &mut ModuleCode) {
         let slot = self.slot_of(local);
-        let entry = module
-            .imports
-            .iter()
-            .find(|entry| entry.slot == slot && entry.import != ImportName::Namespace)
-            .filter(|_| self.is_import(local));
+        let entry = module.imports.iter().find(|entry| entry.slot == slot).filter(|_| self.is_import(local));
         let entry = match entry {
             Some(entry) => {
                 ExportEntry::Indirect { name, request: entry.request, import: entry.import.clone() }

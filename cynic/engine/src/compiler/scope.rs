@@ -126,6 +126,8 @@ pub(super) struct Analysis<'a> {
     by_node: FxHashMap<(usize, Role), u32>,
     /// Addresses of reference nodes that need the initialisation check.
     pub(super) checked: FxHashSet<usize>,
+    /// Where `arguments` was used although it is forbidden.
+    pub(super) forbidden_arguments: Option<u32>,
 }
 
 /// Which scope of a node is meant; functions and classes have several.
@@ -172,6 +174,8 @@ pub(super) struct AnalysisOptions {
     pub(super) allow_eval: bool,
     /// The root is eval code that runs inside its caller's scopes.
     pub(super) is_direct_eval: bool,
+    /// `arguments` is an error in the root: eval inside a field initialiser.
+    pub(super) forbids_arguments: bool,
 }
 
 /// Analyses `program`.
@@ -186,6 +190,7 @@ pub(super) fn analyze<'a>(
             functions: Vec::new(),
             by_node: FxHashMap::default(),
             checked: FxHashSet::default(),
+            forbidden_arguments: None,
         },
         current: 0,
         options,
@@ -334,6 +339,9 @@ impl<'a> Analyzer<'a> {
                 return;
             }
             let Some(parent) = scope.parent else {
+                if name == "arguments" && self.options.forbids_arguments && site.is_some() {
+                    self.out.forbidden_arguments = Some(position);
+                }
                 if self.options.is_direct_eval {
                     self.mark_env(None);
                 }
@@ -493,6 +501,10 @@ impl<'a> Analyzer<'a> {
             self.out.by_node.insert((node_key(function), Role::Name), name_scope);
             self.out.scopes[inner as usize].parent = Some(name_scope);
             self.current = inner;
+        }
+        if matches!(place, FunctionPlace::ClassElement { derived: true }) {
+            // The end of the constructor reads it.
+            self.reference("this", u32::MAX, None);
         }
         if let Some(body) = &function.body {
             self.parameters(&function.params, &body.statements, node_key(function), body.span.start);

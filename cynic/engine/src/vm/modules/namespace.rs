@@ -145,6 +145,7 @@ impl Vm {
         object.set_slot(0, Value::cell(data));
         let tag = crate::atoms::MODULE.to_value(self);
         self.add_keyed_property(object, symbol::TO_STRING_TAG, tag, 0);
+        self.ordinary_lock(object, crate::shape::Lock::PreventExtensions);
         Ok(object)
     }
 }

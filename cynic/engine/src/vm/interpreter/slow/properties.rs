@@ -244,6 +244,11 @@ impl Vm {
             object.set_slot(info.slot, Value::cell(pair));
             return Ok(());
         }
+        if !object.is(ObjectKind::Proxy) && !object.shape().is_extensible() {
+            let message =
+                format!("cannot define private member '{}' on a non-extensible object", key.to_display());
+            return Err(self.throw_type_error(&message));
+        }
         match kind {
             0 => self.add_keyed_property(object, key, value, attrs::WRITABLE),
             1 => self.add_keyed_property(object, key, value, 0),
