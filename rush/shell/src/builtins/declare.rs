@@ -381,7 +381,12 @@ impl Operand<'_> {
 
 fn operand<'a>(session: &mut Session, request: &Request, argument: Argument<'a>) -> Option<Operand<'a>> {
     let word = match argument {
-        Argument::Assignment(ready, _) => {
+        Argument::Assignment(ready, source) => {
+            if ready.subscript.is_some() && request.builtin == b"export" {
+                let target = source.split(|&b| b == b'=').next().unwrap_or_default();
+                session.builtin_error(&request.builtin, not_an_identifier(target));
+                return None;
+            }
             let (id, append) = (ready.id, ready.append);
             return Some(Operand { id, index: None, ready: Some(ready), text: None, append });
         }
@@ -583,6 +588,10 @@ fn convert_array(session: &mut Session, request: &Request, id: NameId, operand: 
         (Some(ArrayKind::Associative), Value::Indexed(_)) => {
             return refuse(session, b": cannot convert indexed to associative array");
         }
+        // `readonly -a name` alone makes a constant, not an array.
+        (Some(_), Value::Unset) if request.builtin == b"readonly" && !operand.has_value() => return true,
+        (Some(ArrayKind::Indexed), Value::Unset) => Value::Indexed(IndexedArray::declared()),
+        (Some(ArrayKind::Associative), Value::Unset) => Value::Associative(AssociativeArray::declared()),
         (Some(ArrayKind::Indexed), old) if !old.is_array() => {
             let mut array = IndexedArray::default();
             if let Some(first) = old.scalar() {

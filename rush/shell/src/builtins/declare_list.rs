@@ -131,8 +131,25 @@ pub(super) fn functions(session: &mut Session, names_only: bool, attributes: Att
     Ok(0)
 }
 
+/// A function's name, with its line and file where debugging is on.
+fn function_name(session: &Session, name: &[u8]) -> Bytes {
+    match session.functions.get(name).filter(|_| session.shopt(crate::state::options::Shopt::Extdebug)) {
+        Some(function) => {
+            let line = function.definition.line.to_string();
+            let main = session.reads_standard_input && *function.source == *session.name;
+            let source: &[u8] = if main { b"main" } else { &function.source };
+            [name, b" ", line.as_bytes(), b" ", source].concat()
+        }
+        None => name.to_vec(),
+    }
+}
+
 /// One function's definition, or its name.
 pub(super) fn one_function(session: &mut Session, name: &[u8], name_only: bool) {
-    let text = if name_only { name.to_vec() } else { session.function_text(name).unwrap_or_default() };
+    let text = if name_only {
+        function_name(session, name)
+    } else {
+        session.function_text(name).unwrap_or_default()
+    };
     session.write_out(&[text.as_slice(), b"\n"].concat());
 }

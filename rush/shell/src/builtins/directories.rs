@@ -104,6 +104,10 @@ struct Request<'a> {
 }
 
 fn request<'a>(session: &mut Session, builtin: &[u8], args: &'a [Bytes]) -> Result<Request<'a>, i32> {
+    if args.iter().skip(1).filter(|w| !matches!(w.as_slice(), b"-n" | b"--")).count() > 1 {
+        session.builtin_error(builtin, "too many arguments");
+        return Err(1);
+    }
     let mut request = Request { stay: false, word: None };
     let mut words = args.get(1..).unwrap_or_default().iter();
     while let Some(word) = words.next() {

@@ -18,6 +18,8 @@ pub struct History {
     pub base: usize,
     /// How many entries at the end are not in the history file yet.
     pub unsaved: usize,
+    /// How many lines of the history file have been read.
+    pub lines_read: usize,
 }
 
 impl History {
@@ -42,6 +44,7 @@ struct Request<'a> {
 
 /// `history [-c] [-d offset] [n] or history -anrw [filename] or history -ps arg [arg...]`
 pub(super) fn run(session: &mut Session, args: &[Bytes]) -> Outcome {
+    enforce_size(session);
     let mut request = Request::default();
     let mut options = OptionReader::new(args, "acd:npsrw");
     loop {
@@ -79,7 +82,23 @@ pub(super) fn run(session: &mut Session, args: &[Bytes]) -> Outcome {
     }
     match request.file_action {
         Some(action) => Ok(file(session, action, words.first())),
+        None if words.len() > 1 => {
+            session.builtin_error(b"history", "too many arguments");
+            Ok(1)
+        }
         None => Ok(list(session, words.first())),
+    }
+}
+
+/// Drops the oldest entries beyond `HISTSIZE`.
+fn enforce_size(session: &mut Session) {
+    let size = session.get(b"HISTSIZE").and_then(|v| parse_integer(&v)).and_then(|n| usize::try_from(n).ok());
+    let Some(size) = size else { return };
+    let excess = session.builtin_state.history.entries.len().saturating_sub(size);
+    if excess > 0 {
+        let history = Rc::make_mut(&mut session.builtin_state.history);
+        history.entries.drain(..excess);
+        history.base += excess;
     }
 }
 
@@ -143,8 +162,11 @@ fn file(session: &mut Session, action: u8, name: Option<&Bytes>) -> i32 {
     let history = Rc::make_mut(&mut session.builtin_state.history);
     let result = match action {
         b'r' | b'n' => fs::read(path).map(|text| {
-            let lines = text.strip_suffix(b"\n").unwrap_or(&text).split(|&b| b == b'\n');
-            history.entries.extend(lines.map(<[u8]>::to_vec));
+            let lines: Vec<&[u8]> =
+                text.strip_suffix(b"\n").unwrap_or(&text).split(|&b| b == b'\n').collect();
+            let skip = if action == b'n' { history.lines_read } else { 0 };
+            history.lines_read = lines.len();
+            history.entries.extend(lines.into_iter().skip(skip).map(<[u8]>::to_vec));
         }),
         b'w' => fs::write(path, joined(&history.entries)),
         _ => {

@@ -72,7 +72,11 @@ fn list(session: &mut Session, wanted: &[Bytes]) -> i32 {
         let shown = match parse_integer(text) {
             Some(number) => {
                 let number = if number > 128 { number - 128 } else { number };
-                i32::try_from(number).ok().and_then(signals::name)
+                if number == 0 {
+                    Some("EXIT".to_owned())
+                } else {
+                    i32::try_from(number).ok().and_then(signals::name)
+                }
             }
             None => signals::number_of(text).map(|n| n.to_string()),
         };

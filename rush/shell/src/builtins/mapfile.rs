@@ -211,9 +211,10 @@ impl Lines {
     }
 }
 
+/// A line ends at a NUL, as a C string does.
 fn strip_nul(mut line: Bytes) -> Bytes {
-    if line.contains(&0) {
-        line.retain(|&b| b != 0);
+    if let Some(end) = memchr::memchr(0, &line) {
+        line.truncate(end);
     }
     line
 }

@@ -4,7 +4,7 @@
 
 mod alias;
 mod assign;
-mod bind;
+pub mod bind;
 mod caller;
 pub(crate) mod cd;
 mod colon;
@@ -18,6 +18,7 @@ mod echo;
 mod enable;
 mod eval;
 mod exec;
+mod fc;
 pub(crate) mod getopts;
 mod hash;
 mod help;
@@ -108,6 +109,7 @@ pub static BUILTINS: &[Builtin] = &[
     special("exit", control::run_exit, "[n]"),
     special("export", declare::run, "[-fn] [name[=value] ...] or export -p"),
     regular("false", colon::run_false, ""),
+    regular("fc", fc::run, "[-e ename] [-lnr] [first] [last] or fc -s [pat=rep] [command]"),
     regular("fg", jobs::run_foreground, "[job_spec]"),
     regular("getopts", getopts::run, "optstring name [arg ...]"),
     regular("hash", hash::run, "[-lr] [-p pathname] [-dt] [name ...]"),

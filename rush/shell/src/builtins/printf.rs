@@ -42,6 +42,9 @@ pub(super) fn run(session: &mut Session, args: &[Bytes]) -> Outcome {
     Ok(status)
 }
 
+/// The room for `%(...)T`.
+const TIME_BYTES_MAX: usize = 128;
+
 struct Door<'s> {
     session: &'s mut Session,
 }
@@ -60,7 +63,9 @@ impl Host for Door<'_> {
     }
 
     fn format_time(&mut self, format: &[u8], seconds: i64) -> Bytes {
-        strftime(format, &Civil::new(seconds, &time_zone(self.session)), 0)
+        let text = strftime(format, &Civil::new(seconds, &time_zone(self.session)), 0);
+        // bash has a buffer for 128 bytes and shows nothing if that is too small.
+        if text.len() < TIME_BYTES_MAX { text } else { Bytes::new() }
     }
 
     fn assign(&mut self, name: &[u8], count: i64) {
@@ -75,6 +80,11 @@ pub(crate) fn seconds_now() -> i64 {
 
 /// The time zone that the shell's variable `TZ` means.
 pub(crate) fn time_zone(session: &mut Session) -> TimeZone {
-    let value = session.get(b"TZ").map(|v| String::from_utf8_lossy(&v).into_owned());
+    let id = session.variables.intern(b"TZ");
+    let slot = session.variables.slot(id);
+    // Like the C library, only the environment counts.
+    let exported = slot.attributes.has(crate::state::value::Attributes::EXPORT);
+    let value = slot.value.scalar().filter(|_| exported);
+    let value = value.map(|v| String::from_utf8_lossy(&v).into_owned());
     TimeZone::from_variable(value.as_deref())
 }

@@ -15,6 +15,8 @@ pub struct BuiltinState {
     pub history: Rc<History>,
     /// Completion specifications.
     pub completions: Rc<super::completion::Completions>,
+    /// Key bindings.
+    pub bindings: Rc<super::bind::Bindings>,
     /// When the shell started, in seconds since the epoch.
     pub started: i64,
 }

@@ -171,8 +171,7 @@ impl<'w> Evaluation<'_, 'w> {
             self.at += 3;
             return binary(self.session, word, operator, right);
         }
-        if let Some(letter) = unary_letter(word) {
-            let Some(operand) = second else { return message(&[word, b": unary operator expected"]) };
+        if let (Some(letter), Some(operand)) = (unary_letter(word), second) {
             self.at += 2;
             return unary(self.session, letter, operand);
         }

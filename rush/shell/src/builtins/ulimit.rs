@@ -74,6 +74,10 @@ pub(super) fn run(session: &mut Session, args: &[Bytes]) -> Outcome {
         let Some(letters) = word.strip_prefix(b"-").filter(|l| !l.is_empty()) else { break };
         rest = after;
         if letters == b"-" {
+            if let (Some((_, value)), Some((word, after))) = (asked.last_mut(), rest.split_first()) {
+                *value = Some(word);
+                rest = after;
+            }
             break;
         }
         for &letter in letters {
@@ -189,6 +193,8 @@ fn parse(value: &[u8], factor: u64) -> Option<u64> {
     if value.is_empty() || !value.iter().all(u8::is_ascii_digit) {
         return None;
     }
-    let number = value.iter().fold(0u64, |v, b| v.saturating_mul(10).saturating_add(u64::from(b - b'0')));
-    Some(number.saturating_mul(factor).min(UNLIMITED - 1))
+    let digit = |b: &u8| u64::from(b - b'0');
+    let number = value.iter().try_fold(0u64, |v, b| v.checked_mul(10)?.checked_add(digit(b)))?;
+    let limit = number.checked_mul(factor)?;
+    (limit < UNLIMITED).then_some(limit)
 }

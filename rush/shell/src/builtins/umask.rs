@@ -72,6 +72,8 @@ fn parse(mode: &[u8], mask: u32) -> Result<u32, Bytes> {
 
 /// Applies one clause such as `ug+rw` or `o=u` to the allowed bits.
 fn apply_clause(clause: &[u8], allowed: u32) -> Result<u32, Bytes> {
+    // bash looks for execute bits in the mask itself, not in what it allows.
+    let execute = if !allowed & 0o111 != 0 { 0o111 } else { 0 };
     let mut who = 0u32;
     let mut at = 0;
     while let Some(&byte) = clause.get(at) {
@@ -101,7 +103,7 @@ fn apply_clause(clause: &[u8], allowed: u32) -> Result<u32, Bytes> {
                 b'r' => 0o444,
                 b'w' => 0o222,
                 b'x' => 0o111,
-                b'X' => 0o111,
+                b'X' => execute,
                 b'+' | b'-' | b'=' => break,
                 _ => return Err([b"`", [byte].as_slice(), b"': invalid symbolic mode character"].concat()),
             };

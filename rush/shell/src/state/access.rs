@@ -474,6 +474,8 @@ impl Session {
         text.extend_from_slice(self.variables.names.text(id));
         match self.value(id) {
             Value::Unset => {}
+            Value::Indexed(array) if array.is_declared_only() => {}
+            Value::Associative(array) if array.is_declared_only() => {}
             value => {
                 text.push(b'=');
                 text.extend(declared_value(&value));

@@ -4,6 +4,7 @@
 use crate::Bytes;
 use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
+use std::rc::Rc;
 
 /// An indexed array; indices are never negative here (negative subscripts are resolved by the caller).
 #[derive(Debug, Clone)]
@@ -20,7 +21,23 @@ impl Default for IndexedArray {
     }
 }
 
+thread_local! {
+    /// The one empty array that stands for "declared, but never assigned to": any change makes a copy of it.
+    static DECLARED_INDEXED: Rc<IndexedArray> = Rc::new(IndexedArray::default());
+    static DECLARED_ASSOCIATIVE: Rc<AssociativeArray> = Rc::new(AssociativeArray::default());
+}
+
 impl IndexedArray {
+    /// An array that was declared, but never assigned to.
+    pub fn declared() -> Rc<Self> {
+        DECLARED_INDEXED.with(Rc::clone)
+    }
+
+    /// Whether this is an array that was declared, but never assigned to.
+    pub fn is_declared_only(self: &Rc<Self>) -> bool {
+        DECLARED_INDEXED.with(|declared| Rc::ptr_eq(declared, self))
+    }
+
     /// An array of `values` from index 0.
     pub fn from_values(values: Vec<Bytes>) -> Self {
         IndexedArray::Dense(values)
@@ -127,6 +144,16 @@ pub struct AssociativeArray {
 const BUCKETS_INITIAL: u64 = 1024;
 
 impl AssociativeArray {
+    /// An array that was declared, but never assigned to.
+    pub fn declared() -> Rc<Self> {
+        DECLARED_ASSOCIATIVE.with(Rc::clone)
+    }
+
+    /// Whether this is an array that was declared, but never assigned to.
+    pub fn is_declared_only(self: &Rc<Self>) -> bool {
+        DECLARED_ASSOCIATIVE.with(|declared| Rc::ptr_eq(declared, self))
+    }
+
     /// The value under `key`.
     pub fn get(&self, key: &[u8]) -> Option<&Bytes> {
         self.entries.get(key).map(|e| &e.0)

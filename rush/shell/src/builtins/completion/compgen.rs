@@ -2,6 +2,7 @@
 
 use super::{ACTIONS, OPTIONS, Specification, actions};
 use crate::builtins::options::{Found, OptionReader};
+use crate::expand::fields::Separators;
 use crate::pattern::Pattern;
 use crate::state::value::Value;
 use crate::{Bytes, Outcome, Session, Status, Unwind};
@@ -93,15 +94,21 @@ pub fn generate(
         candidates.extend(session.match_pathnames(glob));
     }
     if let Some(words) = &specification.words {
-        let parsed = session.parse_word(words, crate::syntax::Mode::Whole)?;
-        let mut fields = Vec::new();
-        session.expand_word(&parsed, &mut fields)?;
         let separators = session.separators();
-        let split = fields.iter().flat_map(|f| f.split(|&b| separators.is_separator(b)));
-        candidates.extend(split.filter(|w| !w.is_empty() && w.starts_with(word)).map(<[u8]>::to_vec));
+        let mut fields = Vec::new();
+        for piece in split_words(words, &separators) {
+            let parsed = session.parse_word(&piece, crate::syntax::Mode::Whole)?;
+            session.expand_word(&parsed, &mut fields)?;
+        }
+        candidates.extend(fields.into_iter().filter(|w| !w.is_empty() && w.starts_with(word)));
     }
     if let Some(function) = &specification.function {
         candidates.extend(from_function(session, function, command, word, previous)?);
+    }
+    if let Some(program) = &specification.command {
+        let quoted = [command, word, previous].map(crate::quote::single_quote).join(&b' ');
+        let text = session.expand_text(&[b"$(".as_slice(), program, b" ", &quoted, b")"].concat())?;
+        candidates.extend(text.split(|&b| b == b'\n').filter(|l| !l.is_empty()).map(<[u8]>::to_vec));
     }
     if let Some(filter) = &specification.filter {
         filter_out(session, filter, word, &mut candidates);
@@ -115,6 +122,38 @@ pub fn generate(
     Ok(candidates)
 }
 
+/// Splits the list of `-W` at separators that are not quoted, escaped or inside an expansion.
+fn split_words(words: &[u8], separators: &Separators) -> Vec<Bytes> {
+    let mut pieces = vec![Bytes::new()];
+    let mut quote: Option<u8> = None;
+    let mut nesting = 0usize;
+    let mut at = 0;
+    while let Some(&byte) = words.get(at) {
+        at += 1;
+        let Some(piece) = pieces.last_mut() else { break };
+        match (byte, quote) {
+            (b'\\', None | Some(b'"')) => {
+                piece.push(byte);
+                piece.extend(words.get(at));
+                at += 1;
+                continue;
+            }
+            (_, Some(open)) if open == byte => quote = None,
+            (b'\'' | b'"' | b'`', None) => quote = Some(byte),
+            (b'(' | b'{', None) if nesting > 0 || piece.last() == Some(&b'$') => nesting += 1,
+            (b')' | b'}', None) => nesting = nesting.saturating_sub(1),
+            _ if quote.is_none() && nesting == 0 && separators.is_separator(byte) => {
+                pieces.push(Bytes::new());
+                continue;
+            }
+            _ => {}
+        }
+        piece.push(byte);
+    }
+    pieces.retain(|p| !p.is_empty());
+    pieces
+}
+
 fn from_function(
     session: &mut Session,
     function: &[u8],
@@ -124,6 +163,13 @@ fn from_function(
 ) -> Result<Vec<Bytes>, Unwind> {
     if !session.functions.contains_key(function) {
         return Ok(Vec::new());
+    }
+    if command == b"compgen" {
+        // There is no command line: bash shows an empty one.
+        let _ = session.set(b"COMP_LINE", Bytes::new());
+        let _ = session.set(b"COMP_POINT", b"0".to_vec());
+        let _ = session.set(b"COMP_CWORD", b"-1".to_vec());
+        let _ = session.set_array(b"COMP_WORDS", Vec::new());
     }
     let args = vec![function.to_vec(), command.to_vec(), word.to_vec(), previous.to_vec()];
     session.run_arguments(args, true)?;

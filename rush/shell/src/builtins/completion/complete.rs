@@ -52,6 +52,9 @@ pub(in crate::builtins) fn run(session: &mut Session, args: &[Bytes]) -> Outcome
     if print || (names.is_empty() && nothing_said && !targets.any()) {
         return Ok(show(session, names, &targets));
     }
+    if names.is_empty() && !targets.any() {
+        return Ok(crate::builtins::options::usage(session, b"complete"));
+    }
     let completions = Rc::make_mut(&mut session.builtin_state.completions);
     for (wanted, slot) in [
         (targets.default, &mut completions.default),
