@@ -6,6 +6,7 @@ mod args;
 mod commands;
 mod exit_status;
 mod limits;
+mod module_loader;
 mod session;
 mod test262;
 

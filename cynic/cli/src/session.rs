@@ -1,6 +1,7 @@
 //! An isolate as the commands use it: made from the options, driven to its end, and its outcome turned into a status.
 
 use std::io::{self, IsTerminal, Write};
+use std::rc::Rc;
 use std::time::Instant;
 
 use cynic::value::Value;
@@ -10,6 +11,7 @@ use cynic_host::{Sink, Stream};
 
 use crate::args::Options;
 use crate::exit_status::ExitStatus;
+use crate::module_loader::FileLoader;
 
 /// An isolate with the host's globals.
 pub(crate) struct Session {
@@ -58,6 +60,7 @@ impl Session {
         }
         let styles = styles_for(io::stdout().is_terminal());
         cynic_host::install(&mut vm, Box::new(Terminal), styles);
+        vm.set_module_loader(Rc::new(FileLoader));
         vm.freeze_global();
         vm.metering.deadline = options.timeout.map(|time| Instant::now() + time);
         if options.fuel.is_some() {

@@ -41,8 +41,8 @@ pub fn collection_entries(vm: &mut Vm, object: Object) -> RootedVec {
 }
 
 /// The bytes of an array buffer; `None` if it is detached.
-pub fn buffer_bytes(_object: Object) -> Option<Vec<u8>> {
-    None
+pub fn buffer_bytes(vm: &Vm, object: Object) -> Option<Vec<u8>> {
+    vm.bytes_of(Value::object(object))
 }
 
 /// The ISO text of a Date.

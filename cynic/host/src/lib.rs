@@ -9,6 +9,7 @@ pub mod console;
 pub mod inspect;
 mod microtask;
 mod state;
+mod text_encoding;
 pub mod timers;
 mod url;
 mod url_search_params;
@@ -36,6 +37,8 @@ const fn lazy(name: &'static str, make: fn(&mut Vm) -> Value) -> PropertySpec {
 }
 
 static GLOBALS: &[PropertySpec] = &[
+    lazy("TextDecoder", |vm| Value::object(vm.new_host_class(&text_encoding::DECODER))),
+    lazy("TextEncoder", |vm| Value::object(vm.new_host_class(&text_encoding::ENCODER))),
     lazy("URL", |vm| Value::object(vm.new_host_class(&url::CLASS))),
     lazy("URLSearchParams", |vm| Value::object(vm.new_host_class(&url_search_params::CLASS))),
     cynic::realm::method("clearInterval", 1, timers::clear),

@@ -4,6 +4,9 @@ use std::fs;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
+use cynic::gc::Persistent;
+use cynic::preview::{PromiseState, promise_state};
+use cynic::value::Value;
 use cynic::vm::JsResult;
 
 use crate::args::Options;
@@ -43,6 +46,13 @@ fn script(session: &mut Session, name: &str, text: &str) -> JsResult<()> {
     session.vm.evaluate_script(name, text).map(|_| ())
 }
 
-fn module(session: &mut Session, _file: &Path, _text: &str) -> JsResult<()> {
-    Err(session.vm.throw_type_error("modules are not there yet"))
+fn module(session: &mut Session, file: &Path, text: &str) -> JsResult<()> {
+    let module = session.vm.load_module_from(&file.to_string_lossy(), text)?;
+    let evaluation = session.vm.evaluate_module(module)?;
+    let root = Persistent::new(&session.vm.heap, Value::object(evaluation));
+    session.drain()?;
+    match root.get().as_object().map(promise_state) {
+        Some(PromiseState::Rejected(reason)) => Err(session.vm.throw(reason)),
+        _ => Ok(()),
+    }
 }

@@ -14,11 +14,12 @@ use cynic::vm::{Abrupt, Vm};
 use cynic_host::inspect::Styles;
 use cynic_host::{Sink, Stream};
 
-use super::host;
 use super::judge::Completion;
 use super::metadata::Phase;
 use super::worker::{Evaluator, Test};
+use super::{agent, host};
 use crate::limits::TEST262_HEAP_BYTES_MAX;
+use crate::module_loader::FileLoader;
 
 /// How tests are evaluated.
 pub(crate) struct EngineEvaluator {
@@ -41,6 +42,13 @@ impl Sink for Printed {
     }
 }
 
+/// Keeps nothing.
+pub(super) struct Silent;
+
+impl Sink for Silent {
+    fn line(&mut self, _stream: Stream, _text: &str) {}
+}
+
 /// Why an evaluation ended before its end.
 pub(super) enum Stop {
     Threw(Phase),
@@ -60,7 +68,10 @@ impl EngineEvaluator {
         let mut vm = Vm::new(options);
         vm.metering.deadline = Some(Instant::now() + self.deadline);
         cynic_host::install(&mut vm, Box::new(Printed(printed.clone())), Styles::Plain);
-        host::install(&mut vm, test.metadata.flags.can_block.unwrap_or(true));
+        vm.can_block = test.metadata.flags.can_block.unwrap_or(true);
+        vm.set_module_loader(Rc::new(FileLoader));
+        vm.install_globals(host::GLOBALS);
+        agent::begin_test(&vm);
         vm
     }
 
@@ -84,7 +95,7 @@ impl EngineEvaluator {
     }
 }
 
-fn compile_options() -> CompileOptions {
+pub(super) fn compile_options() -> CompileOptions {
     CompileOptions { allow_eval: true, typescript: false }
 }
 
@@ -98,6 +109,7 @@ impl Evaluator for EngineEvaluator {
         vm.heap.set_zeal(self.gc_zeal);
         let outcome = run_test(&mut vm, test).and_then(|()| drain(&mut vm));
         vm.heap.set_zeal(false);
+        agent::end_test();
         match outcome {
             Ok(()) => Completion::Normal(printed.take()),
             Err(Stop::Syntax(message)) => {
@@ -135,7 +147,7 @@ fn stop(abrupt: Abrupt, phase: Phase) -> Stop {
 }
 
 /// Runs jobs and timers until there are none.
-fn drain(vm: &mut Vm) -> Result<(), Stop> {
+pub(super) fn drain(vm: &mut Vm) -> Result<(), Stop> {
     loop {
         vm.run_jobs().map_err(|abrupt| stop(abrupt, Phase::Runtime))?;
         if cynic_host::timers::run_due(vm).map_err(|abrupt| stop(abrupt, Phase::Runtime))? {
@@ -151,7 +163,7 @@ fn drain(vm: &mut Vm) -> Result<(), Stop> {
 }
 
 /// The name of the pending exception's constructor, and its message.
-fn describe(vm: &mut Vm) -> (String, String) {
+pub(super) fn describe(vm: &mut Vm) -> (String, String) {
     vm.metering.deadline = None;
     let error = vm.take_exception();
     let name = error_name(vm, error).unwrap_or_else(|| "a value".into());

@@ -6,18 +6,15 @@ use cynic::shape::attrs;
 use cynic::value::Value;
 use cynic::vm::{JsResult, Vm};
 
-/// Installs `$262` in the current realm.
-pub(crate) fn install(vm: &mut Vm, _can_block: bool) {
-    vm.install_globals(GLOBALS);
-}
-
-static GLOBALS: &[PropertySpec] = &[data(
+/// The row of the global object.
+pub(super) static GLOBALS: &[PropertySpec] = &[data(
     "$262",
     ValueSpec::Constant(|vm| Value::object(vm.new_host_namespace(HOST_OBJECT))),
     attrs::METHOD,
 )];
 
 static HOST_OBJECT: &[PropertySpec] = &[
+    super::agent::ROW,
     method("createRealm", 0, create_realm),
     method("detachArrayBuffer", 1, detach_array_buffer),
     method("evalScript", 1, eval_script),
@@ -46,6 +43,9 @@ fn eval_script(vm: &mut Vm, args: CallArgs) -> JsResult<Value> {
     vm.evaluate_script("evalScript", &text)
 }
 
-fn detach_array_buffer(vm: &mut Vm, _args: CallArgs) -> JsResult<Value> {
-    Err(vm.throw_type_error("no array buffers yet"))
+fn detach_array_buffer(vm: &mut Vm, args: CallArgs) -> JsResult<Value> {
+    match args.get(0).as_object() {
+        Some(buffer) if vm.detach_array_buffer(buffer) => Ok(Value::NULL),
+        _ => Err(vm.throw_type_error("detachArrayBuffer needs an ArrayBuffer")),
+    }
 }

@@ -4,6 +4,7 @@
 //! `harness`), has it evaluated and lets `judge` decide; `report` counts and `expectation` compares with the committed list.
 //! Nothing here knows the engine, except `evaluate` and `host`.
 
+mod agent;
 mod discover;
 mod evaluate;
 mod expectation;

@@ -163,7 +163,7 @@ impl Inspector {
             ObjectKind::Map | ObjectKind::Set => self.collection(vm, object, level),
             ObjectKind::Promise => self.promise(vm, object, level),
             ObjectKind::TypedArray => self.typed_array(vm, object),
-            ObjectKind::ArrayBuffer | ObjectKind::SharedArrayBuffer => self.buffer(object),
+            ObjectKind::ArrayBuffer | ObjectKind::SharedArrayBuffer => self.buffer(vm, object),
             ObjectKind::WeakMap | ObjectKind::WeakSet => {
                 Entries::one(self.styles.paint(Style::Special, "<items unknown>"))
             }
@@ -255,8 +255,8 @@ impl Inspector {
         Entries { texts, alignment: Some(Alignment::Right), more }
     }
 
-    fn buffer(&mut self, object: Object) -> Entries {
-        let Some(bytes) = cynic::preview::buffer_bytes(object) else {
+    fn buffer(&mut self, vm: &mut Vm, object: Object) -> Entries {
+        let Some(bytes) = cynic::preview::buffer_bytes(vm, object) else {
             return Entries::one(self.styles.paint(Style::Special, "(detached)"));
         };
         let mut shown: Vec<String> = bytes.iter().take(BYTES_MAX).map(|byte| format!("{byte:02x}")).collect();
