@@ -14,7 +14,7 @@ use pyo3::prelude::*;
 
 use crate::exit;
 use crate::host::PYTHON_POOL;
-use crate::limits::{COMPAT_INTENSITY, COMPAT_PERIOD_S, REASONS_KEPT, RELEASE_GIL_THREADS};
+use crate::limits::{COMPAT_INTENSITY, COMPAT_PERIOD_S, REASONS_KEPT, RELEASE_GIL_THREADS, SIGNALS_MS};
 
 #[derive(Default)]
 pub(crate) struct Compat {
@@ -161,20 +161,24 @@ impl Store {
                 }
                 from = number + 1;
             }
+            let slice = Instant::now() + Duration::from_millis(SIGNALS_MS);
+            let late = until.is_some_and(|until| until <= slice);
+            let until = until.map_or(slice, |until| until.min(slice));
             let more = py.detach(|| {
                 let mut kept = self.state.lock();
                 let nothing = |kept: &Kept| kept.messages.back().is_none_or(|(number, _)| *number < from);
                 while nothing(&kept) && !kept.closed {
-                    match until {
-                        Some(until) if self.changed.wait_until(&mut kept, until).timed_out() => return false,
-                        Some(_) => {}
-                        None => self.changed.wait(&mut kept),
+                    if self.changed.wait_until(&mut kept, until).timed_out() {
+                        break;
                     }
                 }
-                !nothing(&kept)
+                if nothing(&kept) { kept.closed.then_some(false) } else { Some(true) }
             });
-            if !more {
-                return Ok(None);
+            match more {
+                Some(true) => {}
+                Some(false) => return Ok(None),
+                None if late => return Ok(None),
+                None => py.check_signals()?,
             }
         }
     }

@@ -15,6 +15,9 @@ pub(crate) const COMPAT_PERIOD_S: u64 = 5;
 /// Time in seconds that `stop` gives actors to end unless told otherwise.
 pub(crate) const STOP_TIMEOUT_S: f64 = 5.0;
 
+/// Time in milliseconds after which a thread that waits looks for signals (Ctrl-C), which only Python code can handle.
+pub(crate) const SIGNALS_MS: u64 = 50;
+
 /// Largest buffer of `allocate_buffer`, in bytes.
 pub(crate) const BUFFER_MAX: usize = 1 << 34;
 

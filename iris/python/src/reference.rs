@@ -2,9 +2,9 @@
 //! reference keeps neither the behaviour nor the messages of an actor that has ended, and does not keep its runtime running.
 
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use iris_runtime::{ActorRef, CallError, Handle, Overflow, TimerId, call_pair};
+use iris_runtime::{ActorRef, Call, CallError, Handle, Overflow, TimerId, call_pair};
 use pyo3::exceptions::{PyTimeoutError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
@@ -12,6 +12,7 @@ use pyo3::sync::PyOnceLock;
 use crate::compat::Compat;
 use crate::core::Core;
 use crate::exit;
+use crate::limits::SIGNALS_MS;
 use crate::message::{Message, NoReply, Outcome, Reply};
 use crate::queue::ReadyQueue;
 use crate::runtime::{end_in_order, send_to};
@@ -29,6 +30,29 @@ pub(crate) struct Ref {
 impl Ref {
     pub(crate) fn new(core: &Core, actor: ActorRef<Message>) -> Self {
         Self { handle: core.handle.clone(), compat: core.compat.clone(), actor }
+    }
+}
+
+impl Ref {
+    /// Waits without the GIL, in slices, so that Ctrl-C reaches a main thread that waits.
+    fn wait(
+        &self,
+        py: Python<'_>,
+        call: &Call<Outcome>,
+        timeout: Option<Duration>,
+    ) -> PyResult<Result<Outcome, CallError>> {
+        let until = timeout.map(|timeout| Instant::now() + timeout);
+        loop {
+            let left = until.map(|until| until.saturating_duration_since(Instant::now()));
+            let slice = left.unwrap_or(Duration::MAX).min(Duration::from_millis(SIGNALS_MS));
+            if let Some(result) = py.detach(|| self.handle.blocking(|| call.wait_slice(slice))) {
+                return Ok(result);
+            }
+            if left.is_some_and(|left| left <= slice) {
+                return Ok(Err(CallError::Timeout));
+            }
+            py.check_signals()?;
+        }
     }
 }
 
@@ -108,8 +132,7 @@ impl Ref {
         if !send_to(py, &self.actor, Message::Ask(message, Reply::to_thread(reply))) {
             return Err(call_error(CallError::NotAccepted));
         }
-        let outcome = py.detach(|| self.handle.wait_for(call, timeout));
-        match outcome {
+        match self.wait(py, &call, timeout)? {
             Ok(Ok(value)) => Ok(value),
             Ok(Err(error)) => Err(PyErr::from_value(error.into_bound(py))),
             Err(error) => Err(call_error(error)),

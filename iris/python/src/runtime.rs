@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use iris_runtime::{
     ActorRef, ExitReason, Handle, Overflow, Pid, SendError, SpawnError, SpawnOptions, StopReport, TimerId,
@@ -19,7 +19,7 @@ use crate::core::Core;
 use crate::exit;
 use crate::host::{PYTHON_POOL, RELEASE_GIL_POOL, must_not_block};
 use crate::inbox::Inbox;
-use crate::limits::{STOP_TIMEOUT_S, TRIM_ACTORS_MIN};
+use crate::limits::{SIGNALS_MS, STOP_TIMEOUT_S, TRIM_ACTORS_MIN};
 use crate::message::Message;
 use crate::queue::ReadyQueue;
 use crate::reference::Ref;
@@ -651,8 +651,19 @@ impl PyRuntime {
 
     /// Waits until no actor is left.
     #[pyo3(signature = (timeout=None))]
-    fn join(&self, py: Python<'_>, timeout: Option<f64>) -> bool {
-        py.detach(|| self.core.handle.join(timeout.map(seconds)))
+    fn join(&self, py: Python<'_>, timeout: Option<f64>) -> PyResult<bool> {
+        let until = timeout.map(|timeout| Instant::now() + seconds(timeout));
+        loop {
+            let left = until.map(|until| until.saturating_duration_since(Instant::now()));
+            let slice = left.unwrap_or(Duration::MAX).min(Duration::from_millis(SIGNALS_MS));
+            if py.detach(|| self.core.handle.join(Some(slice))) {
+                return Ok(true);
+            }
+            if left.is_some_and(|left| left <= slice) {
+                return Ok(false);
+            }
+            py.check_signals()?;
+        }
     }
 
     /// Whether an actor lives (a virtual one does before it is activated).

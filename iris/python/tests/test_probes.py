@@ -266,6 +266,25 @@ interval = rt.send_interval(pids[0], 1, b'tick')
     assert "panicked" not in done.stderr and "Fatal" not in done.stderr
 
 
+@pytest.mark.parametrize("wait", ["rt.join()", "ref.ask_sync(1)", "rt.selective_recv_blocking(ob, lambda m: False)"])
+def test_ctrl_c_reaches_a_thread_that_waits(wait):
+    code = f"""
+import iris, os, signal, threading
+rt = iris.System()
+hold = threading.Event()
+ref = rt.spawn(lambda m: hold.wait(30))
+ob = rt.spawn_observed_handler(10)
+threading.Timer(0.2, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
+try:
+    {wait}
+except KeyboardInterrupt:
+    hold.set()
+    print("interrupted")
+"""
+    done = run(code, 30)
+    assert done.stdout.strip() == "interrupted", done.stderr
+
+
 def test_use_after_fork():
     code = """
 import os, iris, threading

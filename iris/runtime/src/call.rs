@@ -124,6 +124,24 @@ impl<R> Call<R> {
         self.slot.fill(Err(CallError::NotAccepted));
     }
 
+    /// Blocks the thread for a while; `None` means "not yet", and the call goes on. For hosts that look after signals in between.
+    pub fn wait_slice(&self, slice: Duration) -> Option<Result<R, CallError>> {
+        let until = Instant::now() + slice;
+        let mut state = self.slot.state.lock();
+        while matches!(*state, State::Waiting(_)) {
+            if self.slot.filled.wait_until(&mut state, until).timed_out() {
+                break;
+            }
+        }
+        if matches!(*state, State::Waiting(_)) {
+            return None;
+        }
+        match std::mem::replace(&mut *state, State::Over) {
+            State::Done(result) => Some(result),
+            _ => Some(Err(CallError::NoReply)),
+        }
+    }
+
     /// Blocks the thread until the reply, or until `timeout`.
     pub fn wait(self, timeout: Option<Duration>) -> Result<R, CallError> {
         let until = timeout.map(|timeout| Instant::now() + timeout);

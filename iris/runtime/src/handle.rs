@@ -510,9 +510,14 @@ impl Handle {
         call: crate::call::Call<R>,
         timeout: Option<Duration>,
     ) -> Result<R, crate::call::CallError> {
+        self.blocking(|| call.wait(timeout))
+    }
+
+    /// Runs something that blocks. On a worker, a stand-in takes over for the time.
+    pub fn blocking<R>(&self, body: impl FnOnce() -> R) -> R {
         match self.shared.pools.iter().find(|pool| pool.on_worker()) {
-            Some(pool) => pool.block_in_place(&self.shared, || call.wait(timeout)),
-            None => call.wait(timeout),
+            Some(pool) => pool.block_in_place(&self.shared, body),
+            None => body(),
         }
     }
 
