@@ -65,23 +65,30 @@ fn to_locale_string(vm: &mut Vm, args: CallArgs) -> JsResult<Value> {
 
 /// 20.1.3.6
 fn to_string(vm: &mut Vm, args: CallArgs) -> JsResult<Value> {
-    if args.this.is_undefined() {
-        return Ok(Value::string(vm.new_string("[object Undefined]")));
+    vm.object_to_string(args.this)
+}
+
+impl Vm {
+    /// %Object.prototype.toString% of any value.
+    pub fn object_to_string(&mut self, v: Value) -> JsResult<Value> {
+        if v.is_undefined() {
+            return Ok(Value::string(self.new_string("[object Undefined]")));
+        }
+        if v.is_null() {
+            return Ok(Value::string(self.new_string("[object Null]")));
+        }
+        let o = self.to_object(v)?;
+        let builtin_tag = builtin_tag(self, o)?;
+        let tag = self.get(o, symbol::TO_STRING_TAG)?;
+        let tag = match tag.as_string() {
+            Some(s) => s,
+            None => self.intern_str(builtin_tag),
+        };
+        let open = self.new_string("[object ");
+        let close = self.new_string("]");
+        let start = self.concat(open, tag)?;
+        Ok(Value::string(self.concat(start, close)?))
     }
-    if args.this.is_null() {
-        return Ok(Value::string(vm.new_string("[object Null]")));
-    }
-    let o = vm.to_object(args.this)?;
-    let builtin_tag = builtin_tag(vm, o)?;
-    let tag = vm.get(o, symbol::TO_STRING_TAG)?;
-    let tag = match tag.as_string() {
-        Some(s) => s,
-        None => vm.intern_str(builtin_tag),
-    };
-    let open = vm.new_string("[object ");
-    let close = vm.new_string("]");
-    let start = vm.concat(open, tag)?;
-    Ok(Value::string(vm.concat(start, close)?))
 }
 
 fn builtin_tag(vm: &mut Vm, o: Object) -> JsResult<&'static str> {

@@ -45,7 +45,7 @@ pub(super) fn is_array(vm: &mut Vm, args: CallArgs) -> JsResult<Value> {
 }
 
 /// A new object from the receiver if it is a constructor, else an array.
-fn construct_receiver(vm: &mut Vm, this: Value, length: Option<u64>) -> JsResult<Object> {
+pub(super) fn construct_receiver(vm: &mut Vm, this: Value, length: Option<u64>) -> JsResult<Object> {
     match this.as_object().filter(|c| c.is_constructor()) {
         Some(c) if c == vm.intrinsic(Intrinsic::Array) => vm.array_create(length.unwrap_or(0) as f64, None),
         Some(c) => match length {

@@ -6,7 +6,6 @@ use super::this_and_length;
 use crate::atoms;
 use crate::object::Object;
 use crate::object::function::CallArgs;
-use crate::realm::Intrinsic;
 use crate::string::builder::StringBuilder;
 use crate::string::{JsStr, character, empty};
 use crate::value::Value;
@@ -39,9 +38,7 @@ pub(super) fn to_string(vm: &mut Vm, args: CallArgs) -> JsResult<Value> {
     if f.is_callable() {
         return vm.call(f, Value::object(o), &[]);
     }
-    let prototype = vm.intrinsic(Intrinsic::ObjectPrototype);
-    let f = vm.get(prototype, atoms::TO_STRING)?;
-    vm.call(f, Value::object(o), &[])
+    vm.object_to_string(Value::object(o))
 }
 
 pub(crate) fn join_elements(

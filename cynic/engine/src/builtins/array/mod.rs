@@ -5,6 +5,7 @@
 
 pub(crate) mod construct;
 pub mod copy;
+mod from_async;
 pub mod iterate;
 pub mod iterator;
 pub mod join;
@@ -31,6 +32,7 @@ pub static CONSTRUCTOR: IntrinsicSpec = IntrinsicSpec {
     properties: &[
         prototype(Intrinsic::ArrayPrototype),
         method("from", 1, construct::from),
+        method("fromAsync", 1, from_async::from_async),
         method("isArray", 1, construct::is_array),
         method("of", 0, construct::of),
         species(),

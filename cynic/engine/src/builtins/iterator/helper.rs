@@ -141,6 +141,9 @@ fn parse_limit(vm: &mut Vm, v: Value) -> JsResult<f64> {
     if n.is_nan() {
         return Err(vm.throw_range_error("the limit must be a number"));
     }
+    if n.is_finite() && n > 9_007_199_254_740_991.0 {
+        return Err(vm.throw_range_error("the limit is too large"));
+    }
     if n.trunc() < 0.0 {
         return Err(vm.throw_range_error("the limit must not be negative"));
     }

@@ -120,7 +120,8 @@ impl Zip {
             let error = vm.throw_type_error("the iterators have different lengths");
             return self.close_all(vm, Err(error), false);
         }
-        for k in 1..self.open.borrow().len() {
+        let n = self.open.borrow().len();
+        for k in 1..n {
             let mut record = self.iterators.borrow()[k];
             match vm.iterator_step(&mut record) {
                 Ok(None) => self.open.borrow_mut()[k] = false,
