@@ -30,6 +30,7 @@ pub mod property_key;
 pub mod realm;
 pub mod shape;
 pub mod string;
+pub mod structured_clone;
 pub mod symbol;
 pub mod syntax;
 #[allow(unsafe_code)]

@@ -48,4 +48,5 @@ static GLOBALS: &[PropertySpec] = &[
     cynic::realm::method("queueMicrotask", 1, microtask::queue_microtask),
     cynic::realm::method("setInterval", 2, timers::set_interval),
     cynic::realm::method("setTimeout", 2, timers::set_timeout),
+    cynic::realm::method("structuredClone", 1, cynic::structured_clone::structured_clone),
 ];
