@@ -110,6 +110,11 @@ impl Regex {
         Ok(Self { program, flags, names })
     }
 
+    /// Checks a pattern for early errors without compiling it, for the text of literals.
+    pub fn check(pattern: &[u16], flags: Flags) -> Result<(), SyntaxError> {
+        syntax::parser::parse(pattern, flags).map(drop)
+    }
+
     /// Looks for a match from `last_index` on, or only there if `sticky` or the pattern has the flag `y`. Captures go into `scratch`. `budget` is called
     /// with the number of steps since its last call, and stops the match by breaking.
     pub fn exec(

@@ -273,15 +273,20 @@ impl<'a> Generator<'a> {
         let dst = self.dst(dst)?;
         let (pattern, flags) = (it.regex.pattern.text.as_str(), it.regex.flags.to_string());
         let units: Vec<u16> = pattern.encode_utf16().collect();
-        let message = match cynic_regexp::Flags::parse(flags.encode_utf16()) {
-            None => Some("invalid regular expression flags"),
-            Some(flags) => {
-                let compiled = cynic_regexp::Regex::compile(cynic_regexp::Input::Utf16(&units), flags);
-                compiled.err().map(|_| "invalid regular expression")
+        let parsed = cynic_regexp::Flags::parse(flags.encode_utf16());
+        let checked = parsed.map(|flags| cynic_regexp::Regex::check(&units, flags));
+        match checked {
+            Some(Ok(())) => {}
+            Some(Err(error)) => {
+                let offset = it.span.start + 1 + utf8_offset(pattern, error.offset);
+                return Err(Unsupported { message: error.message(), offset });
             }
-        };
-        if let Some(message) = message {
-            return Err(Unsupported { message, offset: it.span.start });
+            None => {
+                return Err(Unsupported {
+                    message: "invalid regular expression flags",
+                    offset: it.span.start,
+                });
+            }
         }
         let pattern = self.f.string(pattern);
         let flags = self.f.string(flags.as_str());
@@ -484,4 +489,15 @@ fn writes_destination_last(e: &Expression<'_>) -> bool {
         Expression::Identifier(_) => true,
         _ => false,
     }
+}
+
+/// The byte at which the UTF-16 unit `units` of `text` begins.
+fn utf8_offset(text: &str, units: usize) -> u32 {
+    let mut seen = 0;
+    let at = text.char_indices().find(|(_, c)| {
+        let here = seen >= units;
+        seen += c.len_utf16();
+        here
+    });
+    at.map_or(text.len(), |(at, _)| at) as u32
 }

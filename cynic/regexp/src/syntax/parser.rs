@@ -300,7 +300,7 @@ impl<'a> Parser<'a> {
         self.pos += 1;
         let min = self.decimal_digits()?;
         let max = match (self.eat(b","), self.looking_at(b"}")) {
-            (true, true) => u64::from(UNBOUNDED),
+            (true, true) => u64::MAX,
             (true, false) => self.decimal_digits()?,
             (false, _) => min,
         };
