@@ -29,6 +29,7 @@ pub static ATOMICS: IntrinsicSpec = IntrinsicSpec {
         method("store", 3, store),
         method("sub", 3, |vm, args| update(vm, args, AtomicOperation::Sub)),
         method("wait", 4, atomics_wait::wait),
+        method("waitAsync", 4, atomics_wait::wait_async),
         method("xor", 3, |vm, args| update(vm, args, AtomicOperation::Xor)),
         to_string_tag("Atomics"),
     ],

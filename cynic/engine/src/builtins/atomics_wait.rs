@@ -10,6 +10,8 @@ use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use super::atomics::{validate_atomic_access, validate_integer_typed_array};
+use crate::builtins::promise;
+use crate::gc::roots::Persistent;
 use crate::object::buffer::SharedBlock;
 use crate::object::function::CallArgs;
 use crate::value::Value;
@@ -140,6 +142,73 @@ pub(super) fn wait(vm: &mut Vm, args: CallArgs) -> JsResult<Value> {
             request.block.leave(request.at, waiter);
             return Err(abrupt);
         }
+    }
+}
+
+/// A promise of `Atomics.waitAsync` that has not been settled.
+pub struct AsyncWaiter {
+    promise: Persistent,
+    block: Arc<SharedBlock>,
+    at: usize,
+    waiter: Arc<Waiter>,
+    deadline: Option<Instant>,
+}
+
+impl Drop for AsyncWaiter {
+    fn drop(&mut self) {
+        self.block.leave(self.at, &self.waiter);
+    }
+}
+
+/// 25.4.14
+pub(super) fn wait_async(vm: &mut Vm, args: CallArgs) -> JsResult<Value> {
+    let request = prepare(vm, &args, false)?;
+    let (is_async, value) = match request.waiter {
+        None => (false, text(vm, "not-equal")),
+        Some(waiter) if request.timeout == Some(Duration::ZERO) => {
+            request.block.leave(request.at, &waiter);
+            (false, text(vm, "timed-out"))
+        }
+        Some(waiter) => {
+            let promise = Value::object(promise::new_promise(vm));
+            let deadline = request.timeout.and_then(|timeout| Instant::now().checked_add(timeout));
+            let promise_root = Persistent::new(&vm.heap, promise);
+            let (block, at) = (request.block, request.at);
+            vm.async_waiters.push(AsyncWaiter { promise: promise_root, block, at, waiter, deadline });
+            (true, promise)
+        }
+    };
+    let result = vm.new_object();
+    vm.create_data_property_or_throw(result, crate::atoms::ASYNC, Value::bool(is_async))?;
+    vm.create_data_property_or_throw(result, crate::atoms::VALUE, value)?;
+    Ok(Value::object(result))
+}
+
+impl Vm {
+    /// Whether promises of `Atomics.waitAsync` are pending: then the host looks at [`Vm::settle_async_waiters`] now and then.
+    pub fn has_async_waiters(&self) -> bool {
+        !self.async_waiters.is_empty()
+    }
+
+    /// Settles the promises of `Atomics.waitAsync` whose waiters were notified or have timed out; true if there was one.
+    pub fn settle_async_waiters(&mut self) -> JsResult<bool> {
+        let mut settled = false;
+        let mut i = 0;
+        while let Some(pending) = self.async_waiters.get(i) {
+            let notified = pending.waiter.is_notified();
+            if !notified && pending.deadline.is_none_or(|deadline| Instant::now() < deadline) {
+                i += 1;
+                continue;
+            }
+            let pending = self.async_waiters.remove(i);
+            let timed_out = !notified && pending.block.leave(pending.at, &pending.waiter);
+            let outcome = text(self, if timed_out { "timed-out" } else { "ok" });
+            if let Some(promise) = pending.promise.get().as_object() {
+                promise::resolve_promise(self, promise, outcome)?;
+            }
+            settled = true;
+        }
+        Ok(settled)
     }
 }
 

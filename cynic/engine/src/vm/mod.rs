@@ -82,6 +82,8 @@ pub struct Vm {
     pub(crate) interned: InternTable,
     pub(crate) root_shapes: HashMap<(u64, u32), Gc<Shape>>,
     pub(crate) symbol_registry: HashMap<PropertyKey, Symbol>,
+    /// Promises of `Atomics.waitAsync` that are pending.
+    pub(crate) async_waiters: Vec<crate::builtins::atomics_wait::AsyncWaiter>,
     /// Whether `Atomics.wait` may block this agent (AgentCanSuspend).
     pub can_block: bool,
     /// Compiled patterns and the matcher's memory.
@@ -118,6 +120,7 @@ impl Vm {
             interned: InternTable::default(),
             root_shapes: HashMap::new(),
             symbol_registry: HashMap::new(),
+            async_waiters: Vec::new(),
             can_block: true,
             regexp: Default::default(),
             kept_alive: Vec::new(),
