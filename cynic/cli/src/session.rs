@@ -78,7 +78,14 @@ impl Session {
             if cynic_host::timers::run_due(&mut self.vm)? {
                 continue;
             }
+            if self.vm.settle_async_waiters()? {
+                continue;
+            }
             match cynic_host::timers::next_due(&mut self.vm)? {
+                _ if self.vm.has_async_waiters() => {
+                    std::thread::sleep(std::time::Duration::from_millis(1));
+                    self.vm.poll_slow(1)?;
+                }
                 None => return Ok(()),
                 Some(due) => {
                     let left = self.vm.metering.deadline.map(|deadline| deadline - Instant::now());

@@ -115,13 +115,29 @@ fn run_agent(cluster: Arc<Cluster>, source: &str, broadcasts: &Receiver<Broadcas
     vm.install_globals(super::host::GLOBALS);
     ROLE.set(Some(Role::Agent { cluster: cluster.clone(), callback: None }));
     let outcome = vm.evaluate_script("agent", source);
-    let outcome = outcome.and_then(|_| receive(&mut vm, &cluster, broadcasts)).and_then(|()| vm.run_jobs());
+    let outcome =
+        outcome.and_then(|_| receive(&mut vm, &cluster, broadcasts)).and_then(|()| finish_jobs(&mut vm));
     if outcome.is_err() {
         let (name, message) = super::evaluate::describe(&mut vm);
         push_report(&cluster, format!("agent failed: {name}: {message}"));
     }
     // The callback's root must go before its isolate.
     ROLE.set(None);
+}
+
+/// Runs jobs until neither jobs nor asynchronous waits are left.
+fn finish_jobs(vm: &mut Vm) -> JsResult<()> {
+    loop {
+        vm.run_jobs()?;
+        if vm.settle_async_waiters()? {
+            continue;
+        }
+        if !vm.has_async_waiters() {
+            return Ok(());
+        }
+        vm.poll_slow(1)?;
+        thread::sleep(Duration::from_millis(1));
+    }
 }
 
 /// Waits for a broadcast, if the agent has asked for one, and hands it over.

@@ -146,11 +146,26 @@ fn stop(abrupt: Abrupt, phase: Phase) -> Stop {
     }
 }
 
-/// Runs jobs and timers until there are none.
+/// How long promises of `Atomics.waitAsync` keep a test alive when nothing settles them.
+const ASYNC_WAIT_PATIENCE: Duration = Duration::from_secs(2);
+/// How often they are looked at.
+const ASYNC_WAIT_SLICE: Duration = Duration::from_millis(1);
+
+/// Runs jobs, timers and asynchronous waits until there are none.
 pub(super) fn drain(vm: &mut Vm) -> Result<(), Stop> {
+    let mut idle_since = Instant::now();
     loop {
         vm.run_jobs().map_err(|abrupt| stop(abrupt, Phase::Runtime))?;
         if cynic_host::timers::run_due(vm).map_err(|abrupt| stop(abrupt, Phase::Runtime))? {
+            continue;
+        }
+        if vm.settle_async_waiters().map_err(|abrupt| stop(abrupt, Phase::Runtime))? {
+            idle_since = Instant::now();
+            continue;
+        }
+        if vm.has_async_waiters() && idle_since.elapsed() < ASYNC_WAIT_PATIENCE {
+            vm.poll_slow(1).map_err(|abrupt| stop(abrupt, Phase::Runtime))?;
+            std::thread::sleep(ASYNC_WAIT_SLICE);
             continue;
         }
         let due = cynic_host::timers::next_due(vm).map_err(|abrupt| stop(abrupt, Phase::Runtime))?;
