@@ -26,6 +26,9 @@ fn groups_and_quantifiers() {
     check("{1}", "", "nothing to repeat (at 0)");
     check("a{2,1}", "", "numbers out of order in a {} quantifier (at 1)");
     check("a{99999999999999999999,1}", "", "numbers out of order in a {} quantifier (at 1)");
+    check("a{99999999999999999999,}", "", "accepted");
+    check("\\p{space}", "u", "accepted");
+    check("\\p{WSpace}", "u", "invalid property name (at 0)");
     check("a{", "u", "incomplete quantifier (at 1)");
     check("}", "u", "a lone quantifier bracket must be escaped in a unicode pattern (at 0)");
     check("(?a)", "", "invalid group (at 2)");

@@ -91,6 +91,9 @@ fn binary(name: &str) -> Option<CharSet> {
         "ASCII" => Some(CharSet::from_ranges(vec![(0, 0x7F)])),
         "Any" => Some(CharSet::from_ranges(vec![(0, MAX)])),
         "Assigned" => general_category("Cn").map(|unassigned| unassigned.complement()),
+        // The one alias that ICU spells in another way.
+        "WSpace" => None,
+        "space" => binary("White_Space"),
         _ => CodePointSetData::new_for_ecma262(name.as_bytes()).map(|set| collect(set.iter_ranges())),
     }
 }
