@@ -244,7 +244,9 @@ impl Session {
 
     /// `exec`: this process becomes `path`. Returns only on failure.
     pub(crate) fn replace_process(&mut self, path: &[u8], args: &[Bytes]) -> Unwind {
-        if !self.levels.is_empty() && !self.buffered_levels().is_empty() {
+        // In an in-process subshell only the subshell is replaced: the program runs, then the subshell ends.
+        if self.in_process_subshell() {
+            self.traps.set(super::traps::EXIT, None);
             return match self.spawn_and_wait(path, args) {
                 Ok(status) => Unwind::Exit(status),
                 Err(unwind) => unwind,

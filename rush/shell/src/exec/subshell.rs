@@ -281,6 +281,11 @@ impl Session {
         self.levels.clear();
     }
 
+    /// Whether a subshell is being run that is no process of its own.
+    pub(crate) fn in_process_subshell(&self) -> bool {
+        self.levels.iter().any(|level| !level.real)
+    }
+
     /// Indexes of the levels whose captures are buffers of this process.
     pub(crate) fn buffered_levels(&self) -> Vec<usize> {
         let buffered = |level: &Level| level.capture.as_ref().is_some_and(|c| is_buffer(c));

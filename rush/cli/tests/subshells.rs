@@ -1,0 +1,30 @@
+//! In-process subshells behave as processes: nothing that happens in one reaches the shell around it. Every script
+//! only prints.
+
+use std::process::Command;
+
+fn check(script: &str, expect: &str) {
+    let output = Command::new(env!("CARGO_BIN_EXE_rush")).args(["-c", script]).output().expect("rush starts");
+    assert_eq!(String::from_utf8_lossy(&output.stdout), expect, "{script}");
+}
+
+#[test]
+fn exec_replaces_only_the_subshell() {
+    check("( exec echo replaced; echo no ); echo after", "replaced\nafter\n");
+    check("x=$(exec echo sub); echo $x", "sub\n");
+}
+
+#[test]
+fn state_is_put_back() {
+    check("a=1; ( a=2; b=$(a=3; echo $a); echo $a $b ); echo $a", "2 3\n1\n");
+    check("cd /; ( cd /usr; pwd ); pwd", "/usr\n/\n");
+    check("umask 022; ( umask 077; umask ); umask", "0077\n0022\n");
+    check("( trap 'echo in' EXIT; exit 4 ); echo $?", "in\n4\n");
+    check("set -- a b; ( set -- c; echo $# ); echo $#", "1\n2\n");
+    check("( ulimit -n 50 ); [ $(ulimit -n) = 50 ] || echo kept", "kept\n");
+}
+
+#[test]
+fn a_late_fork_goes_on_in_the_child() {
+    check("x=$( (echo a; [ $BASHPID = $$ ] || echo other; echo b) ); echo $x", "a other b\n");
+}
