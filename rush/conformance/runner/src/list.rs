@@ -5,6 +5,9 @@ use crate::run::CaseResult;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
+/// Cases whose result is a race between two processes in any shell; either result is as good.
+const RACES: &[&str] = &["background#12"];
+
 /// The list's place in the tree.
 fn path() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../oils-failures.txt")
@@ -38,7 +41,7 @@ pub(crate) fn compare(results: &[CaseResult], bless: bool, verbose: bool) -> Res
     let mut surprises = 0;
     for result in results {
         let known = listed.contains_key(result.key().as_str());
-        if known == result.passed {
+        if known == result.passed && !RACES.contains(&result.key().as_str()) {
             surprises += 1;
             let what = if result.passed { "passes unexpectedly" } else { "fails unexpectedly" };
             println!("{} ({}) {what} {}", result.key(), result.description, result.reason);
