@@ -2,6 +2,7 @@
 #![forbid(unsafe_code)]
 
 mod arguments;
+mod errors;
 mod start;
 
 pub use start::run;

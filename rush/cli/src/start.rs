@@ -51,6 +51,9 @@ pub fn run(words: &[Vec<u8>]) -> i32 {
     let environment = std::env::vars_os().map(|(name, value)| (name.into_vec(), value.into_vec()));
     session.import_environment(environment);
     apply_options(&mut session, &arguments);
+    if std::env::var_os("RUSH_ERROR_FORMAT").is_some_and(|format| format == "json") {
+        session.error_format = Some(crate::errors::as_json);
+    }
     if name.first() == Some(&b'-') || arguments.login {
         session.options.put_shopt(Shopt::LoginShell, true);
         if !arguments.no_profile {

@@ -44,15 +44,24 @@ impl Session {
         // `env` reads it from the cache.
         self.environment_block();
         let program = path.to_vec();
+        // A reader that goes away ends the utility, not the shell around it.
+        let shields =
+            !sys::signal_is_ignored(libc::SIGPIPE) && self.traps.get(libc::SIGPIPE as usize).is_none();
+        if shields {
+            sys::signal_ignore(libc::SIGPIPE);
+        }
         let outcome = rush_utilities::run(&mut Context {
             args,
             directory: Path::new(""),
             input: &mut input,
             output: &mut output,
             errors: &mut errors,
-            host: &mut Shell { session: self, program, terminal },
+            host: &mut Shell { session: self, program, terminal, shields },
         });
         let _ = errors.flush();
+        if shields {
+            sys::signal_default(libc::SIGPIPE);
+        }
         match outcome {
             rush_utilities::Outcome::Status(status) => Some(Ok(status)),
             rush_utilities::Outcome::Fallthrough => None,
@@ -115,6 +124,8 @@ struct Shell<'s> {
     session: &'s mut Session,
     program: Bytes,
     terminal: bool,
+    /// SIGPIPE is ignored while the utility runs; programs that it starts must not inherit that.
+    shields: bool,
 }
 
 impl Shell<'_> {
@@ -127,8 +138,14 @@ impl Shell<'_> {
     }
 
     fn launch(&mut self, path: &[u8], args: &[Bytes]) -> io::Result<i32> {
+        if self.shields {
+            sys::signal_default(libc::SIGPIPE);
+        }
         let launch = super::Launch::new(self.session);
         let started = self.session.spawn(path, args, &launch);
+        if self.shields {
+            sys::signal_ignore(libc::SIGPIPE);
+        }
         launch.collect(self.session);
         let pid = started.map_err(io::Error::from_raw_os_error)?;
         Ok(self.session.wait_foreground(pid, args))

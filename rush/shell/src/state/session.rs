@@ -138,6 +138,8 @@ pub struct Session {
     pub(crate) trap_depth: u32,
     pub(crate) stack_base: usize,
     pub(crate) error_context: Option<&'static str>,
+    /// Words an error for a program instead of a person: its source, its line and its message.
+    pub error_format: Option<fn(&[u8], u32, &[u8]) -> Bytes>,
     pub(crate) builtin_state: crate::builtins::state::BuiltinState,
     pub(crate) ignored_at_start: u64,
     pub(crate) call_adopts_frame: bool,
@@ -202,6 +204,7 @@ impl Session {
             trap_depth: 0,
             stack_base: &raw const marker as usize,
             error_context: None,
+            error_format: None,
             builtin_state: Default::default(),
             ignored_at_start: 0,
             call_adopts_frame: false,
@@ -304,6 +307,10 @@ impl Session {
         let mut text = if self.calls.is_empty() { self.name.clone() } else { self.source.to_vec() };
         if self.calls.is_empty() && !self.runs_command_string && !self.source.is_empty() {
             text = self.source.to_vec();
+        }
+        if let Some(format) = self.error_format {
+            let line = format(&text, self.line, message.as_ref());
+            return self.write_err(&line);
         }
         if let Some(context) = self.error_context {
             text.extend_from_slice(b": ");
