@@ -6,7 +6,8 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use lexopt::Arg::{Long, Short, Value};
-use pithos_sessions::{Config, Manager, Request};
+use pithos_sandbox::{Policy, Preset};
+use pithos_sessions::{Config, Confinement, Manager, Request};
 
 use crate::audit::Audit;
 use crate::{demo, http, result, serve};
@@ -14,15 +15,21 @@ use crate::{demo, http, result, serve};
 const USAGE: &str = "\
 pithos: the place where agents run things
 
-usage: pithos serve [--http ADDRESS:PORT [--token-file FILE]] [--cwd DIR] [--audit FILE]
-       pithos run [--timeout SECONDS] [--cwd DIR] [--json] COMMAND
+usage: pithos serve [--http ADDRESS:PORT [--token-file FILE]] [--cwd DIR]
+                    [--sandbox POLICY] [--audit FILE]
+       pithos run [--timeout SECONDS] [--cwd DIR] [--sandbox POLICY] [--json] COMMAND
+       pithos doctor [--json]
        pithos demo
        pithos --version | --help
 
   serve   an MCP server on standard input and output; it ends with its client and leaves nothing behind;
           --http serves streamable HTTP on a loopback address instead, with a bearer token made at start
   demo    a scripted agent's day against a server of its own, each step with its time
+  doctor  what this machine can enforce of a sandbox policy
   run     one command as the server would run it; exits with its status
+
+  POLICY is read-only, workspace (the default: writes only below the working directory and a private temporary folder, no
+  network), trusted, or a file in TOML
 ";
 
 /// Usage errors end with this status.
@@ -61,6 +68,7 @@ struct Options {
     http: Option<SocketAddr>,
     token_file: Option<PathBuf>,
     timeout: Option<Duration>,
+    sandbox: Option<String>,
     json: bool,
     words: Vec<String>,
 }
@@ -84,6 +92,7 @@ fn parse_and_run() -> Result<ExitCode, Failure> {
             Long("http") => options.http = Some(address(&parser.value()?.to_string_lossy())?),
             Long("token-file") => options.token_file = Some(parser.value()?.into()),
             Long("timeout") => options.timeout = Some(seconds(&parser.value()?.to_string_lossy())?),
+            Long("sandbox") => options.sandbox = Some(parser.value()?.to_string_lossy().into_owned()),
             Long("json") => options.json = true,
             Value(word) if command.is_none() => command = Some(word.to_string_lossy().into_owned()),
             Value(word) => options.words.push(word.to_string_lossy().into_owned()),
@@ -91,6 +100,7 @@ fn parse_and_run() -> Result<ExitCode, Failure> {
         }
     }
     match command.as_deref() {
+        Some("doctor") if options.words.is_empty() => doctor(&options),
         Some("demo") if options.words.is_empty() => demo::run().map_err(Failure::Run),
         Some("serve") if options.words.is_empty() => start(serve(config(&options)?, options)),
         Some("run") if options.words.len() == 1 => start(run(config(&options)?, options)),
@@ -128,8 +138,39 @@ fn config(options: &Options) -> Result<Config, Failure> {
     };
     let cwd =
         cwd.canonicalize().map_err(|error| Failure::Run(format!("--cwd {}: {error}", cwd.display())))?;
-    let logs = std::env::temp_dir().join(format!("pithos-{}", std::process::id()));
-    Ok(Config { cwd, logs, shell_arguments: Vec::new() })
+    let folder = std::env::temp_dir();
+    let (logs, private_tmp) =
+        (format!("pithos-{}", std::process::id()), format!("pithos-tmp-{}", std::process::id()));
+    let confinement = Confinement {
+        policy: policy(options.sandbox.as_deref().unwrap_or(Preset::Workspace.name()))?,
+        workspace: cwd,
+        private_tmp: folder.join(private_tmp),
+        home: std::env::var_os("HOME").filter(|home| !home.is_empty()).map(PathBuf::from),
+        environment: std::env::vars_os().collect(),
+    };
+    Ok(Config { confinement, logs: folder.join(logs) })
+}
+
+/// A preset by name, or a policy file.
+fn policy(name: &str) -> Result<Policy, Failure> {
+    if let Ok(preset) = name.parse::<Preset>() {
+        return Ok(Policy::preset(preset));
+    }
+    let text = std::fs::read_to_string(name).map_err(|error| {
+        Failure::Usage(format!("--sandbox {name}: neither a preset (read-only, workspace, trusted) nor a file that can be read: {error}"))
+    })?;
+    Policy::from_toml(&text).map_err(|error| Failure::Usage(format!("--sandbox {name}: {error}")))
+}
+
+/// `pithos doctor`: what this machine can enforce.
+fn doctor(options: &Options) -> Result<ExitCode, Failure> {
+    let machine = pithos_sandbox::probe();
+    if options.json {
+        println!("{}", serde_json::to_string(&machine).map_err(|error| Failure::Run(error.to_string()))?);
+    } else {
+        print!("{machine}");
+    }
+    Ok(if machine.can_confine() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
 fn start(work: impl Future<Output = Result<ExitCode, String>>) -> Result<ExitCode, Failure> {
@@ -150,7 +191,7 @@ async fn run(config: Config, options: Options) -> Result<ExitCode, String> {
     let job = manager.run(request).await.map_err(|error| error.to_string())?;
     let end = job.ended().await;
     let status = end.as_ref().and_then(|end| end.done.as_ref()).map_or(1, |done| done.status.0);
-    let report = result::of_job(&job, result::BUDGET_DEFAULT);
+    let report = result::of_job(&manager, &job, result::BUDGET_DEFAULT);
     if options.json {
         println!("{}", report.structured);
     } else {

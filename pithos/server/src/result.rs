@@ -1,7 +1,7 @@
 //! What a client reads of a job: a small structured part, and the output once as text, both bounded.
 
 use pithos_sessions::limits::{KILLED_LISTED_MAX, OUTPUT_BYTES_DEFAULT};
-use pithos_sessions::{End, Job, Process, RunDone};
+use pithos_sessions::{Denial, End, Job, Manager, Process, RunDone};
 use serde_json::{Map, Value, json};
 
 /// How much of the output a result shows when the client does not say.
@@ -18,7 +18,7 @@ pub(crate) struct Report {
 }
 
 /// The state of a job now.
-pub(crate) fn of_job(job: &Job, budget: usize) -> Report {
+pub(crate) fn of_job(manager: &Manager, job: &Job, budget: usize) -> Report {
     let end = job.end();
     let failed = end.as_ref().is_none_or(|end| end.done.as_ref().is_none_or(|done| done.status.0 != 0));
     let (rendered, totals, stderr) = job.with_capture(|capture| {
@@ -41,6 +41,7 @@ pub(crate) fn of_job(job: &Job, budget: usize) -> Report {
     if failed && end.is_some() && totals.stderr_bytes > 0 && totals.stdout_bytes > 0 {
         fields.insert("stderr_tail".into(), json!(stderr));
     }
+    describe_denials(&manager.denials(job), &mut fields, &mut notes);
     if rendered.truncated {
         notes.push(format!("the whole output is in the log of {}", job.handle));
     }
@@ -69,6 +70,18 @@ fn describe_running(job: &Job, fields: &mut Map<String, Value>, notes: &mut Vec<
             "still running as {}: wait for it, write to it or stop it with the job tool",
             job.handle
         ));
+    }
+}
+
+fn describe_denials(denials: &[Denial], fields: &mut Map<String, Value>, notes: &mut Vec<String>) {
+    for denial in denials {
+        notes.push(format!(
+            "the sandbox denied {}: {}; to allow it, {}",
+            denial.subject, denial.rule, denial.how_to_allow
+        ));
+    }
+    if !denials.is_empty() {
+        fields.insert("denials".into(), json!(denials));
     }
 }
 

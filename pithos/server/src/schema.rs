@@ -50,6 +50,7 @@ fn job_output() -> Value {
             "stderr_tail": {"type": "string"},
             "truncated": {"type": "boolean"},
             "waiting_for_input": {"type": "object"},
+            "denials": {"type": "array", "items": {"type": "object"}},
             "killed": {"type": "array", "items": {"type": "object"}},
             "notes": {"type": "array", "items": {"type": "string"}}
         },

@@ -48,6 +48,9 @@ pub enum Error {
     /// The guardian failed.
     #[error("the guardian process: {0}")]
     Guardian(#[source] io::Error),
+    /// The sandbox policy is wrong, or this machine cannot enforce it. Nothing was started.
+    #[error("the sandbox: {0}")]
+    Sandbox(#[source] pithos_sandbox::Error),
     /// The log folder failed.
     #[error("the log folder {}: {error}", path.display())]
     Logs {

@@ -10,6 +10,7 @@
 //! ```
 #![forbid(unsafe_code)]
 
+mod confinement;
 mod error;
 mod guardian;
 mod job;
@@ -21,11 +22,13 @@ mod process_tree;
 mod shell;
 mod worker;
 
+pub use confinement::Confinement;
 pub use error::Error;
 pub use guardian::Exit;
 pub use job::{End, Job, Reason, Stdin};
 pub use manager::{Config, DEFAULT_SESSION, Manager, Request, Session};
 pub use output::{Capture, Rendered, Stream, Totals};
+pub use pithos_sandbox::{Denial, Enforcement};
 pub use process_tree::Process;
 pub use rush_session::{Pipeline, RunDone, Status};
 
@@ -38,8 +41,8 @@ const SHELL_ROLE: &str = "--pithos-shell";
 #[must_use]
 pub fn run_role(arguments: &[String]) -> Option<std::process::ExitCode> {
     let result = match arguments.first()?.as_str() {
-        GUARDIAN_ROLE => worker::own_socket().and_then(guardian::main),
-        SHELL_ROLE => worker::shell(&arguments[1..]),
+        GUARDIAN_ROLE => worker::own_socket().and_then(|socket| guardian::main(socket, &arguments[1..])),
+        SHELL_ROLE => worker::shell(),
         _ => return None,
     };
     Some(match result {

@@ -6,26 +6,27 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+use pithos_sandbox::{Denial, Enforcement, Plan};
 use rush_session::Run;
 
 use crate::GUARDIAN_ROLE;
+use crate::confinement::Confinement;
 use crate::error::Error;
 use crate::guardian::Guardian;
 use crate::job::{Job, Reason, Start, Stdin};
 use crate::limits::{
     JOBS_REMEMBERED_MAX, POOL_SIZE, RUN_TIMEOUT_MS_DEFAULT, RUN_TIMEOUT_MS_MAX, SESSIONS_MAX,
 };
+use crate::output::Capture;
 use crate::shell::Shell;
 
 /// What a manager is given; it reads nothing of its process's own environment.
 #[derive(Debug, Clone)]
 pub struct Config {
-    /// Where sessions begin.
-    pub cwd: PathBuf,
+    /// What sessions may do, and where they begin: its workspace.
+    pub confinement: Confinement,
     /// The folder for logs; made private to this user, removed when the manager is dropped.
     pub logs: PathBuf,
-    /// More arguments for each shell process (the sandbox policy).
-    pub shell_arguments: Vec<String>,
 }
 
 /// A shell that keeps its state between runs.
@@ -106,6 +107,7 @@ pub const DEFAULT_SESSION: &str = "main";
 /// Sessions and jobs.
 pub struct Manager {
     config: Config,
+    plan: Plan,
     guardian: Guardian,
     sessions: Mutex<HashMap<String, Arc<Session>>>,
     jobs: Mutex<Jobs>,
@@ -129,8 +131,12 @@ impl Manager {
     /// When the guardian cannot be started or the log folder cannot be made.
     pub fn start(config: Config) -> Result<Arc<Self>, Error> {
         make_private_folder(&config.logs)?;
+        make_private_folder(&config.confinement.private_tmp)?;
+        let plan = config.confinement.prepare().map_err(Error::Sandbox)?;
+        let arguments = config.confinement.arguments().map_err(Error::Sandbox)?;
         let manager = Arc::new(Self {
-            guardian: Guardian::start(GUARDIAN_ROLE).map_err(Error::Guardian)?,
+            plan,
+            guardian: Guardian::start(GUARDIAN_ROLE, &arguments).map_err(Error::Guardian)?,
             sessions: Mutex::new(HashMap::new()),
             jobs: Mutex::new(Jobs::default()),
             pool: Arc::new(tokio::sync::Mutex::new(Vec::new())),
@@ -150,7 +156,7 @@ impl Manager {
     pub async fn open(&self, name: Option<&str>, cwd: Option<&str>) -> Result<Arc<Session>, Error> {
         let handle = self.new_handle(name)?;
         let shell = self.take_shell().await?;
-        let session = self.register(handle, shell, self.config.cwd.clone())?;
+        let session = self.register(handle, shell, self.plan.policy().workspace.clone())?;
         if let Some(cwd) = cwd {
             let request = Request {
                 session: Some(session.handle.clone()),
@@ -254,6 +260,19 @@ impl Manager {
         lock(&self.jobs).by_handle.get(handle).cloned().ok_or_else(|| Error::UnknownJob(handle.to_string()))
     }
 
+    /// What the sandbox denied, as far as the end of a failed job's error output speaks of it.
+    #[must_use]
+    pub fn denials(&self, job: &Job) -> Vec<Denial> {
+        let failed = job.end().is_some_and(|end| end.done.as_ref().is_some_and(|done| done.status.0 != 0));
+        if failed { self.plan.explain(job.with_capture(Capture::stderr_tail).as_bytes()) } else { Vec::new() }
+    }
+
+    /// What is enforced on every session.
+    #[must_use]
+    pub fn enforcement(&self) -> &Enforcement {
+        self.plan.enforcement()
+    }
+
     /// The jobs that are remembered, oldest first.
     #[must_use]
     pub fn jobs(&self) -> Vec<Arc<Job>> {
@@ -343,23 +362,16 @@ impl Manager {
         self.refill_pool();
         match warm {
             Some(shell) => Ok(shell),
-            None => Shell::start(&self.guardian, &self.shell_arguments()).await.map_err(Error::Shell),
+            None => Shell::start(&self.guardian, &[]).await.map_err(Error::Shell),
         }
     }
 
-    fn shell_arguments(&self) -> Vec<String> {
-        let mut arguments = vec![self.config.cwd.to_string_lossy().into_owned()];
-        arguments.extend(self.config.shell_arguments.iter().cloned());
-        arguments
-    }
-
     fn refill_pool(&self) {
-        let (pool, guardian, arguments) =
-            (Arc::clone(&self.pool), self.guardian.clone(), self.shell_arguments());
+        let (pool, guardian) = (Arc::clone(&self.pool), self.guardian.clone());
         tokio::spawn(async move {
             let mut pool = pool.lock().await;
             while pool.len() < POOL_SIZE {
-                match Shell::start(&guardian, &arguments).await {
+                match Shell::start(&guardian, &[]).await {
                     Ok(shell) => pool.push(shell),
                     // Opening a session will meet the same error and report it.
                     Err(_) => break,
@@ -403,6 +415,7 @@ impl Manager {
 impl Drop for Manager {
     fn drop(&mut self) {
         let _ = std::fs::remove_dir_all(&self.config.logs);
+        let _ = std::fs::remove_dir_all(&self.config.confinement.private_tmp);
     }
 }
 

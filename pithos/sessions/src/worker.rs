@@ -4,7 +4,6 @@
 use std::io;
 use std::os::fd::OwnedFd;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
-use std::path::Path;
 use std::time::Instant;
 
 use rush::{Outcome, Session, Unwind, sys};
@@ -26,13 +25,10 @@ pub(crate) fn own_socket() -> io::Result<OwnedFd> {
     Ok(socket)
 }
 
-/// A shell worker: `arguments` begin with the working directory. Returns when the client has gone or asked for the end.
-pub(crate) fn shell(arguments: &[String]) -> io::Result<()> {
+/// A shell worker. Returns when the client has gone or asked for the end.
+pub(crate) fn shell() -> io::Result<()> {
     become_worker()?;
     let socket = own_socket()?;
-    if let Some(folder) = arguments.first() {
-        std::env::set_current_dir(Path::new(folder))?;
-    }
     sys::signal_default(SIGPIPE);
     sys::signal_catch(SIGINT);
     let mut session = Session::new(b"rush".to_vec());

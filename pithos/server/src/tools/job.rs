@@ -67,7 +67,7 @@ pub(super) async fn call(arguments: Value, call: Call) -> Result<Report, String>
             let _ = job.ended().await;
         }
     }
-    let mut report = result::of_job(&job, budget(arguments.output_bytes));
+    let mut report = result::of_job(&call.manager, &job, budget(arguments.output_bytes));
     if let Some(matched) = matched {
         report.structured["matched"] = json!(matched);
     }

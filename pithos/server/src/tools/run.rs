@@ -54,5 +54,5 @@ pub(super) async fn call(arguments: Value, call: Call) -> Result<Report, String>
     let patience = arguments.yield_ms.unwrap_or(if background { 0 } else { RUN_YIELD_MS_DEFAULT });
     let wait = tokio::time::timeout(Duration::from_millis(patience), job.ended());
     let _ = or_cancelled(&call, &job, wait).await;
-    Ok(result::of_job(&job, budget(arguments.output_bytes)))
+    Ok(result::of_job(&call.manager, &job, budget(arguments.output_bytes)))
 }

@@ -54,16 +54,17 @@ struct Shared {
 }
 
 impl Guardian {
-    /// Starts the guardian process: this executable with the argument `role`.
+    /// Starts the guardian process: this executable with the argument `role` and those of its confinement.
     ///
     /// # Errors
     /// When the process cannot be started.
-    pub fn start(role: &str) -> io::Result<Self> {
+    pub fn start(role: &str, arguments: &[String]) -> io::Result<Self> {
         // What outlives a killed guardian comes to this process.
         rustix::process::set_child_subreaper(Some(rustix::process::getpid()))?;
         let (ours, theirs) = StdStream::pair()?;
         let mut child = Command::new("/proc/self/exe")
             .arg(role)
+            .args(arguments)
             .stdin(Stdio::from(OwnedFd::from(theirs)))
             .stdout(Stdio::null())
             .stderr(Stdio::inherit())

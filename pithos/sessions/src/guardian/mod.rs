@@ -14,6 +14,7 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
+use pithos_sandbox::Plan;
 use rush_session::Frames;
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::process::{Pid, PidfdFlags, WaitOptions, pidfd_open, waitpid};
@@ -21,6 +22,7 @@ use serde::{Deserialize, Serialize};
 
 pub use client::{Exit, Guardian};
 
+use crate::confinement::Confinement;
 use crate::limits::KILL_GRACE_MS;
 use crate::process_tree;
 
@@ -56,15 +58,17 @@ enum FromGuardian {
     },
 }
 
-/// The guardian's main function: `socket` leads to the server. Returns when everything below is gone.
+/// The guardian's main function: `socket` leads to the server, `arguments` are those of [`Confinement::arguments`]. Returns when
+/// everything below is gone.
 ///
 /// # Errors
-/// When the process cannot become a subreaper or the socket is no socket.
-pub fn main(socket: OwnedFd) -> io::Result<()> {
+/// When the process cannot become a subreaper, the socket is no socket, or the policy cannot be enforced.
+pub fn main(socket: OwnedFd, arguments: &[String]) -> io::Result<()> {
     // A group leader already (started by hand) is fine too.
     let _ = rustix::process::setsid();
     rustix::process::set_child_subreaper(Some(rustix::process::getpid()))?;
-    let mut state = State { frames: Frames::new(socket), workers: HashMap::new() };
+    let plan = Confinement::from_arguments(arguments)?.prepare().map_err(io::Error::other)?;
+    let mut state = State { frames: Frames::new(socket), workers: HashMap::new(), plan };
     while state.turn()? {}
     end_all_below(&HashSet::new());
     Ok(())
@@ -74,6 +78,8 @@ struct State {
     frames: Frames,
     /// Worker pid to its pidfd.
     workers: HashMap<u32, OwnedFd>,
+    /// What every worker is confined by.
+    plan: Plan,
 }
 
 impl State {
@@ -113,7 +119,7 @@ impl State {
         match request {
             ToGuardian::Spawn { id, role, arguments } => {
                 let spawned = match descriptors.pop() {
-                    Some(socket) => spawn(&role, &arguments, socket),
+                    Some(socket) => spawn(&self.plan, &role, &arguments, socket),
                     None => Err(io::Error::other("no socket came with the request")),
                 };
                 let answer = match spawned.and_then(|pid| Ok((pid, open_pidfd(pid)?))) {
@@ -181,15 +187,18 @@ impl State {
     }
 }
 
-fn spawn(role: &str, arguments: &[String], socket: OwnedFd) -> io::Result<u32> {
-    // `spawn` and never `wait`: the guardian reaps by pid.
-    let child = Command::new("/proc/self/exe")
+fn spawn(plan: &Plan, role: &str, arguments: &[String], socket: OwnedFd) -> io::Result<u32> {
+    let mut command = Command::new("/proc/self/exe");
+    command
         .arg(role)
         .args(arguments)
+        .current_dir(&plan.policy().workspace)
         .stdin(Stdio::from(socket))
         .stdout(Stdio::null())
-        .stderr(Stdio::inherit())
-        .spawn()?;
+        .stderr(Stdio::inherit());
+    plan.apply(&mut command).map_err(io::Error::other)?;
+    // `spawn` and never `wait`: the guardian reaps by pid.
+    let child = plan.spawn(&mut command).map_err(io::Error::other)?;
     Ok(child.id())
 }
 

@@ -1,0 +1,60 @@
+//! The sandbox of a server: which policy, for which folders, carried from the server to its guardian as arguments. Both prepare the same plan: the
+//! guardian to start workers under it, the server to say why something was denied.
+
+use std::ffi::OsString;
+use std::io;
+use std::path::PathBuf;
+
+use pithos_sandbox::{Context, Error, Plan, Policy, probe};
+
+/// A policy and what the names in it mean.
+#[derive(Debug, Clone)]
+pub struct Confinement {
+    /// The policy.
+    pub policy: Policy,
+    /// `$workspace`.
+    pub workspace: PathBuf,
+    /// `$tmp`: exists and belongs to this server alone.
+    pub private_tmp: PathBuf,
+    /// `~`.
+    pub home: Option<PathBuf>,
+    /// The environment from which the policy picks.
+    pub environment: Vec<(OsString, OsString)>,
+}
+
+impl Confinement {
+    /// Prepares the plan, or says what this machine cannot enforce.
+    pub(crate) fn prepare(&self) -> Result<Plan, Error> {
+        let mut policy = self.policy.clone();
+        // Workers are this very executable.
+        policy.exec.extend(std::env::current_exe().ok());
+        let context = Context {
+            workspace: self.workspace.clone(),
+            home: self.home.clone(),
+            private_tmp: self.private_tmp.clone(),
+            environment: self.environment.clone(),
+        };
+        Plan::prepare(&policy, &context, &probe())
+    }
+
+    /// The arguments from which the guardian makes the same; the environment it inherits.
+    pub(crate) fn arguments(&self) -> Result<Vec<String>, Error> {
+        let text = |path: &PathBuf| path.to_string_lossy().into_owned();
+        let mut arguments = vec![self.policy.to_toml()?, text(&self.workspace), text(&self.private_tmp)];
+        arguments.extend(self.home.as_ref().map(text));
+        Ok(arguments)
+    }
+
+    pub(crate) fn from_arguments(arguments: &[String]) -> io::Result<Self> {
+        let [policy, workspace, private_tmp, home @ ..] = arguments else {
+            return Err(io::Error::other("the guardian is started by the server only"));
+        };
+        Ok(Self {
+            policy: Policy::from_toml(policy).map_err(io::Error::other)?,
+            workspace: workspace.into(),
+            private_tmp: private_tmp.into(),
+            home: home.first().map(PathBuf::from),
+            environment: std::env::vars_os().collect(),
+        })
+    }
+}
