@@ -1,11 +1,12 @@
-"""Finding processes by a marker in their environment, to prove that none is left."""
+"""Finding processes by the folder they work in, to prove that none is left."""
 
+import os
 import time
 from pathlib import Path
 
 
 def with_marker(marker: str) -> list[str]:
-    """The command lines of live processes whose environment or command line holds `marker`."""
+    """The command lines of live processes that work in the folder `marker` or name it in their command line."""
     found = []
     for entry in Path("/proc").iterdir():
         if not entry.name.isdigit():
@@ -14,7 +15,7 @@ def with_marker(marker: str) -> list[str]:
             stat = (entry / "stat").read_text()
             if stat.rsplit(")", 1)[1].split()[0] in "ZX":
                 continue
-            text = (entry / "environ").read_bytes() + (entry / "cmdline").read_bytes()
+            text = os.readlink(entry / "cwd").encode() + b" " + (entry / "cmdline").read_bytes()
         except OSError:
             continue
         if marker.encode() in text:

@@ -42,13 +42,13 @@ def call_all(client_of):
             assert text == "42\n"
             _, sessions, _ = await call("session", action="list")
             assert {row["session"] for row in sessions["sessions"]} == {"main", "copy"}
-            _, job, _ = await call("run", command="seq 1 5; sleep 60", background=True)
+            _, job, _ = await call("run", command="seq 1 5; /bin/sleep 60", background=True)
             _, waited, _ = await call("job", action="wait", job=job["job"], until="^5$", timeout_ms=5000)
             assert waited["matched"] is True
             _, log, text = await call("log", action="tail", job=job["job"], lines=2)
             assert text == "4\n5\n" and log["total_bytes"] == 10
             _, stopped, _ = await call("job", action="stop", job=job["job"])
-            assert stopped["state"] == "stopped" and "sleep 60" in [row["command"] for row in stopped["killed"]]
+            assert stopped["state"] == "stopped" and "/bin/sleep 60" in [row["command"] for row in stopped["killed"]]
             await call("session", action="close", session="copy")
             result, _, text = await call("run", command="echo no", session="copy")
             assert result.is_error and "there is no session 'copy'" in text

@@ -4,28 +4,26 @@ import json
 import os
 import signal
 import subprocess
-import uuid
 from pathlib import Path
 
 import pytest
 from processes import gone_within, with_marker
 
-TREE = "sleep 1000 & (setsid sleep 1000 &) ; sleep 1000 | cat"
+#: By path, so that they are processes and not the shell's own `sleep`.
+TREE = "/bin/sleep 1000 & (setsid /bin/sleep 1000 &) ; /bin/sleep 1000 | cat"
 #: Seconds until everything must be gone, from the moment the cause is there.
 PATIENCE = 5.0
 
 
 class Server:
-    """A server whose processes carry a marker, spoken to by hand."""
+    """A server in a folder of its own, by which its processes are found; spoken to by hand."""
 
     def __init__(self, pithos: str, workspace: Path) -> None:
-        self.marker = f"PITHOS_TEST={uuid.uuid4()}"
-        name, value = self.marker.split("=")
+        self.marker = str(workspace)
         self.process = subprocess.Popen(
             [pithos, "serve", "--cwd", str(workspace)],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
-            env=os.environ | {name: value},
             text=True,
         )
         self.count = 0
@@ -55,7 +53,7 @@ class Server:
         return self.request("tools/call", {"name": tool, "arguments": arguments})["result"]["structuredContent"]
 
     def sleepers(self) -> list[str]:
-        return [line for line in with_marker(self.marker) if line.startswith("sleep")]
+        return [line for line in with_marker(self.marker) if line.startswith("/bin/sleep")]
 
     def wait_for_sleepers(self) -> None:
         import time
@@ -79,8 +77,20 @@ def server(pithos: str, workspace: Path):
 def test_time_out(server: Server) -> None:
     result = server.tool("run", command=TREE, timeout_ms=300)
     assert result["stopped_by"] == "timeout"
-    assert sum(row["command"] == "sleep 1000" for row in result["killed"]) == 3
+    assert sum(row["command"] == "/bin/sleep 1000" for row in result["killed"]) == 3
     assert not server.sleepers()
+    assert server.tool("run", command="echo alive")["status"] == 0
+
+
+def test_a_sleep_of_the_shell_itself_is_interrupted(server: Server) -> None:
+    result = server.tool("run", command="x=kept; sleep 1000", timeout_ms=200)
+    assert (result["stopped_by"], result["status"]) == ("timeout", 130)
+    assert server.request("tools/call", {"name": "run", "arguments": {"command": "echo $x"}})["result"]["content"][0]["text"] == "kept\n"
+
+
+def test_a_loop_of_the_shell_itself_is_interrupted(server: Server) -> None:
+    result = server.tool("run", command="while :; do :; done", timeout_ms=200)
+    assert (result["stopped_by"], result["status"]) == ("timeout", 130)
     assert server.tool("run", command="echo alive")["status"] == 0
 
 

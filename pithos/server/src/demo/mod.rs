@@ -96,7 +96,7 @@ const STEPS: &[Step] = &[
     Step {
         title: "a background job in a copy of the session",
         tool: "run",
-        arguments: || json!({"command": "sleep 0.2; echo \"$project listens on port 4711\"; sleep 600", "background": true}),
+        arguments: || json!({"command": "sleep 0.2; echo \"$project listens on port 4711\"; /bin/sleep 600", "background": true}),
         check: |result| result.structured["state"] == "running",
     },
     Step {
@@ -111,8 +111,14 @@ const STEPS: &[Step] = &[
         arguments: || json!({"action": "stop", "job": "j6"}),
         check: |result| {
             result.structured["state"] == "stopped"
-                && result.structured["killed"][0]["command"] == "sleep 600"
+                && result.structured["killed"][0]["command"] == "/bin/sleep 600"
         },
+    },
+    Step {
+        title: "a write outside the workspace: denied, with the rule and how to allow it",
+        tool: "run",
+        arguments: || json!({"command": "echo '* * * * * root id' > /etc/cron.d/demo"}),
+        check: |result| result.structured["status"] != 0 && result.structured["denials"][0]["kind"] == "write",
     },
     Step {
         title: "a flood: 10 MB of output, of which a result shows the ends",
@@ -125,7 +131,7 @@ const STEPS: &[Step] = &[
     Step {
         title: "and the whole of it is there to search",
         tool: "log",
-        arguments: || json!({"action": "grep", "job": "j7", "pattern": "^7654321$|^765432$"}),
+        arguments: || json!({"action": "grep", "job": "j8", "pattern": "^7654321$|^765432$"}),
         check: |result| result.text == "765432:765432\n",
     },
 ];
@@ -179,7 +185,7 @@ impl Demo {
 
     /// A time-out over a tree of processes that tries to get away.
     fn orphans(&mut self) -> Result<(), String> {
-        let command = "sleep 1000 & (setsid sleep 1000 &); sleep 1000 | cat";
+        let command = "/bin/sleep 1000 & (setsid sleep 1000 &); /bin/sleep 1000 | cat";
         let arguments = json!({"command": command, "timeout_ms": 300});
         let start = Instant::now();
         let result = self.client.tool("run", arguments.clone())?;

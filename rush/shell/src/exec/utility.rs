@@ -37,9 +37,10 @@ impl Session {
         if !self.levels.is_empty() {
             self.drain_level_pipes();
         }
-        let mut input = StandardInput(self.descriptors.get(0));
-        let mut output = Output { file: self.descriptors.get(1), buffer: Bytes::new() };
-        let mut errors = Output { file: self.descriptors.get(2), buffer: Bytes::new() };
+        let interruptible = self.interrupt_discards;
+        let mut input = StandardInput { file: self.descriptors.get(0), interruptible };
+        let mut output = Output { file: self.descriptors.get(1), buffer: Bytes::new(), interruptible };
+        let mut errors = Output { file: self.descriptors.get(2), buffer: Bytes::new(), interruptible: false };
         let terminal = self.descriptor_is_terminal(1);
         // `env` reads it from the cache.
         self.environment_block();
@@ -74,18 +75,27 @@ fn names_descriptor(argument: &[u8]) -> bool {
     [&b"/dev/fd/"[..], b"/dev/std", b"/proc/self/"].iter().any(|prefix| argument.starts_with(prefix))
 }
 
-struct StandardInput(Option<Rc<OpenFile>>);
+/// The error with which a utility ends when its host's SIGINT gives up the run. (`Interrupted` would be tried again.)
+fn given_up() -> io::Error {
+    io::Error::other("interrupted")
+}
+
+struct StandardInput {
+    file: Option<Rc<OpenFile>>,
+    interruptible: bool,
+}
 
 impl Read for StandardInput {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let Some(file) = &self.0 else { return Err(io::Error::from_raw_os_error(libc::EBADF)) };
-        file.read(buffer).map_err(io::Error::from_raw_os_error)
+        let Some(file) = &self.file else { return Err(io::Error::from_raw_os_error(libc::EBADF)) };
+        let read = file.read(buffer).map_err(io::Error::from_raw_os_error);
+        if self.interruptible && sys::signal_pending() { Err(given_up()) } else { read }
     }
 }
 
 impl Input for StandardInput {
     fn unread(&mut self, count: usize) -> bool {
-        match &self.0 {
+        match &self.file {
             Some(file) if file.can_unread() => {
                 file.unread(count);
                 true
@@ -99,6 +109,7 @@ impl Input for StandardInput {
 struct Output {
     file: Option<Rc<OpenFile>>,
     buffer: Bytes,
+    interruptible: bool,
 }
 
 impl Write for Output {
@@ -113,6 +124,9 @@ impl Write for Output {
     fn flush(&mut self) -> io::Result<()> {
         if self.buffer.is_empty() {
             return Ok(());
+        }
+        if self.interruptible && sys::signal_pending() {
+            return Err(given_up());
         }
         let bytes = std::mem::take(&mut self.buffer);
         let Some(file) = &self.file else { return Err(io::Error::from_raw_os_error(libc::EBADF)) };
@@ -188,7 +202,7 @@ impl Host for Shell<'_> {
             }
             // No descriptor: only time or a signal ends the wait.
             match resource::wait_readable(-1, Some(left)) {
-                Err(_) if self.session.interactive => return false,
+                Err(_) if self.session.interactive || self.session.interrupt_discards => return false,
                 _ => {}
             }
         }
