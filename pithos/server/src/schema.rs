@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 /// All tools, in the order in which they are listed.
 pub(crate) fn tools() -> Vec<Tool> {
-    vec![run(), job(), log(), session()]
+    vec![run(), job(), log(), session(), js()]
 }
 
 fn object(value: Value) -> Arc<JsonObject> {
@@ -164,4 +164,35 @@ fn session() -> Tool {
     let description = "Open a shell session, fork one with all its state (a fork that is left alone is a snapshot: fork it again to restore), \
                        close one with everything in it, or list them.";
     tool("session", description, input, output, true)
+}
+
+fn js() -> Tool {
+    let input = json!({
+        "type": "object",
+        "properties": {
+            "code": {"type": "string", "description": "an expression, or the body of an async function (use return)"},
+            "cell": {"type": "string", "description": "wait for this running cell instead"},
+            "session": {"type": "string"},
+            "timeout_ms": {"type": "integer", "minimum": 1},
+            "yield_ms": {"type": "integer", "minimum": 0},
+            "fuel": {"type": "integer", "minimum": 1},
+            "heap_mb": {"type": "integer", "minimum": 1}
+        },
+        "additionalProperties": false
+    });
+    let output = json!({
+        "type": "object",
+        "properties": {
+            "cell": {"type": "string"},
+            "state": {"type": "string", "enum": ["running", "done", "error", "terminated", "crashed"]},
+            "value": {},
+            "limit": {"type": "string", "enum": ["fuel", "heap", "deadline", "cancelled"]},
+            "ms": {"type": "number"},
+            "console_truncated": {"type": "boolean"}
+        },
+        "required": ["cell", "state"]
+    });
+    let description = "Evaluate JavaScript in a fresh hardened isolate with limits. There: await shell(command, {cwd, stdin, timeout_ms}) gives {status, output, stderr}; \
+                       await read(path), write(path, text), list(path); store(name, value) and load(name) keep JSON between cells of a session; console.";
+    tool("js", description, input, output, true)
 }

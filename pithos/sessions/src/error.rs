@@ -17,6 +17,9 @@ pub enum Error {
     /// No job has this handle.
     #[error("there is no job '{0}': it was never started here, or it ended long ago and was forgotten")]
     UnknownJob(String),
+    /// No cell has this handle.
+    #[error("there is no cell '{0}': it was never started here, or it ended long ago and was forgotten")]
+    UnknownCell(String),
     /// The session runs something else.
     #[error(
         "session '{session}' is busy with job '{job}': wait for it, stop it, run in the background, or use another session"

@@ -1,15 +1,17 @@
 //! Shell sessions and jobs for software agents: supervised processes, bounded output, honest ends. No wire format: the server
 //! crate puts MCP before it, and programs may use it directly.
 //!
-//! Processes: the server starts one *guardian*; the guardian starts the *workers*, each a shell session. They are this same executable
+//! Processes: the server starts one *guardian*; the guardian starts the *workers*, each a shell session or a runner of JavaScript cells. They are this same executable
 //! under other role arguments, so the command that links this crate must hand those roles to [`run_role`] first thing.
 //!
 //! ```text
 //! server ── guardian ── shell worker (session) ── what it runs
-//!                    └─ shell worker (forked from another)
+//!                    ├─ shell worker (forked from another)
+//!                    └─ cell worker (JavaScript)
 //! ```
 #![forbid(unsafe_code)]
 
+mod cells;
 mod confinement;
 mod error;
 mod guardian;
@@ -22,6 +24,7 @@ mod process_tree;
 mod shell;
 mod worker;
 
+pub use cells::{Cell, CellEnd, CellRequest, Outcome};
 pub use confinement::Confinement;
 pub use error::Error;
 pub use guardian::Exit;
@@ -34,6 +37,8 @@ pub use rush_session::{Pipeline, RunDone, Status};
 
 /// The first argument of the guardian process.
 const GUARDIAN_ROLE: &str = "--pithos-guardian";
+/// The first argument of a cell worker.
+const CELL_ROLE: &str = "--pithos-cell";
 /// The first argument of a shell worker.
 const SHELL_ROLE: &str = "--pithos-shell";
 
@@ -42,6 +47,7 @@ const SHELL_ROLE: &str = "--pithos-shell";
 pub fn run_role(arguments: &[String]) -> Option<std::process::ExitCode> {
     let result = match arguments.first()?.as_str() {
         GUARDIAN_ROLE => worker::own_socket().and_then(|socket| guardian::main(socket, &arguments[1..])),
+        CELL_ROLE => worker::cell(),
         SHELL_ROLE => worker::shell(),
         _ => return None,
     };

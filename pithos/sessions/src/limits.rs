@@ -38,3 +38,23 @@ pub const GREP_MATCHES_MAX: usize = 1000;
 pub const STDIN_BYTES_MAX: usize = 1024 * 1024;
 /// Processes that a result lists as killed.
 pub const KILLED_LISTED_MAX: usize = 50;
+/// Wall time of a cell that asks for none.
+pub const CELL_TIMEOUT_MS_DEFAULT: u64 = 30 * 1000;
+/// Past its deadline, a worker has this long to say so itself before it is killed.
+pub const CELL_GRACE_MS: u64 = 500;
+/// JavaScript heap of a cell that asks for none.
+pub const CELL_HEAP_BYTES_DEFAULT: usize = 256 * 1024 * 1024;
+/// Cell workers that wait, so that a cell costs no process start.
+pub const CELLS_WARM: usize = 2;
+/// A worker is replaced after this many cells: whatever one leaks ends with it.
+pub const CELLS_PER_WORKER: u32 = 1000;
+/// Cells whose ends are remembered.
+pub const CELLS_REMEMBERED_MAX: usize = 256;
+/// Of a cell's value, this much is kept.
+pub const CELL_VALUE_BYTES_MAX: usize = 256 * 1024;
+/// Of what a cell prints, this much is kept.
+pub const CELL_CONSOLE_BYTES_MAX: usize = 64 * 1024;
+/// The largest file that `read` gives.
+pub const CELL_FILE_BYTES_MAX: u64 = 16 * 1024 * 1024;
+/// What `store` keeps of a session, as JSON.
+pub const CELL_STORE_BYTES_MAX: usize = 1024 * 1024;

@@ -10,12 +10,13 @@ use pithos_sandbox::{Denial, Enforcement, Plan};
 use rush_session::Run;
 
 use crate::GUARDIAN_ROLE;
+use crate::cells::{Cell, CellHost, CellRequest, Cells};
 use crate::confinement::Confinement;
 use crate::error::Error;
 use crate::guardian::Guardian;
 use crate::job::{Job, Reason, Start, Stdin};
 use crate::limits::{
-    JOBS_REMEMBERED_MAX, POOL_SIZE, RUN_TIMEOUT_MS_DEFAULT, RUN_TIMEOUT_MS_MAX, SESSIONS_MAX,
+    JOBS_REMEMBERED_MAX, OUTPUT_BYTES_MAX, POOL_SIZE, RUN_TIMEOUT_MS_DEFAULT, RUN_TIMEOUT_MS_MAX, SESSIONS_MAX,
 };
 use crate::output::Capture;
 use crate::shell::Shell;
@@ -112,6 +113,7 @@ pub struct Manager {
     sessions: Mutex<HashMap<String, Arc<Session>>>,
     jobs: Mutex<Jobs>,
     pool: Arc<tokio::sync::Mutex<Vec<Shell>>>,
+    cells: Arc<Cells>,
     next_session: AtomicU64,
     next_job: AtomicU64,
     /// Two first runs at once must not open the default session twice.
@@ -134,9 +136,11 @@ impl Manager {
         make_private_folder(&config.confinement.private_tmp)?;
         let plan = config.confinement.prepare().map_err(Error::Sandbox)?;
         let arguments = config.confinement.arguments().map_err(Error::Sandbox)?;
+        let guardian = Guardian::start(GUARDIAN_ROLE, &arguments).map_err(Error::Guardian)?;
         let manager = Arc::new(Self {
             plan,
-            guardian: Guardian::start(GUARDIAN_ROLE, &arguments).map_err(Error::Guardian)?,
+            cells: Cells::new(guardian.clone()),
+            guardian,
             sessions: Mutex::new(HashMap::new()),
             jobs: Mutex::new(Jobs::default()),
             pool: Arc::new(tokio::sync::Mutex::new(Vec::new())),
@@ -280,6 +284,20 @@ impl Manager {
         jobs.order.iter().filter_map(|handle| jobs.by_handle.get(handle).cloned()).collect()
     }
 
+    /// Starts a JavaScript cell.
+    #[must_use]
+    pub fn evaluate(self: &Arc<Self>, request: CellRequest) -> Arc<Cell> {
+        self.cells.start(Arc::clone(self), request)
+    }
+
+    /// The cell of a handle.
+    ///
+    /// # Errors
+    /// When it is unknown or was forgotten.
+    pub fn cell(&self, handle: &str) -> Result<Arc<Cell>, Error> {
+        self.cells.find(handle).ok_or_else(|| Error::UnknownCell(handle.to_string()))
+    }
+
     /// The session of a handle.
     ///
     /// # Errors
@@ -409,6 +427,53 @@ impl Manager {
                 let _ = guardian.ended(session.pid()).await;
             }
         });
+    }
+}
+
+/// What `await shell(...)` in a cell takes besides the command.
+#[derive(serde::Deserialize, Default)]
+#[serde(deny_unknown_fields, default)]
+struct ShellOptions {
+    cwd: Option<String>,
+    stdin: Option<String>,
+    timeout_ms: Option<u64>,
+    output_bytes: Option<usize>,
+}
+
+impl CellHost for Manager {
+    async fn shell(&self, session: Option<String>, command: String, options: serde_json::Value) -> Result<serde_json::Value, String> {
+        let options = match options {
+            serde_json::Value::Null => ShellOptions::default(),
+            options => serde_json::from_value(options).map_err(|error| format!("shell: the options do not fit: {error}"))?,
+        };
+        let request = Request {
+            session,
+            script: command,
+            cwd: options.cwd,
+            stdin: options.stdin.map_or(Stdin::Closed, |text| Stdin::Bytes(text.into_bytes())),
+            timeout: options.timeout_ms.map(Duration::from_millis),
+            ..Request::default()
+        };
+        let job = self.run(request).await.map_err(|error| format!("shell: {error}"))?;
+        let end = job.ended().await.ok_or("shell: the job was lost")?;
+        if let Some(failure) = &end.failure {
+            return Err(format!("shell: {failure}"));
+        }
+        let budget = options.output_bytes.unwrap_or(OUTPUT_BYTES_MAX).min(OUTPUT_BYTES_MAX);
+        let (rendered, stderr) = job.with_capture(|capture| (capture.render(budget, false), capture.stderr_tail()));
+        Ok(serde_json::json!({
+            "status": end.done.as_ref().map(|done| done.status.0),
+            "output": rendered.text,
+            "stderr": stderr,
+            "truncated": rendered.truncated,
+            "stoppedBy": end.reason.map(Reason::name),
+            "job": job.handle,
+        }))
+    }
+
+    fn folder(&self, session: Option<&str>) -> String {
+        let known = lock(&self.sessions).get(session.unwrap_or(DEFAULT_SESSION)).map(|session| session.cwd());
+        known.unwrap_or_else(|| self.plan.policy().workspace.clone()).to_string_lossy().into_owned()
     }
 }
 

@@ -134,6 +134,14 @@ impl Frames {
         send_all(self.socket.as_fd(), &encode(message, descriptors.len())?, descriptors)
     }
 
+    /// A whole message that was read already, without waiting.
+    ///
+    /// # Errors
+    /// As [`Decoder::next_message`].
+    pub fn buffered<T: DeserializeOwned>(&mut self) -> io::Result<Option<(T, Vec<OwnedFd>)>> {
+        self.decoder.next_message()
+    }
+
     /// Waits for one message; `None` when the other side has closed.
     ///
     /// # Errors

@@ -1,6 +1,7 @@
 //! What each tool does: arguments in, a report or a message out. One file per tool; this file hands out calls and owns what they share.
 
 mod job;
+mod js;
 mod log;
 mod run;
 mod session;
@@ -41,6 +42,7 @@ pub(crate) async fn call(name: &str, arguments: Value, call: Call) -> Option<Out
     let result = match name {
         "run" => run::call(arguments, call).await,
         "job" => job::call(arguments, call).await,
+        "js" => js::call(arguments, call).await,
         "log" => log::call(arguments, call).await,
         "session" => session::call(arguments, call).await,
         _ => return None,

@@ -1,0 +1,264 @@
+//! JavaScript cells: one evaluation each, in a hardened isolate of its own, in a worker process, so that whatever a cell does costs at most
+//! that cell. `message` is what the two processes say, `worker` runs in the worker, `guest` is what a cell finds on the global object,
+//! and this file is the server's half: the warm pool, the calls back, the ends.
+
+mod guest;
+mod message;
+mod worker;
+
+use std::collections::HashMap;
+use std::io;
+use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::net::UnixStream as StdStream;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use rush_session::{Decoder, encode, send_all};
+use serde_json::{Map, Value};
+use tokio::io::AsyncReadExt;
+use tokio::net::UnixStream;
+use tokio::sync::watch;
+
+pub use message::{CellEnd, Outcome};
+pub(crate) use worker::main;
+
+use crate::CELL_ROLE;
+use crate::guardian::Guardian;
+use crate::limits::{CELL_GRACE_MS, CELL_HEAP_BYTES_DEFAULT, CELL_TIMEOUT_MS_DEFAULT, CELLS_REMEMBERED_MAX, CELLS_WARM, CELLS_PER_WORKER};
+use message::{CellRun, FromCell, ToCell};
+
+/// What a cell runs with.
+#[derive(Debug, Clone, Default)]
+pub struct CellRequest {
+    /// The body of an async function, or one expression; TypeScript is accepted.
+    pub code: String,
+    /// Whose working directory `shell`, `read` and the others use, and whose `store` it shares.
+    pub session: Option<String>,
+    /// Wall time.
+    pub timeout: Option<Duration>,
+    /// Steps of the engine; no limit when not given.
+    pub fuel: Option<u64>,
+    /// Bytes of JavaScript heap, strings and buffers included.
+    pub heap_bytes: Option<usize>,
+}
+
+/// A cell, running or ended.
+pub struct Cell {
+    /// `c1` and so on.
+    pub handle: String,
+    /// When it began.
+    pub started: Instant,
+    end: watch::Sender<Option<Arc<CellEnd>>>,
+}
+
+impl Cell {
+    /// The end, once there is one.
+    #[must_use]
+    pub fn end(&self) -> Option<Arc<CellEnd>> {
+        self.end.borrow().clone()
+    }
+
+    /// Waits for the end.
+    pub async fn ended(&self) -> Option<Arc<CellEnd>> {
+        let mut receiver = self.end.subscribe();
+        receiver.wait_for(Option::is_some).await.ok().and_then(|end| end.clone())
+    }
+}
+
+/// What cells may ask of the server; implemented by the manager.
+pub(crate) trait CellHost: Send + Sync + 'static {
+    /// Runs a command in the cell's session; the result as the cell sees it, or a message.
+    fn shell(&self, session: Option<String>, command: String, options: Value) -> impl Future<Output = Result<Value, String>> + Send;
+    /// The folder that relative paths of the cell start from.
+    fn folder(&self, session: Option<&str>) -> String;
+}
+
+/// A worker process that waits for a cell.
+struct Worker {
+    pid: u32,
+    socket: OwnedFd,
+    stream: UnixStream,
+    decoder: Decoder,
+    cells: u32,
+}
+
+/// The cells of a manager.
+pub(crate) struct Cells {
+    guardian: Guardian,
+    pool: tokio::sync::Mutex<Vec<Worker>>,
+    table: Mutex<Table>,
+    stores: Mutex<HashMap<String, Map<String, Value>>>,
+}
+
+#[derive(Default)]
+struct Table {
+    next: u64,
+    cells: std::collections::VecDeque<Arc<Cell>>,
+}
+
+impl Cells {
+    pub(crate) fn new(guardian: Guardian) -> Arc<Self> {
+        let cells = Arc::new(Self {
+            guardian,
+            pool: tokio::sync::Mutex::new(Vec::new()),
+            table: Mutex::new(Table::default()),
+            stores: Mutex::new(HashMap::new()),
+        });
+        cells.warm();
+        cells
+    }
+
+    /// Starts a cell; it runs on by itself.
+    pub(crate) fn start<H: CellHost>(self: &Arc<Self>, host: Arc<H>, request: CellRequest) -> Arc<Cell> {
+        let cell = {
+            let mut table = lock(&self.table);
+            table.next += 1;
+            let handle = format!("c{}", table.next);
+            let cell = Arc::new(Cell { handle, started: Instant::now(), end: watch::channel(None).0 });
+            table.cells.push_back(Arc::clone(&cell));
+            while table.cells.len() > CELLS_REMEMBERED_MAX {
+                let Some(ended) = table.cells.iter().position(|cell| cell.end().is_some()) else { break };
+                table.cells.remove(ended);
+            }
+            cell
+        };
+        let (cells, running) = (Arc::clone(self), Arc::clone(&cell));
+        tokio::spawn(async move {
+            let started = running.started;
+            let mut end = cells.run(&host, request).await;
+            end.wall_us = started.elapsed().as_micros() as u64;
+            running.end.send_replace(Some(Arc::new(end)));
+        });
+        cell
+    }
+
+    pub(crate) fn find(&self, handle: &str) -> Option<Arc<Cell>> {
+        lock(&self.table).cells.iter().find(|cell| cell.handle == handle).cloned()
+    }
+
+    async fn run<H: CellHost>(self: &Arc<Self>, host: &Arc<H>, request: CellRequest) -> CellEnd {
+        let mut worker = match self.take().await {
+            Ok(worker) => worker,
+            Err(error) => return CellEnd::crashed(format!("no worker process could be started: {error}")),
+        };
+        let timeout = request.timeout.unwrap_or(Duration::from_millis(CELL_TIMEOUT_MS_DEFAULT));
+        let store_name = request.session.clone().unwrap_or_default();
+        let run = CellRun {
+            code: request.code,
+            folder: host.folder(request.session.as_deref()),
+            timeout_ms: timeout.as_millis() as u64,
+            fuel: request.fuel,
+            heap_bytes: request.heap_bytes.unwrap_or(CELL_HEAP_BYTES_DEFAULT),
+            store: lock(&self.stores).get(&store_name).cloned().unwrap_or_default(),
+        };
+        let conversation = worker.converse(host, request.session, run);
+        match tokio::time::timeout(timeout + Duration::from_millis(CELL_GRACE_MS), conversation).await {
+            Ok(Ok(end)) => {
+                if let Some(store) = end.store.clone() {
+                    lock(&self.stores).insert(store_name, store);
+                }
+                self.give_back(worker).await;
+                end
+            }
+            Ok(Err(error)) => {
+                let (exit, _) = self.guardian.ended(worker.pid).await;
+                self.warm();
+                CellEnd::crashed(format!("the worker process ended ({exit:?}): {error}"))
+            }
+            Err(_) => {
+                let _ = self.guardian.end(worker.pid);
+                self.warm();
+                CellEnd::terminated("deadline")
+            }
+        }
+    }
+
+    async fn take(&self) -> io::Result<Worker> {
+        match self.pool.lock().await.pop() {
+            Some(worker) => Ok(worker),
+            None => Worker::start(&self.guardian).await,
+        }
+    }
+
+    /// A worker that has run many cells, or that nobody needs, goes.
+    async fn give_back(self: &Arc<Self>, mut worker: Worker) {
+        worker.cells += 1;
+        let mut pool = self.pool.lock().await;
+        if worker.cells < CELLS_PER_WORKER && pool.len() < CELLS_WARM {
+            pool.push(worker);
+        } else {
+            let _ = self.guardian.end(worker.pid);
+            drop(pool);
+            self.warm();
+        }
+    }
+
+    fn warm(self: &Arc<Self>) {
+        let cells = Arc::clone(self);
+        tokio::spawn(async move {
+            let mut pool = cells.pool.lock().await;
+            while pool.len() < CELLS_WARM {
+                match Worker::start(&cells.guardian).await {
+                    Ok(worker) => pool.push(worker),
+                    // The next cell meets the same error and reports it.
+                    Err(_) => break,
+                }
+            }
+        });
+    }
+}
+
+impl Worker {
+    async fn start(guardian: &Guardian) -> io::Result<Self> {
+        let (ours, theirs) = StdStream::pair()?;
+        let pid = guardian.spawn(CELL_ROLE, &[], theirs.into()).await?;
+        let socket = OwnedFd::from(ours.try_clone()?);
+        ours.set_nonblocking(true)?;
+        let mut worker = Self { pid, socket, stream: UnixStream::from_std(ours)?, decoder: Decoder::default(), cells: 0 };
+        match worker.receive().await? {
+            FromCell::Ready => Ok(worker),
+            _ => Err(io::Error::other("the cell worker's first message is wrong")),
+        }
+    }
+
+    async fn receive(&mut self) -> io::Result<FromCell> {
+        let mut buffer = vec![0; 16 * 1024];
+        loop {
+            if let Some((message, _)) = self.decoder.next_message()? {
+                return Ok(message);
+            }
+            match self.stream.read(&mut buffer).await? {
+                0 => return Err(io::ErrorKind::UnexpectedEof.into()),
+                read => self.decoder.push(&buffer[..read]),
+            }
+        }
+    }
+
+    /// One cell: answers its calls until it is done. Calls run side by side.
+    async fn converse<H: CellHost>(&mut self, host: &Arc<H>, session: Option<String>, run: CellRun) -> io::Result<CellEnd> {
+        send_all(self.socket.as_fd(), &encode(&ToCell::Run(run), 0)?, &[])?;
+        let mut calls = tokio::task::JoinSet::new();
+        loop {
+            let message = tokio::select! {
+                message = self.receive() => message?,
+                Some(finished) = calls.join_next() => {
+                    let (call, result) = finished.map_err(io::Error::other)?;
+                    send_all(self.socket.as_fd(), &encode(&ToCell::Reply { call, result }, 0)?, &[])?;
+                    continue;
+                }
+            };
+            match message {
+                FromCell::Ready => {}
+                FromCell::Shell { call, command, options } => {
+                    let (host, session) = (Arc::clone(host), session.clone());
+                    calls.spawn(async move { (call, host.shell(session, command, options).await) });
+                }
+                FromCell::Done(end) => return Ok(end),
+            }
+        }
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
