@@ -16,7 +16,8 @@ use crate::error::Error;
 use crate::guardian::Guardian;
 use crate::job::{Job, Reason, Start, Stdin};
 use crate::limits::{
-    JOBS_REMEMBERED_MAX, OUTPUT_BYTES_MAX, POOL_SIZE, RUN_TIMEOUT_MS_DEFAULT, RUN_TIMEOUT_MS_MAX, SESSIONS_MAX,
+    JOBS_REMEMBERED_MAX, OUTPUT_BYTES_MAX, POOL_SIZE, RUN_TIMEOUT_MS_DEFAULT, RUN_TIMEOUT_MS_MAX,
+    SESSIONS_MAX,
 };
 use crate::output::Capture;
 use crate::shell::Shell;
@@ -441,10 +442,16 @@ struct ShellOptions {
 }
 
 impl CellHost for Manager {
-    async fn shell(&self, session: Option<String>, command: String, options: serde_json::Value) -> Result<serde_json::Value, String> {
+    async fn shell(
+        &self,
+        session: Option<String>,
+        command: String,
+        options: serde_json::Value,
+    ) -> Result<serde_json::Value, String> {
         let options = match options {
             serde_json::Value::Null => ShellOptions::default(),
-            options => serde_json::from_value(options).map_err(|error| format!("shell: the options do not fit: {error}"))?,
+            options => serde_json::from_value(options)
+                .map_err(|error| format!("shell: the options do not fit: {error}"))?,
         };
         let request = Request {
             session,
@@ -460,7 +467,8 @@ impl CellHost for Manager {
             return Err(format!("shell: {failure}"));
         }
         let budget = options.output_bytes.unwrap_or(OUTPUT_BYTES_MAX).min(OUTPUT_BYTES_MAX);
-        let (rendered, stderr) = job.with_capture(|capture| (capture.render(budget, false), capture.stderr_tail()));
+        let (rendered, stderr) =
+            job.with_capture(|capture| (capture.render(budget, false), capture.stderr_tail()));
         Ok(serde_json::json!({
             "status": end.done.as_ref().map(|done| done.status.0),
             "output": rendered.text,

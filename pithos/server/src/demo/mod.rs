@@ -118,7 +118,9 @@ const STEPS: &[Step] = &[
         title: "a write outside the workspace: denied, with the rule and how to allow it",
         tool: "run",
         arguments: || json!({"command": "echo '* * * * * root id' > /etc/cron.d/demo"}),
-        check: |result| result.structured["status"] != 0 && result.structured["denials"][0]["kind"] == "write",
+        check: |result| {
+            result.structured["status"] != 0 && result.structured["denials"][0]["kind"] == "write"
+        },
     },
     Step {
         title: "a flood: 10 MB of output, of which a result shows the ends",

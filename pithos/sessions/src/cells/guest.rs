@@ -174,7 +174,9 @@ fn read(vm: &mut Vm, args: CallArgs) -> JsResult<Value> {
     let path = path_of(&name);
     let length = std::fs::metadata(&path).map(|data| data.len());
     let result = match length {
-        Ok(length) if length > CELL_FILE_BYTES_MAX => Err(format!("{name} has {length} bytes; at most {CELL_FILE_BYTES_MAX} can be read")),
+        Ok(length) if length > CELL_FILE_BYTES_MAX => {
+            Err(format!("{name} has {length} bytes; at most {CELL_FILE_BYTES_MAX} can be read"))
+        }
         _ => std::fs::read(&path)
             .map(|bytes| Json::String(String::from_utf8_lossy(&bytes).into_owned()))
             .map_err(|error| describe(&name, &error)),
@@ -186,7 +188,9 @@ fn read(vm: &mut Vm, args: CallArgs) -> JsResult<Value> {
 fn write(vm: &mut Vm, args: CallArgs) -> JsResult<Value> {
     let name = text_of(vm, args.get(0))?;
     let text = text_of(vm, args.get(1))?;
-    let result = std::fs::write(path_of(&name), &text).map(|()| Json::from(text.len())).map_err(|error| describe(&name, &error));
+    let result = std::fs::write(path_of(&name), &text)
+        .map(|()| Json::from(text.len()))
+        .map_err(|error| describe(&name, &error));
     settled(vm, result)
 }
 
@@ -228,7 +232,11 @@ fn store(vm: &mut Vm, args: CallArgs) -> JsResult<Value> {
         }
         fits
     });
-    if kept { Ok(Value::UNDEFINED) } else { Err(vm.throw_range_error(&format!("the store holds at most {CELL_STORE_BYTES_MAX} bytes"))) }
+    if kept {
+        Ok(Value::UNDEFINED)
+    } else {
+        Err(vm.throw_range_error(&format!("the store holds at most {CELL_STORE_BYTES_MAX} bytes")))
+    }
 }
 
 /// `load(name)`: what `store` kept, or undefined.

@@ -32,7 +32,11 @@ pub(super) struct CellRun {
 pub(super) enum FromCell {
     Ready,
     /// `await shell(command, options)`.
-    Shell { call: u64, command: String, options: Value },
+    Shell {
+        call: u64,
+        command: String,
+        options: Value,
+    },
     Done(CellEnd),
 }
 

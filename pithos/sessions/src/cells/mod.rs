@@ -24,7 +24,10 @@ pub(crate) use worker::main;
 
 use crate::CELL_ROLE;
 use crate::guardian::Guardian;
-use crate::limits::{CELL_GRACE_MS, CELL_HEAP_BYTES_DEFAULT, CELL_TIMEOUT_MS_DEFAULT, CELLS_REMEMBERED_MAX, CELLS_WARM, CELLS_PER_WORKER};
+use crate::limits::{
+    CELL_GRACE_MS, CELL_HEAP_BYTES_DEFAULT, CELL_TIMEOUT_MS_DEFAULT, CELLS_PER_WORKER, CELLS_REMEMBERED_MAX,
+    CELLS_WARM,
+};
 use message::{CellRun, FromCell, ToCell};
 
 /// What a cell runs with.
@@ -68,7 +71,12 @@ impl Cell {
 /// What cells may ask of the server; implemented by the manager.
 pub(crate) trait CellHost: Send + Sync + 'static {
     /// Runs a command in the cell's session; the result as the cell sees it, or a message.
-    fn shell(&self, session: Option<String>, command: String, options: Value) -> impl Future<Output = Result<Value, String>> + Send;
+    fn shell(
+        &self,
+        session: Option<String>,
+        command: String,
+        options: Value,
+    ) -> impl Future<Output = Result<Value, String>> + Send;
     /// The folder that relative paths of the cell start from.
     fn folder(&self, session: Option<&str>) -> String;
 }
@@ -214,7 +222,8 @@ impl Worker {
         let pid = guardian.spawn(CELL_ROLE, &[], theirs.into()).await?;
         let socket = OwnedFd::from(ours.try_clone()?);
         ours.set_nonblocking(true)?;
-        let mut worker = Self { pid, socket, stream: UnixStream::from_std(ours)?, decoder: Decoder::default(), cells: 0 };
+        let mut worker =
+            Self { pid, socket, stream: UnixStream::from_std(ours)?, decoder: Decoder::default(), cells: 0 };
         match worker.receive().await? {
             FromCell::Ready => Ok(worker),
             _ => Err(io::Error::other("the cell worker's first message is wrong")),
@@ -235,7 +244,12 @@ impl Worker {
     }
 
     /// One cell: answers its calls until it is done. Calls run side by side.
-    async fn converse<H: CellHost>(&mut self, host: &Arc<H>, session: Option<String>, run: CellRun) -> io::Result<CellEnd> {
+    async fn converse<H: CellHost>(
+        &mut self,
+        host: &Arc<H>,
+        session: Option<String>,
+        run: CellRun,
+    ) -> io::Result<CellEnd> {
         send_all(self.socket.as_fd(), &encode(&ToCell::Run(run), 0)?, &[])?;
         let mut calls = tokio::task::JoinSet::new();
         loop {

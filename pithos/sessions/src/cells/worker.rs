@@ -50,9 +50,10 @@ fn evaluate(run: CellRun, frames: &mut Frames) -> io::Result<CellEnd> {
         Ok(value) => cell.describe(value),
         Err(Failure::Abrupt(abrupt)) => cell.describe_abrupt(abrupt),
         Err(Failure::Syntax(message)) => Outcome::Error(message),
-        Err(Failure::Stuck) => {
-            Outcome::Error("the cell awaits something that nothing will settle: no timer and no call is under way".to_string())
-        }
+        Err(Failure::Stuck) => Outcome::Error(
+            "the cell awaits something that nothing will settle: no timer and no call is under way"
+                .to_string(),
+        ),
         Err(Failure::Io(error)) => return Err(error),
     };
     let (console, console_truncated, store) = guest::end();
@@ -85,7 +86,12 @@ impl Evaluation<'_> {
         // One expression is its own value; anything else is a function body. The wrappers add no line, so that positions are right.
         let script = compile_script("cell", &format!("(async () => (\n{code}\n))()"), options)
             .or_else(|_| compile_script("cell", &format!("(async () => {{{code}\n}})()"), options))
-            .map_err(|error| Failure::Syntax(format!("SyntaxError: {} ({}:{})\n{}", error.message, error.line, error.column, error.excerpt)))?;
+            .map_err(|error| {
+                Failure::Syntax(format!(
+                    "SyntaxError: {} ({}:{})\n{}",
+                    error.message, error.line, error.column, error.excerpt
+                ))
+            })?;
         let value = self.vm.run_script(&script)?;
         let promise = Persistent::new(&self.vm.heap, value);
         loop {
@@ -125,7 +131,8 @@ impl Evaluation<'_> {
         if let Some((message, _)) = self.frames.buffered()? {
             return Ok(Some(message));
         }
-        let time = Timespec { tv_sec: patience.as_secs() as i64, tv_nsec: i64::from(patience.subsec_nanos()) };
+        let time =
+            Timespec { tv_sec: patience.as_secs() as i64, tv_nsec: i64::from(patience.subsec_nanos()) };
         let mut wait = [PollFd::from_borrowed_fd(self.frames.descriptor(), PollFlags::IN)];
         match poll(&mut wait, Some(&time)) {
             Ok(0) | Err(rustix::io::Errno::INTR) => return Ok(None),
@@ -157,7 +164,9 @@ impl Evaluation<'_> {
 
     fn to_json(&mut self, value: Value) -> JsResult<Option<serde_json::Value>> {
         let text = cynic::builtins::json::to_text(&mut self.vm, value)?;
-        Ok(text.filter(|text| text.len() <= CELL_VALUE_BYTES_MAX).and_then(|text| serde_json::from_str(&text).ok()))
+        Ok(text
+            .filter(|text| text.len() <= CELL_VALUE_BYTES_MAX)
+            .and_then(|text| serde_json::from_str(&text).ok()))
     }
 
     fn describe_abrupt(&mut self, abrupt: Abrupt) -> Outcome {
