@@ -47,11 +47,6 @@ fn stringify(vm: &mut Vm, args: CallArgs) -> JsResult<Value> {
     stringify::stringify(vm, args.get(0), args.get(1), args.get(2))
 }
 
-/// The value of a JSON text; a SyntaxError if it is none. For hosts.
-pub fn parse_text(vm: &mut Vm, text: crate::string::JsStr) -> JsResult<Value> {
-    parse::parse(vm, text, None)
-}
-
 /// The JSON text of a value as Rust text; `None` if it has none. For hosts.
 pub fn to_text(vm: &mut Vm, value: Value) -> JsResult<Option<String>> {
     let text = stringify::stringify(vm, value, Value::UNDEFINED, Value::UNDEFINED)?;
@@ -101,7 +96,7 @@ fn enumerable_own_keys(vm: &mut Vm, object: Object) -> JsResult<RootedVec<Proper
 }
 
 /// The value of a JSON text, as a JSON module has it.
-pub(crate) fn parse_text(vm: &mut Vm, text: crate::string::JsStr) -> JsResult<Value> {
+pub fn parse_text(vm: &mut Vm, text: crate::string::JsStr) -> JsResult<Value> {
     parse::parse(vm, text, None)
 }
 
