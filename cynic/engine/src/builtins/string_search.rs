@@ -361,6 +361,7 @@ fn get_substitution(
     let text = template.view(vm);
     let mut i = 0;
     while i < text.len() {
+        vm.poll()?;
         let Some(dollar) = find(text, StrView::Latin1(b"$"), i) else { break };
         out.push_view(text.slice(i, dollar));
         let next = text.get(dollar + 1).and_then(|unit| u8::try_from(unit).ok());
