@@ -154,7 +154,7 @@ impl Evaluation<'_> {
             Some(text) => text.to_rust_string(),
             None => inspect(&mut self.vm, value.get(), Styles::Plain),
         };
-        match self.to_json(value.get()) {
+        match self.json_of(value.get()) {
             Ok(json) => Outcome::Value { text: shown(text), json },
             // A value whose toJSON throws is shown all the same.
             Err(Abrupt::Throw) => Outcome::Value { text: shown(text), json: None },
@@ -162,7 +162,7 @@ impl Evaluation<'_> {
         }
     }
 
-    fn to_json(&mut self, value: Value) -> JsResult<Option<serde_json::Value>> {
+    fn json_of(&mut self, value: Value) -> JsResult<Option<serde_json::Value>> {
         let text = cynic::builtins::json::to_text(&mut self.vm, value)?;
         Ok(text
             .filter(|text| text.len() <= CELL_VALUE_BYTES_MAX)

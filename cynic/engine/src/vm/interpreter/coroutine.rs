@@ -87,7 +87,10 @@ pub struct Coroutine {
 
 impl Trace for Coroutine {
     fn trace(&self, tracer: &mut Tracer<'_>) {
-        tracer.values(&self.registers.borrow());
+        // Like the register stack: a register that was never written holds what an earlier frame left there.
+        for register in self.registers.borrow().iter() {
+            tracer.conservative(register.to_bits() as usize);
+        }
         for value in [&self.template, &self.new_target, &self.promise] {
             tracer.value(value.get());
         }
