@@ -102,7 +102,7 @@ fn column_count(cell: usize, total: usize, entries: usize, count: usize, indenta
     /// How much taller than wide a character is, about.
     const CHARACTER_HEIGHT: f64 = 2.5;
     let bias = (cell as f64 - total as f64 / entries as f64).max(0.0).sqrt();
-    let biased = (cell as f64 - bias).max(1.0);
+    let biased = (cell as f64 - 3.0 - bias).max(1.0);
     let square = ((CHARACTER_HEIGHT * biased * count as f64).sqrt() / biased).round() as usize;
     square.min(BREAK_LENGTH.saturating_sub(indentation) / cell).min(COMPACT * 4).min(COLUMNS_MAX)
 }
