@@ -217,3 +217,13 @@ fn continue_keeps_the_iterator_of_its_own_loop() {
         "2",
     );
 }
+
+#[test]
+fn empty_loops_are_metered() {
+    for source in ["for (;;) {}", "while (true) {}", "do {} while (true)", "for (;;) if (1) {}"] {
+        let mut vm = Vm::new(Options::default());
+        vm.set_fuel(Some(10_000));
+        assert!(vm.evaluate_script("loop.js", source).is_err(), "{source}");
+        assert_eq!(vm.termination(), Some(cynic::vm::Termination::Fuel), "{source}");
+    }
+}

@@ -10,7 +10,8 @@ pub(super) fn branch_to(s: State, taken: bool, words: usize) -> State {
         return s.next(words);
     }
     let distance = s.x() as i32;
-    if distance < 0 {
+    // Zero is a jump to itself: the empty loop, which must be metered like any other.
+    if distance <= 0 {
         let vm = s.vm();
         if vm.budget <= 1 {
             return s.resume(slow::poll_jump(s.pc, s.regs, s.vm, s.frame));
@@ -23,7 +24,7 @@ pub(super) fn branch_to(s: State, taken: bool, words: usize) -> State {
 #[inline(always)]
 pub(crate) fn jump(s: State) -> State {
     let distance = (s.word(0) as i32) >> 8;
-    if distance < 0 {
+    if distance <= 0 {
         let vm = s.vm();
         if vm.budget <= 1 {
             return s.resume(slow::poll_long_jump(s.pc, s.regs, s.vm, s.frame));
