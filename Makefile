@@ -35,7 +35,7 @@ fuzz: need-cargo need-cc ## a bounded run of every fuzzer (FUZZ_SECONDS each, de
 	@cargo run --release --quiet --locked -p pithos-fuzz -- all --seconds $(or $(FUZZ_SECONDS),60)
 
 docs: need-cargo need-cc ## the API documentation under target/doc
-	@cargo doc --workspace --no-deps --locked
+	@cargo doc --workspace --lib --no-deps --locked
 
 install: need-cargo need-cc ## release binaries into ~/.local/bin
 	@cargo xtask install

@@ -52,7 +52,7 @@ pub(crate) fn run(workspace: &Workspace, arguments: &[String]) -> Result<(), Str
     }
     if wants("docs") {
         let mut command =
-            workspace.cargo(&["doc", "--workspace", "--no-deps", "--locked", "--profile", "fast"]);
+            workspace.cargo(&["doc", "--workspace", "--lib", "--no-deps", "--locked", "--profile", "fast"]);
         steps.run("docs", command.env("RUSTDOCFLAGS", "-D warnings"))?;
     }
     if wants("python") {

@@ -145,7 +145,7 @@ impl Frames {
     /// Waits for one message; `None` when the other side has closed.
     ///
     /// # Errors
-    /// As [`Decoder::next`], what the socket says, or `UnexpectedEof` in the middle of a frame. A signal ends the wait with
+    /// As [`Decoder::next_message`], what the socket says, or `UnexpectedEof` in the middle of a frame. A signal ends the wait with
     /// `Interrupted`, so that the caller can look at its flags.
     pub fn receive<T: DeserializeOwned>(&mut self) -> io::Result<Option<(T, Vec<OwnedFd>)>> {
         loop {
