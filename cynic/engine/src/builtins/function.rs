@@ -127,12 +127,12 @@ fn bound_function_create(vm: &mut Vm, target: Object, this: Value, args: &[Value
     Ok(o)
 }
 
-/// [[BoundTargetFunction]].
+/// `[[BoundTargetFunction]]`.
 pub fn bound_target(f: Object) -> Object {
     f.slot(0).as_object().unwrap_or(f)
 }
 
-/// [[Call]] and [[Construct]] of a bound function (10.4.1.1, 10.4.1.2).
+/// `[[Call]]` and `[[Construct]]` of a bound function (10.4.1.1, 10.4.1.2).
 pub(crate) fn call_bound(vm: &mut Vm, f: Object, args: &[Value], new_target: Value) -> JsResult<Value> {
     let target = bound_target(f);
     let mut all = vm.scratch();

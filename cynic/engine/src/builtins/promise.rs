@@ -47,7 +47,7 @@ pub static PROTOTYPE: IntrinsicSpec = IntrinsicSpec {
     ],
 };
 
-/// [[PromiseState]].
+/// `[[PromiseState]]`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PromiseState {
     /// Not settled.
@@ -61,11 +61,11 @@ pub enum PromiseState {
 /// A PromiseCapability Record (27.2.1.1).
 #[derive(Clone, Copy, Debug)]
 pub struct Capability {
-    /// [[Promise]].
+    /// `[[Promise]]`.
     pub promise: Value,
-    /// [[Resolve]], or undefined: the promise is one of the engine's own and is settled directly.
+    /// `[[Resolve]]`, or undefined: the promise is one of the engine's own and is settled directly.
     pub resolve: Value,
-    /// [[Reject]], likewise.
+    /// `[[Reject]]`, likewise.
     pub reject: Value,
 }
 
@@ -77,7 +77,7 @@ impl Capability {
         tracer.value(self.reject);
     }
 
-    /// Calls [[Resolve]].
+    /// Calls `[[Resolve]]`.
     pub fn resolve(&self, vm: &mut Vm, value: Value) -> JsResult<()> {
         match self.promise.as_object() {
             Some(promise) if self.resolve.is_undefined() => resolve_promise(vm, promise, value),
@@ -85,7 +85,7 @@ impl Capability {
         }
     }
 
-    /// Calls [[Reject]].
+    /// Calls `[[Reject]]`.
     pub fn reject(&self, vm: &mut Vm, reason: Value) -> JsResult<()> {
         match self.promise.as_object() {
             Some(promise) if self.reject.is_undefined() => {
@@ -125,11 +125,11 @@ impl Trace for PromiseData {
 }
 
 impl PromiseData {
-    /// [[PromiseState]].
+    /// `[[PromiseState]]`.
     pub fn state(&self) -> PromiseState {
         self.state.get()
     }
-    /// [[PromiseResult]].
+    /// `[[PromiseResult]]`.
     pub fn result(&self) -> Value {
         self.result.get()
     }

@@ -395,7 +395,7 @@ fn keys_from_array_like(vm: &mut Vm, v: Value) -> JsResult<RootedVec<PropertyKey
     Ok(keys)
 }
 
-/// [[Call]] and [[Construct]] (10.5.12, 10.5.13).
+/// `[[Call]]` and `[[Construct]]` (10.5.12, 10.5.13).
 pub(crate) fn call_proxy(
     vm: &mut Vm,
     proxy: Object,

@@ -93,7 +93,7 @@ pub(super) fn input(view: StrView<'_>) -> Input<'_> {
     }
 }
 
-/// The object as a RegExp: it has [[OriginalFlags]].
+/// The object as a RegExp: it has `[[OriginalFlags]]`.
 pub(super) fn as_regexp(v: Value) -> Option<Object> {
     v.as_object().filter(|o| o.is(ObjectKind::RegExp) && o.slot(PROGRAM_SLOT).is_cell())
 }

@@ -1,6 +1,6 @@
 //! The opcode table: the one description of the virtual machine's instructions.
 //!
-//! Everything that knows about instructions is derived from [`for_each_opcode`]: the [`Op`] enum, lengths and operand
+//! Everything that knows about instructions is derived from `for_each_opcode`: the [`Op`] enum, lengths and operand
 //! kinds, the disassembler, the verifier and both dispatchers. An instruction is one to three 32-bit words: the
 //! opcode in the low byte, then byte operands `a`, `b`, `c` (or one signed 16-bit `d` in place of `b` and `c`, or one
 //! signed 24-bit `e` in place of all three), then the whole words `x` and `y`.
@@ -264,7 +264,7 @@ macro_rules! define_ops {
         /// One instruction of the virtual machine; see the table for operands and meaning.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         #[repr(u8)]
-        pub enum Op { $(#[doc = $meaning] $name),* }
+        pub enum Op { $(#[doc = concat!("`", $meaning, "`")] $name),* }
 
         /// The table, indexed by opcode.
         pub static OPS: &[OpInfo] = &[

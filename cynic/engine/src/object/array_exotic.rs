@@ -71,7 +71,7 @@ impl Vm {
         Ok(array)
     }
 
-    /// [[DefineOwnProperty]] of arrays (10.4.2.1).
+    /// `[[DefineOwnProperty]]` of arrays (10.4.2.1).
     pub fn array_define_own_property(
         &mut self,
         array: Object,

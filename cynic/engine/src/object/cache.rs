@@ -13,7 +13,7 @@ use crate::property_key::PropertyKey;
 use crate::shape::{Shape, attrs};
 use crate::vm::Vm;
 
-/// Where [[Get]] finds a property.
+/// Where `[[Get]]` finds a property.
 #[derive(Copy, Clone, Debug, PartialEq)]
 pub enum GetLookup {
     /// Own data in a slot. Guard: shape.
@@ -41,7 +41,7 @@ pub enum GetLookup {
     Uncacheable,
 }
 
-/// What [[Set]] with the object as receiver does.
+/// What `[[Set]]` with the object as receiver does.
 #[derive(Copy, Clone, Debug, PartialEq)]
 pub enum SetLookup {
     /// Overwrites own writable data. Guard: shape.
@@ -61,7 +61,7 @@ pub enum SetLookup {
 }
 
 impl Vm {
-    /// Finds `key` (not an index) for [[Get]].
+    /// Finds `key` (not an index) for `[[Get]]`.
     pub fn lookup_for_get(&mut self, o: Object, key: PropertyKey) -> GetLookup {
         if key.is_index() || o.has_flag(flags::EXOTIC) {
             return GetLookup::Uncacheable;

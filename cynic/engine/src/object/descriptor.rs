@@ -10,17 +10,17 @@ use crate::value::Value;
 /// A Property Descriptor: every field may be absent.
 #[derive(Copy, Clone, Default, Debug, PartialEq)]
 pub struct PropertyDescriptor {
-    /// [[Value]].
+    /// `[[Value]]`.
     pub value: Option<Value>,
-    /// [[Get]]: a callable or undefined.
+    /// `[[Get]]`: a callable or undefined.
     pub get: Option<Value>,
-    /// [[Set]]: a callable or undefined.
+    /// `[[Set]]`: a callable or undefined.
     pub set: Option<Value>,
-    /// [[Writable]].
+    /// `[[Writable]]`.
     pub writable: Option<bool>,
-    /// [[Enumerable]].
+    /// `[[Enumerable]]`.
     pub enumerable: Option<bool>,
-    /// [[Configurable]].
+    /// `[[Configurable]]`.
     pub configurable: Option<bool>,
 }
 

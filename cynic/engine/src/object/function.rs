@@ -26,7 +26,7 @@ pub struct NativeSpec {
     pub prefix: NamePrefix,
     /// The `length` property.
     pub length: u8,
-    /// Whether it has [[Construct]].
+    /// Whether it has `[[Construct]]`.
     pub constructor: bool,
     /// The code.
     pub function: NativeFn,
@@ -137,7 +137,7 @@ impl CallArgs {
     pub fn set_captured(&self, i: u32, v: Value) {
         self.callee.set_slot(NATIVE_CAPTURE_SLOT + i, v);
     }
-    /// Whether this is a [[Construct]].
+    /// Whether this is a `[[Construct]]`.
     #[inline(always)]
     pub fn is_construct(&self) -> bool {
         !self.new_target.is_undefined()

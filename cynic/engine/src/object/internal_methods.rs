@@ -13,27 +13,27 @@ use crate::vm::{JsResult, Vm};
 
 /// The internal methods of one exotic kind.
 pub struct ExoticMethods {
-    /// [[GetPrototypeOf]]: an object or null.
+    /// `[[GetPrototypeOf]]`: an object or null.
     pub get_prototype_of: fn(&mut Vm, Object) -> JsResult<Value>,
-    /// [[SetPrototypeOf]].
+    /// `[[SetPrototypeOf]]`.
     pub set_prototype_of: fn(&mut Vm, Object, Value) -> JsResult<bool>,
-    /// [[IsExtensible]].
+    /// `[[IsExtensible]]`.
     pub is_extensible: fn(&mut Vm, Object) -> JsResult<bool>,
-    /// [[PreventExtensions]].
+    /// `[[PreventExtensions]]`.
     pub prevent_extensions: fn(&mut Vm, Object) -> JsResult<bool>,
-    /// [[GetOwnProperty]].
+    /// `[[GetOwnProperty]]`.
     pub get_own_property: fn(&mut Vm, Object, PropertyKey) -> JsResult<Option<OwnProperty>>,
-    /// [[DefineOwnProperty]].
+    /// `[[DefineOwnProperty]]`.
     pub define_own_property: fn(&mut Vm, Object, PropertyKey, &PropertyDescriptor) -> JsResult<bool>,
-    /// [[HasProperty]].
+    /// `[[HasProperty]]`.
     pub has_property: fn(&mut Vm, Object, PropertyKey) -> JsResult<bool>,
-    /// [[Get]].
+    /// `[[Get]]`.
     pub get: fn(&mut Vm, Object, PropertyKey, Value) -> JsResult<Value>,
-    /// [[Set]].
+    /// `[[Set]]`.
     pub set: fn(&mut Vm, Object, PropertyKey, Value, Value) -> JsResult<bool>,
-    /// [[Delete]].
+    /// `[[Delete]]`.
     pub delete: fn(&mut Vm, Object, PropertyKey) -> JsResult<bool>,
-    /// [[OwnPropertyKeys]].
+    /// `[[OwnPropertyKeys]]`.
     pub own_property_keys: fn(&mut Vm, Object) -> JsResult<RootedVec<PropertyKey>>,
 }
 
@@ -55,7 +55,7 @@ pub const ORDINARY: ExoticMethods = ExoticMethods {
     own_property_keys: |vm, o| Ok(vm.ordinary_own_property_keys(o)),
 };
 
-/// OrdinaryHasProperty for an object whose [[GetOwnProperty]] is its own.
+/// OrdinaryHasProperty for an object whose `[[GetOwnProperty]]` is its own.
 pub fn exotic_has_property(vm: &mut Vm, o: Object, key: PropertyKey) -> JsResult<bool> {
     if vm.get_own_property(o, key)?.is_some() {
         return Ok(true);
@@ -66,7 +66,7 @@ pub fn exotic_has_property(vm: &mut Vm, o: Object, key: PropertyKey) -> JsResult
     }
 }
 
-/// OrdinaryGet for an object whose [[GetOwnProperty]] is its own.
+/// OrdinaryGet for an object whose `[[GetOwnProperty]]` is its own.
 pub fn exotic_get(vm: &mut Vm, o: Object, key: PropertyKey, receiver: Value) -> JsResult<Value> {
     match vm.get_own_property(o, key)? {
         Some(p) => vm.property_value(&p, receiver),
@@ -77,7 +77,7 @@ pub fn exotic_get(vm: &mut Vm, o: Object, key: PropertyKey, receiver: Value) -> 
     }
 }
 
-/// OrdinarySet for an object whose [[GetOwnProperty]] is its own.
+/// OrdinarySet for an object whose `[[GetOwnProperty]]` is its own.
 pub fn exotic_set(vm: &mut Vm, o: Object, key: PropertyKey, v: Value, receiver: Value) -> JsResult<bool> {
     let Some(p) = vm.get_own_property(o, key)? else {
         return match vm.get_prototype_of(o)?.as_object() {
@@ -111,7 +111,7 @@ fn exotic_methods(kind: ObjectKind) -> &'static ExoticMethods {
 }
 
 impl Vm {
-    /// [[GetPrototypeOf]].
+    /// `[[GetPrototypeOf]]`.
     #[inline]
     pub fn get_prototype_of(&mut self, o: Object) -> JsResult<Value> {
         if !o.has_flag(flags::EXOTIC) {
@@ -120,7 +120,7 @@ impl Vm {
         (exotic_methods(o.kind()).get_prototype_of)(self, o)
     }
 
-    /// [[SetPrototypeOf]].
+    /// `[[SetPrototypeOf]]`.
     pub fn set_prototype_of(&mut self, o: Object, prototype: Value) -> JsResult<bool> {
         if !o.has_flag(flags::EXOTIC) {
             return Ok(self.ordinary_set_prototype_of(o, prototype));
@@ -128,7 +128,7 @@ impl Vm {
         (exotic_methods(o.kind()).set_prototype_of)(self, o, prototype)
     }
 
-    /// [[IsExtensible]].
+    /// `[[IsExtensible]]`.
     pub fn is_extensible(&mut self, o: Object) -> JsResult<bool> {
         if !o.has_flag(flags::EXOTIC) {
             return Ok(o.shape().is_extensible());
@@ -136,7 +136,7 @@ impl Vm {
         (exotic_methods(o.kind()).is_extensible)(self, o)
     }
 
-    /// [[PreventExtensions]].
+    /// `[[PreventExtensions]]`.
     pub fn prevent_extensions(&mut self, o: Object) -> JsResult<bool> {
         if !o.has_flag(flags::EXOTIC) {
             self.ordinary_lock(o, Lock::PreventExtensions);
@@ -145,7 +145,7 @@ impl Vm {
         (exotic_methods(o.kind()).prevent_extensions)(self, o)
     }
 
-    /// [[GetOwnProperty]].
+    /// `[[GetOwnProperty]]`.
     #[inline]
     pub fn get_own_property(&mut self, o: Object, key: PropertyKey) -> JsResult<Option<OwnProperty>> {
         if !o.has_flag(flags::EXOTIC) {
@@ -154,7 +154,7 @@ impl Vm {
         (exotic_methods(o.kind()).get_own_property)(self, o, key)
     }
 
-    /// [[DefineOwnProperty]].
+    /// `[[DefineOwnProperty]]`.
     #[inline]
     pub fn define_own_property(
         &mut self,
@@ -171,7 +171,7 @@ impl Vm {
         self.ordinary_define_own_property(o, key, desc)
     }
 
-    /// [[HasProperty]].
+    /// `[[HasProperty]]`.
     #[inline]
     pub fn has_property(&mut self, o: Object, key: PropertyKey) -> JsResult<bool> {
         if !o.has_flag(flags::EXOTIC) {
@@ -181,13 +181,13 @@ impl Vm {
         (exotic_methods(o.kind()).has_property)(self, o, key)
     }
 
-    /// Get (7.3.2): [[Get]] with the object itself as receiver.
+    /// Get (7.3.2): `[[Get]]` with the object itself as receiver.
     #[inline]
     pub fn get(&mut self, o: Object, key: PropertyKey) -> JsResult<Value> {
         self.get_with_receiver(o, key, Value::object(o))
     }
 
-    /// [[Get]].
+    /// `[[Get]]`.
     #[inline]
     pub fn get_with_receiver(&mut self, o: Object, key: PropertyKey, receiver: Value) -> JsResult<Value> {
         if !o.has_flag(flags::EXOTIC) {
@@ -197,7 +197,7 @@ impl Vm {
         (exotic_methods(o.kind()).get)(self, o, key, receiver)
     }
 
-    /// [[Set]]. False: the assignment is refused (a TypeError in strict code).
+    /// `[[Set]]`. False: the assignment is refused (a TypeError in strict code).
     #[inline]
     pub fn set(&mut self, o: Object, key: PropertyKey, v: Value, receiver: Value) -> JsResult<bool> {
         if !o.has_flag(flags::EXOTIC) {
@@ -207,7 +207,7 @@ impl Vm {
         (exotic_methods(o.kind()).set)(self, o, key, v, receiver)
     }
 
-    /// [[Delete]].
+    /// `[[Delete]]`.
     pub fn delete_property(&mut self, o: Object, key: PropertyKey) -> JsResult<bool> {
         if !o.has_flag(flags::EXOTIC) {
             return Ok(self.ordinary_delete(o, key));
@@ -215,7 +215,7 @@ impl Vm {
         (exotic_methods(o.kind()).delete)(self, o, key)
     }
 
-    /// [[OwnPropertyKeys]], rooted.
+    /// `[[OwnPropertyKeys]]`, rooted.
     pub fn own_property_keys(&mut self, o: Object) -> JsResult<RootedVec<PropertyKey>> {
         if !o.has_flag(flags::EXOTIC) {
             return Ok(self.ordinary_own_property_keys(o));

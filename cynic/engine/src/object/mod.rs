@@ -107,9 +107,9 @@ pub enum ObjectKind {
 
 /// Object flags.
 pub mod flags {
-    /// Has [[Call]].
+    /// Has `[[Call]]`.
     pub const CALLABLE: u32 = 1;
-    /// Has [[Construct]].
+    /// Has `[[Construct]]`.
     pub const CONSTRUCTOR: u32 = 1 << 1;
     /// Its internal methods come from a table (`internal_methods::ExoticMethods`).
     pub const EXOTIC: u32 = 1 << 2;
@@ -251,7 +251,7 @@ impl JsObject {
         self.shape.set(shape);
         self.header.write_barrier();
     }
-    /// The value of [[Prototype]] of an ordinary object: an object or null.
+    /// The value of `[[Prototype]]` of an ordinary object: an object or null.
     #[inline(always)]
     pub fn prototype(&self) -> Value {
         self.shape.get().prototype()

@@ -10,11 +10,11 @@ use crate::vm::{Abrupt, JsResult, Vm};
 /// An Iterator Record (7.4.1).
 #[derive(Copy, Clone, Debug, PartialEq)]
 pub struct IteratorRecord {
-    /// [[Iterator]].
+    /// `[[Iterator]]`.
     pub iterator: Object,
-    /// [[NextMethod]].
+    /// `[[NextMethod]]`.
     pub next_method: Value,
-    /// [[Done]].
+    /// `[[Done]]`.
     pub done: bool,
 }
 

@@ -1,4 +1,4 @@
-//! [[Call]] and [[Construct]] from native code. <https://tc39.es/ecma262/#sec-call>
+//! `[[Call]]` and `[[Construct]]` from native code. <https://tc39.es/ecma262/#sec-call>
 //!
 //! Native functions run here; compiled closures go to the interpreter through [`ClosureHooks`]. Invariant: the current
 //! realm is the callee's during a call, and is put back afterwards, whatever the outcome.
@@ -73,7 +73,7 @@ impl Vm {
         }
     }
 
-    /// [[Call]] (new_target undefined) or [[Construct]] of a function object.
+    /// `[[Call]]` (new_target undefined) or `[[Construct]]` of a function object.
     pub fn call_object(
         &mut self,
         f: Object,

@@ -84,7 +84,7 @@ pub(super) fn map(vm: &mut Vm, args: CallArgs) -> JsResult<Value> {
 
 impl Vm {
     /// CreateDataPropertyOrThrow for an index below the length of a new array.
-    /// OPTIMIZATION: storing the next element of a plain array is all that [[DefineOwnProperty]] would do.
+    /// OPTIMIZATION: storing the next element of a plain array is all that `[[DefineOwnProperty]]` would do.
     #[inline]
     fn create_element_within(&mut self, o: Object, k: u64, v: Value) -> JsResult<()> {
         if o.is_array()

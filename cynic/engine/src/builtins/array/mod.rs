@@ -148,7 +148,7 @@ pub(crate) const LENGTH_MAX: u64 = 9_007_199_254_740_991;
 
 impl Vm {
     /// `Get(o, k)`.
-    /// OPTIMIZATION: an element that is there is what [[Get]] would find first.
+    /// OPTIMIZATION: an element that is there is what `[[Get]]` would find first.
     #[inline(always)]
     pub fn get_element(&mut self, o: Object, k: u64) -> JsResult<Value> {
         if k < u64::from(u32::MAX) && !o.has_flag(flags::EXOTIC) {

@@ -167,7 +167,7 @@ fn utc(vm: &mut Vm, args: CallArgs) -> JsResult<Value> {
     Ok(Value::number(time_clip(time_from_components(vm, args)?)))
 }
 
-/// [[DateValue]], of a Date.
+/// `[[DateValue]]`, of a Date.
 pub(crate) fn date_value(object: Object) -> Option<f64> {
     if object.is(ObjectKind::Date) { object.slot(0).as_number() } else { None }
 }

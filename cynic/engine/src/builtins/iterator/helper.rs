@@ -1,7 +1,7 @@
 //! Iterator helper objects (27.1.2.1): the lazy methods as resumable state machines.
 //! <https://tc39.es/ecma262/#sec-iterator-helper-objects>
 //!
-//! Internal slot 0 holds the [`Helper`]. The specification describes closures run as generators; here each kind is one
+//! Internal slot 0 holds the `Helper`. The specification describes closures run as generators; here each kind is one
 //! step function. Invariant: while a step runs the state is `Running`, so that re-entry is a TypeError.
 
 use std::cell::{Cell, RefCell};

@@ -86,7 +86,7 @@ impl Vm {
         State { pc: std::ptr::null(), regs: self.stack.top, vm: self, frame: self.interpreter.frame }
     }
 
-    /// [[Call]] and [[Construct]] of a closure from native code.
+    /// `[[Call]]` and `[[Construct]]` of a closure from native code.
     pub(crate) fn call_closure(
         &mut self,
         closure: Object,

@@ -34,7 +34,7 @@ use template::{FunctionTemplate, Ic};
 pub mod frame_flags {
     /// Entered from native code: returning leaves the run loop.
     pub const ENTRY: u8 = 1;
-    /// A [[Construct]]: a result that is no object is replaced by `this`.
+    /// A `[[Construct]]`: a result that is no object is replaced by `this`.
     pub const CONSTRUCT: u8 = 1 << 1;
     /// An async function that has not suspended yet: its caller waits for the promise.
     pub const ASYNC_FIRST: u8 = 1 << 2;

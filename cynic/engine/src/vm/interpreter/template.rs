@@ -26,7 +26,7 @@ pub mod template_flags {
     pub const DERIVED: u32 = 1 << 1;
     /// The frame keeps the whole argument list.
     pub const NEEDS_ARGUMENTS: u32 = 1 << 2;
-    /// Has [[Construct]].
+    /// Has `[[Construct]]`.
     pub const CONSTRUCTOR: u32 = 1 << 3;
     /// An async function (not a generator): an exception rejects its promise.
     pub const ASYNC: u32 = 1 << 4;

@@ -50,7 +50,7 @@ pub trait ModuleLoader {
     }
 }
 
-/// [[Status]] of a cyclic module record.
+/// `[[Status]]` of a cyclic module record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Status {
     Unlinked,

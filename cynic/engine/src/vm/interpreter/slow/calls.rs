@@ -216,7 +216,7 @@ fn reuse_frame(s: State, closure: Object, base: usize, count: usize) -> Next {
     }
 }
 
-/// [[Construct]] of the window at `base`.
+/// `[[Construct]]` of the window at `base`.
 fn construct_window(
     s: State,
     callee: Value,
