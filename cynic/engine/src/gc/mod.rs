@@ -3,7 +3,7 @@
 //! Start reading here. A *cell* begins with a [`CellHeader`] and never moves. [`Gc<T>`] is a plain copyable
 //! pointer to one; it needs no rooting in locals, because the native stack and the register stack are
 //! scanned conservatively. Values kept in Rust collections across an allocation belong in a
-//! [`RootedVec`](roots::RootedVec).
+//! [`RootedVec`].
 //!
 //! Invariants:
 //! * a cell is fully initialised before the next allocation (the collector may see it from the stack);
