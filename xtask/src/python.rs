@@ -27,10 +27,6 @@ pub(crate) fn step(workspace: &Workspace, steps: &mut Steps) -> Result<(), Strin
 }
 
 fn iris(workspace: &Workspace, steps: &mut Steps) -> Result<(), String> {
-    if !workspace.has(ROOM) {
-        steps.skip("python iris", "iris/python has not landed yet");
-        return Ok(());
-    }
     let environment = environment(workspace)?;
     install(workspace, &environment)?;
     let mut command = Command::new(environment.join("bin/python"));
@@ -67,20 +63,8 @@ pub(crate) fn environment(workspace: &Workspace) -> Result<PathBuf, String> {
 
 /// Puts the tools and the wheel into the environment; the wheel's build reuses the cargo cache.
 pub(crate) fn install(workspace: &Workspace, environment: &Path) -> Result<(), String> {
-    let pip = |arguments: &[&str]| {
-        let mut command = Command::new(environment.join("bin/python"));
-        command.current_dir(&workspace.root).args([
-            "-m",
-            "pip",
-            "install",
-            "--quiet",
-            "--disable-pip-version-check",
-        ]);
-        command.args(arguments);
-        command
-    };
     checked(
-        &mut pip(&["maturin>=1.8,<2", "-r", "iris/python/requirements-test.txt"]),
+        &mut pip(workspace, environment, &["maturin>=1.8,<2", "-r", "iris/python/requirements-test.txt"]),
         "installing the test tools",
     )?;
     let mut wheel = Command::new(environment.join("bin/maturin"));

@@ -49,11 +49,6 @@ impl Workspace {
         }
     }
 
-    /// Whether the room (`cynic/cli`, `iris/python`, ...) has landed.
-    pub(crate) fn has(&self, room: &str) -> bool {
-        self.root.join(room).join("Cargo.toml").is_file()
-    }
-
     /// `cargo metadata`, parsed.
     pub(crate) fn metadata(&self) -> Result<serde_json::Value, String> {
         let output = self
