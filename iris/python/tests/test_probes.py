@@ -2,6 +2,7 @@
 
 import gc
 import os
+import signal
 import subprocess
 import sys
 import threading
@@ -19,7 +20,14 @@ def resident():
 
 
 def run(code, timeout=60):
-    return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=timeout)
+    return subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, timeout=timeout, preexec_fn=listen_to_sigint
+    )
+
+
+def listen_to_sigint():
+    # Whoever started the tests in the background of a script made them ignore it, and children inherit that.
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
 def test_an_unsupervised_exception_is_printed_and_the_actor_lives_on(runtime, capfd):
