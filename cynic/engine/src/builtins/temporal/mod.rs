@@ -3,6 +3,7 @@
 //! The arithmetic is `temporal_rs`'s. Owned here: what guests can observe around it, that is the reading of arguments,
 //! property bags and options in the specified order (`fields`, `options`), and the objects (`object`); one file per type.
 
+mod arithmetic;
 mod calendar_getters;
 pub(crate) mod duration;
 mod fields;

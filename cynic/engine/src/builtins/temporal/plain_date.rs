@@ -4,6 +4,7 @@ use temporal_rs::options::DisplayCalendar;
 use temporal_rs::partial::PartialDate;
 use temporal_rs::{PlainDate, PlainDateTime, TimeZone, ZonedDateTime};
 
+use super::arithmetic::{add_durations, differences};
 use super::calendar_getters::{self, day_getters, identity_getters, numbers, year_getters};
 use super::duration::{order_value, to_duration};
 use super::fields::{
@@ -74,6 +75,8 @@ pub(crate) static PROTOTYPE: IntrinsicSpec = IntrinsicSpec {
 identity_getters! { PlainDate }
 year_getters! { PlainDate }
 day_getters! { PlainDate }
+add_durations! { PlainDate }
+differences! { PlainDate, to_date }
 
 /// Year, month and day of a constructor, as the library takes them; month and day out of a byte are out of range.
 pub(super) fn date_from_arguments(vm: &mut Vm, args: CallArgs) -> JsResult<(i32, u8, u8)> {
@@ -127,20 +130,6 @@ fn compare(vm: &mut Vm, args: CallArgs) -> JsResult<Value> {
     Ok(order_value(one.compare_iso(&two)))
 }
 
-fn add(vm: &mut Vm, args: CallArgs) -> JsResult<Value> {
-    let date = this_value::<PlainDate>(vm, args)?;
-    let duration = to_duration(vm, args.get(0))?;
-    let overflow = Options::from(vm, args.get(1))?.overflow(vm)?;
-    wrap(vm, date.add(&duration, Some(overflow)))
-}
-
-fn subtract(vm: &mut Vm, args: CallArgs) -> JsResult<Value> {
-    let date = this_value::<PlainDate>(vm, args)?;
-    let duration = to_duration(vm, args.get(0))?;
-    let overflow = Options::from(vm, args.get(1))?.overflow(vm)?;
-    wrap(vm, date.subtract(&duration, Some(overflow)))
-}
-
 fn with(vm: &mut Vm, args: CallArgs) -> JsResult<Value> {
     let date = this_value::<PlainDate>(vm, args)?;
     let bag = fields::partial_bag(vm, args.get(0))?;
@@ -153,20 +142,6 @@ fn with_calendar(vm: &mut Vm, args: CallArgs) -> JsResult<Value> {
     let date = this_value::<PlainDate>(vm, args)?;
     let calendar = to_calendar(vm, args.get(0))?;
     create(vm, date.with_calendar(calendar))
-}
-
-fn until(vm: &mut Vm, args: CallArgs) -> JsResult<Value> {
-    let date = this_value::<PlainDate>(vm, args)?;
-    let other = to_date(vm, args.get(0), Value::UNDEFINED)?;
-    let settings = Options::from(vm, args.get(1))?.difference_settings(vm)?;
-    wrap(vm, date.until(&other, settings))
-}
-
-fn since(vm: &mut Vm, args: CallArgs) -> JsResult<Value> {
-    let date = this_value::<PlainDate>(vm, args)?;
-    let other = to_date(vm, args.get(0), Value::UNDEFINED)?;
-    let settings = Options::from(vm, args.get(1))?.difference_settings(vm)?;
-    wrap(vm, date.since(&other, settings))
 }
 
 fn equals(vm: &mut Vm, args: CallArgs) -> JsResult<Value> {

@@ -5,6 +5,7 @@ use temporal_rs::options::{DisplayCalendar, ToStringRoundingOptions};
 use temporal_rs::partial::PartialDateTime;
 use temporal_rs::{PlainDate, PlainDateTime, ZonedDateTime};
 
+use super::arithmetic::{add_durations, differences};
 use super::calendar_getters::{self, day_getters, identity_getters, numbers, time_getters, year_getters};
 use super::duration::{order_value, to_duration};
 use super::fields::{self, Wanted, to_calendar, to_calendar_identifier, to_time_zone};
@@ -82,6 +83,8 @@ identity_getters! { PlainDateTime }
 year_getters! { PlainDateTime }
 day_getters! { PlainDateTime }
 time_getters! { PlainDateTime }
+add_durations! { PlainDateTime }
+differences! { PlainDateTime, to_date_time }
 
 fn new(vm: &mut Vm, args: CallArgs) -> JsResult<Value> {
     require_new(vm, args, "Temporal.PlainDateTime")?;
@@ -145,20 +148,6 @@ fn compare(vm: &mut Vm, args: CallArgs) -> JsResult<Value> {
     Ok(order_value(one.compare_iso(&two)))
 }
 
-fn add(vm: &mut Vm, args: CallArgs) -> JsResult<Value> {
-    let date_time = this_value::<PlainDateTime>(vm, args)?;
-    let duration = to_duration(vm, args.get(0))?;
-    let overflow = Options::from(vm, args.get(1))?.overflow(vm)?;
-    wrap(vm, date_time.add(&duration, Some(overflow)))
-}
-
-fn subtract(vm: &mut Vm, args: CallArgs) -> JsResult<Value> {
-    let date_time = this_value::<PlainDateTime>(vm, args)?;
-    let duration = to_duration(vm, args.get(0))?;
-    let overflow = Options::from(vm, args.get(1))?.overflow(vm)?;
-    wrap(vm, date_time.subtract(&duration, Some(overflow)))
-}
-
 fn with(vm: &mut Vm, args: CallArgs) -> JsResult<Value> {
     let date_time = this_value::<PlainDateTime>(vm, args)?;
     let bag = fields::partial_bag(vm, args.get(0))?;
@@ -179,20 +168,6 @@ fn with_calendar(vm: &mut Vm, args: CallArgs) -> JsResult<Value> {
     let date_time = this_value::<PlainDateTime>(vm, args)?;
     let calendar = to_calendar(vm, args.get(0))?;
     create(vm, date_time.with_calendar(calendar))
-}
-
-fn until(vm: &mut Vm, args: CallArgs) -> JsResult<Value> {
-    let date_time = this_value::<PlainDateTime>(vm, args)?;
-    let other = to_date_time(vm, args.get(0), Value::UNDEFINED)?;
-    let settings = Options::from(vm, args.get(1))?.difference_settings(vm)?;
-    wrap(vm, date_time.until(&other, settings))
-}
-
-fn since(vm: &mut Vm, args: CallArgs) -> JsResult<Value> {
-    let date_time = this_value::<PlainDateTime>(vm, args)?;
-    let other = to_date_time(vm, args.get(0), Value::UNDEFINED)?;
-    let settings = Options::from(vm, args.get(1))?.difference_settings(vm)?;
-    wrap(vm, date_time.since(&other, settings))
 }
 
 fn round(vm: &mut Vm, args: CallArgs) -> JsResult<Value> {

@@ -3,6 +3,7 @@
 use temporal_rs::options::{Overflow, ToStringRoundingOptions};
 use temporal_rs::{PlainDateTime, PlainTime, ZonedDateTime};
 
+use super::arithmetic::differences;
 use super::duration::{order_value, to_duration};
 use super::fields::{self, to_integer_with_truncation};
 use super::object::{
@@ -69,6 +70,8 @@ pub(super) fn time_from_arguments(vm: &mut Vm, args: CallArgs, first: usize) -> 
     // Above 255 the first three would have been saturated, which is out of their range too.
     check(vm, result)
 }
+
+differences! { PlainTime, to_time }
 
 fn new(vm: &mut Vm, args: CallArgs) -> JsResult<Value> {
     require_new(vm, args, "Temporal.PlainTime")?;
@@ -142,20 +145,6 @@ fn with(vm: &mut Vm, args: CallArgs) -> JsResult<Value> {
     let overflow: Overflow = Options::from(vm, args.get(1))?.overflow(vm)?;
     found.check_overflow(vm, overflow)?;
     wrap(vm, time.with(found.time, Some(overflow)))
-}
-
-fn until(vm: &mut Vm, args: CallArgs) -> JsResult<Value> {
-    let time = this_value::<PlainTime>(vm, args)?;
-    let other = to_time(vm, args.get(0), Value::UNDEFINED)?;
-    let settings = Options::from(vm, args.get(1))?.difference_settings(vm)?;
-    wrap(vm, time.until(&other, settings))
-}
-
-fn since(vm: &mut Vm, args: CallArgs) -> JsResult<Value> {
-    let time = this_value::<PlainTime>(vm, args)?;
-    let other = to_time(vm, args.get(0), Value::UNDEFINED)?;
-    let settings = Options::from(vm, args.get(1))?.difference_settings(vm)?;
-    wrap(vm, time.since(&other, settings))
 }
 
 fn round(vm: &mut Vm, args: CallArgs) -> JsResult<Value> {

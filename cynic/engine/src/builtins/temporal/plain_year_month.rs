@@ -4,6 +4,7 @@ use temporal_rs::PlainYearMonth;
 use temporal_rs::options::DisplayCalendar;
 use temporal_rs::partial::PartialYearMonth;
 
+use super::arithmetic::differences;
 use super::calendar_getters::{self, identity_getters, numbers, year_getters};
 use super::duration::{order_value, to_duration};
 use super::fields::{self, Wanted, to_calendar_identifier, to_integer_with_truncation};
@@ -60,6 +61,7 @@ pub(crate) static PROTOTYPE: IntrinsicSpec = IntrinsicSpec {
 
 identity_getters! { PlainYearMonth }
 year_getters! { PlainYearMonth }
+differences! { PlainYearMonth, to_year_month }
 
 fn new(vm: &mut Vm, args: CallArgs) -> JsResult<Value> {
     require_new(vm, args, "Temporal.PlainYearMonth")?;
@@ -126,20 +128,6 @@ fn with(vm: &mut Vm, args: CallArgs) -> JsResult<Value> {
     let found = fields::prepare_partial(vm, year_month.calendar(), bag, Wanted::YEAR_MONTH)?;
     let overflow = Options::from(vm, args.get(1))?.overflow(vm)?;
     wrap(vm, year_month.with(found.year_month(), Some(overflow)))
-}
-
-fn until(vm: &mut Vm, args: CallArgs) -> JsResult<Value> {
-    let year_month = this_value::<PlainYearMonth>(vm, args)?;
-    let other = to_year_month(vm, args.get(0), Value::UNDEFINED)?;
-    let settings = Options::from(vm, args.get(1))?.difference_settings(vm)?;
-    wrap(vm, year_month.until(&other, settings))
-}
-
-fn since(vm: &mut Vm, args: CallArgs) -> JsResult<Value> {
-    let year_month = this_value::<PlainYearMonth>(vm, args)?;
-    let other = to_year_month(vm, args.get(0), Value::UNDEFINED)?;
-    let settings = Options::from(vm, args.get(1))?.difference_settings(vm)?;
-    wrap(vm, year_month.since(&other, settings))
 }
 
 fn equals(vm: &mut Vm, args: CallArgs) -> JsResult<Value> {

@@ -7,6 +7,7 @@ use temporal_rs::parsed_intermediates::ParsedZonedDateTime;
 use temporal_rs::partial::PartialZonedDateTime;
 use temporal_rs::{TimeZone, ZonedDateTime};
 
+use super::arithmetic::{add_durations, differences};
 use super::calendar_getters::{self, day_getters, identity_getters, numbers, time_getters, year_getters};
 use super::duration::{order_value, to_duration};
 use super::fields::{self, Wanted, to_calendar, to_calendar_identifier, to_time_zone};
@@ -94,6 +95,8 @@ identity_getters! { ZonedDateTime }
 year_getters! { ZonedDateTime }
 day_getters! { ZonedDateTime }
 time_getters! { ZonedDateTime }
+add_durations! { ZonedDateTime }
+differences! { ZonedDateTime, to_zoned }
 
 fn new(vm: &mut Vm, args: CallArgs) -> JsResult<Value> {
     require_new(vm, args, "Temporal.ZonedDateTime")?;
@@ -184,20 +187,6 @@ fn offset_nanoseconds(vm: &mut Vm, args: CallArgs) -> JsResult<Value> {
     Ok(Value::number(zoned.offset_nanoseconds() as f64))
 }
 
-fn add(vm: &mut Vm, args: CallArgs) -> JsResult<Value> {
-    let zoned = this_value::<ZonedDateTime>(vm, args)?;
-    let duration = to_duration(vm, args.get(0))?;
-    let overflow = Options::from(vm, args.get(1))?.overflow(vm)?;
-    wrap(vm, zoned.add(&duration, Some(overflow)))
-}
-
-fn subtract(vm: &mut Vm, args: CallArgs) -> JsResult<Value> {
-    let zoned = this_value::<ZonedDateTime>(vm, args)?;
-    let duration = to_duration(vm, args.get(0))?;
-    let overflow = Options::from(vm, args.get(1))?.overflow(vm)?;
-    wrap(vm, zoned.subtract(&duration, Some(overflow)))
-}
-
 fn with(vm: &mut Vm, args: CallArgs) -> JsResult<Value> {
     let zoned = this_value::<ZonedDateTime>(vm, args)?;
     let bag = fields::partial_bag(vm, args.get(0))?;
@@ -226,20 +215,6 @@ fn with_calendar(vm: &mut Vm, args: CallArgs) -> JsResult<Value> {
     let zoned = this_value::<ZonedDateTime>(vm, args)?;
     let calendar = to_calendar(vm, args.get(0))?;
     create(vm, zoned.with_calendar(calendar))
-}
-
-fn until(vm: &mut Vm, args: CallArgs) -> JsResult<Value> {
-    let zoned = this_value::<ZonedDateTime>(vm, args)?;
-    let other = to_zoned(vm, args.get(0), Value::UNDEFINED)?;
-    let settings = Options::from(vm, args.get(1))?.difference_settings(vm)?;
-    wrap(vm, zoned.until(&other, settings))
-}
-
-fn since(vm: &mut Vm, args: CallArgs) -> JsResult<Value> {
-    let zoned = this_value::<ZonedDateTime>(vm, args)?;
-    let other = to_zoned(vm, args.get(0), Value::UNDEFINED)?;
-    let settings = Options::from(vm, args.get(1))?.difference_settings(vm)?;
-    wrap(vm, zoned.since(&other, settings))
 }
 
 fn round(vm: &mut Vm, args: CallArgs) -> JsResult<Value> {
