@@ -6,6 +6,7 @@ use std::io::Read;
 use std::net::SocketAddr;
 use std::process::ExitCode;
 use std::sync::Arc;
+use std::time::Duration;
 
 use hyper::body::Incoming;
 use hyper::header::{AUTHORIZATION, HeaderValue, WWW_AUTHENTICATE};
@@ -22,6 +23,8 @@ use crate::handler::Handler;
 
 /// Bytes of randomness in the token.
 const TOKEN_BYTES: usize = 32;
+/// How long `serve` waits after a connection could not be accepted.
+const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 
 type Service = StreamableHttpService<Handler, LocalSessionManager>;
 type Body = http_body_util::combinators::BoxBody<hyper::body::Bytes, Infallible>;
@@ -59,7 +62,11 @@ pub(crate) async fn serve(
             _ = tokio::signal::ctrl_c() => break,
             _ = terminate.recv() => break,
         };
-        let Ok((stream, _)) = connection else { continue };
+        let Ok((stream, _)) = connection else {
+            // Mostly a lack of descriptors, which only passes with time: an immediate retry would spin.
+            tokio::time::sleep(ACCEPT_PAUSE).await;
+            continue;
+        };
         let (service, expected) = (service.clone(), Arc::clone(&expected));
         tokio::spawn(async move {
             let answer = hyper::service::service_fn(move |request| {
@@ -101,13 +108,17 @@ fn new_token() -> std::io::Result<String> {
 
 fn announce(bound: SocketAddr, token: &str, file: Option<std::path::PathBuf>) -> Result<(), String> {
     use std::io::Write;
-    use std::os::unix::fs::OpenOptionsExt;
+    use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
     let Some(path) = file else {
         eprintln!("pithos: listening on http://{bound}/ with the token {token}");
         return Ok(());
     };
     let opened = std::fs::OpenOptions::new().create(true).write(true).truncate(true).mode(0o600).open(&path);
-    let written = opened.and_then(|mut file| writeln!(file, "{token}"));
+    let written = opened.and_then(|mut file| {
+        // The mode above only counts for a new file; one that was there may be open to others.
+        file.set_permissions(std::fs::Permissions::from_mode(0o600))?;
+        writeln!(file, "{token}")
+    });
     written.map_err(|error| format!("--token-file {}: {error}", path.display()))?;
     eprintln!("pithos: listening on http://{bound}/ with the token in {}", path.display());
     Ok(())
