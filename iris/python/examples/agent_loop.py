@@ -15,10 +15,10 @@ random.seed(7)
 class Tool:
     """Sometimes slow, sometimes broken, mostly fine."""
 
-    def __init__(self, name):
+    def __init__(self, name: str) -> None:
         self.name = name
 
-    def receive(self, request):
+    def receive(self, request: str) -> str:
         mood = random.random()
         if mood < 0.2:
             time.sleep(0.2)
@@ -27,23 +27,30 @@ class Tool:
         return f"{self.name}({request})"
 
 
-def call(mailbox, system, name, request, timeout):
+Answer = tuple[str, str, object]
+
+
+def call(mailbox: iris.Mailbox, system: iris.System, name: str, request: str, timeout: float) -> Answer | None:
     """Asks a tool by way of a small courier, so that the agent's own mailbox stays the one place where it waits."""
     me, tool = mailbox.ref, system.find(name)
+    if me is None or tool is None:
+        return None
 
     @iris.actor(thread=True)
-    def courier(box):
+    def courier(_box: iris.Mailbox) -> None:
         try:
             me.send(("ok", request, tool.ask_sync(request, timeout=timeout)))
         except Exception as error:
             me.send(("failed", request, error))
 
     system.spawn(courier)
-    return mailbox.selective_recv(lambda message: message[1] == request, timeout * 2)
+    answer: Answer | None = mailbox.selective_recv(lambda message: message[1] == request, timeout * 2)
+    return answer
 
 
-def main():
-    done, log = threading.Event(), []
+def main() -> None:
+    done = threading.Event()
+    log: list[tuple[str, str]] = []
     system = iris.System()
     system.supervise(
         iris.Supervisor(
@@ -52,7 +59,7 @@ def main():
     )
 
     @iris.actor(pull=True)
-    def agent(mailbox):
+    def agent(mailbox: iris.Mailbox) -> None:
         for step, name in enumerate(("search", "read", "read", "write")):
             for attempt in range(5):
                 answer = call(mailbox, system, name, f"step {step} try {attempt}", timeout=0.1)

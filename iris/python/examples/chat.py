@@ -3,6 +3,7 @@ noticed by a monitor. Run it: python chat.py.
 """
 
 import threading
+from typing import Callable
 
 import iris
 
@@ -11,26 +12,30 @@ LINES = 5
 
 
 class Room:
-    def __init__(self):
-        self.members = {}
+    ref: iris.Ref
 
-    def receive(self, message):
+    def __init__(self) -> None:
+        self.members: dict[int, iris.Ref] = {}
+
+    def receive(self, message: tuple[str, iris.Ref] | tuple[str, str, str] | iris.Down | str) -> int:
         match message:
-            case ("join", ref):
+            case ("join", iris.Ref() as ref):
                 self.members[ref.pid] = ref
                 self.ref.monitor(ref)
-            case ("say", who, text):
+            case ("say", who, str(text)):
                 for ref in self.members.values():
                     ref.send((who, text))
             case iris.Down():
                 self.members.pop(message.pid, None)
-            case "who":
-                return len(self.members)
+        return len(self.members)
 
 
-def member(name, room, heard, done):
+Heard = list[tuple[str, str]]
+
+
+def member(name: str, room: iris.Ref, heard: Heard, done: threading.Event) -> Callable[[iris.Mailbox], None]:
     @iris.actor(pull=True)
-    def life(mailbox):
+    def life(mailbox: iris.Mailbox) -> None:
         room.send(("join", mailbox.ref))
         while (message := mailbox.recv()) is not None:
             heard.append(message)
@@ -43,8 +48,9 @@ def member(name, room, heard, done):
     return life
 
 
-def main():
-    heard, done = [], threading.Event()
+def main() -> None:
+    heard: Heard = []
+    done = threading.Event()
     with iris.System() as system:
         room = system.spawn(Room, name="room")
         for number in range(MEMBERS):

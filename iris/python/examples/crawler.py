@@ -16,7 +16,7 @@ PER_SECOND = 400
 FETCHERS = 8
 
 
-async def serve(reader, writer):
+async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
     """The site: page n links to pages 2n+1 and 2n+2."""
     line = await reader.readline()
     page = int(line.split()[1].strip(b"/") or b"0")
@@ -30,20 +30,20 @@ async def serve(reader, writer):
 class Permits:
     """Answers `ask` at most PER_SECOND times a second: an asker waits its turn in this actor's mailbox."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         self.next = time.monotonic()
 
-    async def receive(self, _message):
+    async def receive(self, _message: None) -> None:
         now = time.monotonic()
         self.next = max(self.next + 1 / PER_SECOND, now)
         await asyncio.sleep(self.next - now)
 
 
 class Fetcher:
-    def __init__(self, permits, books):
+    def __init__(self, permits: iris.Ref, books: iris.Ref) -> None:
         self.permits, self.books = permits, books
 
-    async def receive(self, url):
+    async def receive(self, url: str) -> None:
         await self.permits.ask(None, timeout=10)
         parts = urllib.parse.urlsplit(url)
         reader, writer = await asyncio.open_connection(parts.hostname, parts.port)
@@ -57,10 +57,13 @@ class Fetcher:
 class Books:
     """Knows which pages were seen and gives new ones to the fetchers, in turn."""
 
-    def __init__(self, done):
-        self.done, self.fetchers, self.seen, self.open = done, [], set(), 0
+    def __init__(self, done: threading.Event) -> None:
+        self.done = done
+        self.fetchers: list[iris.Ref] = []
+        self.seen: set[str] = set()
+        self.open = 0
 
-    def receive(self, message):
+    def receive(self, message: list[iris.Ref] | tuple[str | None, list[str]]) -> None:
         if isinstance(message, list):
             self.fetchers = message
             return
@@ -76,7 +79,7 @@ class Books:
             self.done.set()
 
 
-def main():
+def main() -> None:
     loop = asyncio.new_event_loop()
     server = loop.run_until_complete(asyncio.start_server(serve, "127.0.0.1", 0))
     port = server.sockets[0].getsockname()[1]

@@ -14,7 +14,9 @@ ITEMS = 2_000
 class Middle:
     """Fails on every 500th item, as code does; the item in hand is lost, those in its mailbox die with it and are counted."""
 
-    def receive(self, item):
+    system: iris.System
+
+    def receive(self, item: int) -> None:
         if item % 500 == 499:
             raise ValueError(f"item {item} is bad")
         time.sleep(0.0002)
@@ -22,18 +24,18 @@ class Middle:
 
 
 class Sink:
-    def __init__(self):
+    def __init__(self) -> None:
         self.got = 0
 
-    def receive(self, message):
-        if message == "count":
-            return self.got
-        self.got += 1
+    def receive(self, message: int | str) -> int:
+        if message != "count":
+            self.got += 1
+        return self.got
 
 
-def main():
+def main() -> None:
     system = iris.System()
-    lost = []
+    lost: list[int] = []
     system.on_dead_letter(lambda pid, message, reason: lost.append(message))
     supervisor = system.supervise(
         iris.Supervisor(
@@ -53,7 +55,9 @@ def main():
         deepest = max(deepest, middle.mailbox_size if middle else 0)
     while (middle := system.find("middle")) is None or middle.mailbox_size:
         time.sleep(0.001)
-    handled = system.find("sink").ask_sync("count", timeout=10)
+    sink = system.find("sink")
+    assert sink is not None
+    handled = sink.ask_sync("count", timeout=10)
     restarts = dict((name, count) for name, _, count in supervisor.which_children())["middle"]
     system.stop(drain=True)
     print(f"{handled} of {ITEMS} items through; {restarts} restarts; {len(lost)} in the mailbox of a failed middle; "

@@ -8,37 +8,35 @@ import iris
 class Pricing:
     """Version 1: list price."""
 
-    tax = 0
-
-    def __init__(self):
+    def __init__(self) -> None:
         self.quotes = 0
 
-    def receive(self, amount):
+    def receive(self, amount: float) -> tuple[float, str, int]:
         self.quotes += 1
         return self.price(amount), type(self).__name__, self.quotes
 
-    def price(self, amount):
+    def price(self, amount: float) -> float:
         return amount
 
-    def code_change(self, old):
+    def code_change(self, old: "Pricing") -> None:
         self.quotes = old.quotes
 
 
 class WithTax(Pricing):
     """Version 2: tax is added."""
 
-    def price(self, amount):
+    def price(self, amount: float) -> float:
         return round(amount * 1.2, 2)
 
 
 class Broken(Pricing):
     """Version 3: a typing error makes everything free."""
 
-    def price(self, amount):
+    def price(self, amount: float) -> float:
         return 0
 
 
-def main():
+def main() -> None:
     with iris.System() as system:
         service = system.spawn(Pricing, name="pricing")
         print(service.ask_sync(100, timeout=5))

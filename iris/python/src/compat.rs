@@ -15,6 +15,7 @@ use pyo3::prelude::*;
 use crate::exit;
 use crate::host::PYTHON_POOL;
 use crate::limits::{COMPAT_INTENSITY, COMPAT_PERIOD_S, REASONS_KEPT, RELEASE_GIL_THREADS, SIGNALS_MS};
+use crate::pull_versions::PullVersions;
 
 #[derive(Default)]
 pub(crate) struct Compat {
@@ -25,6 +26,7 @@ pub(crate) struct Compat {
     reasons: Mutex<Reasons>,
     pub(crate) groups: Mutex<HashMap<String, Group>>,
     pub(crate) release_gil: ReleaseGil,
+    pub(crate) pulls: PullVersions,
 }
 
 #[derive(Default)]
@@ -61,8 +63,17 @@ impl Compat {
 
     /// Keeps the reason of an end for those who ask later; normal ends are not worth it.
     pub(crate) fn remember(&self, pid: Pid, reason: &ExitReason) {
-        self.supervised.lock().remove(&pid);
-        self.stores.lock().remove(&pid);
+        let mut supervised = self.supervised.lock();
+        // Mostly empty: then an end costs no hashing.
+        if !supervised.is_empty() {
+            supervised.remove(&pid);
+        }
+        drop(supervised);
+        let mut stores = self.stores.lock();
+        if !stores.is_empty() {
+            stores.remove(&pid);
+        }
+        drop(stores);
         if !reason.is_abnormal() {
             return;
         }

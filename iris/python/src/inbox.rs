@@ -15,7 +15,7 @@ use pyo3::sync::PyOnceLock;
 use crate::compat::Compat;
 use crate::core::Core;
 use crate::exit;
-use crate::message::{Message, Reply};
+use crate::message::{Message, Reply, Swapped};
 use crate::queue::ReadyQueue;
 
 static EMPTY: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
@@ -67,6 +67,18 @@ struct State {
     inbox: CoreInbox<Message>,
     /// The right to answer the message that was received last.
     reply: Option<Reply>,
+    /// The new code that was reached in the mailbox; until it is taken over, nothing else is received.
+    swap: Option<Py<PyAny>>,
+}
+
+impl State {
+    /// The exception that ends the old code where its replacement was reached.
+    fn swapped(&self) -> PyResult<()> {
+        match self.swap {
+            Some(_) => Err(Swapped::new_err("the actor's code was replaced")),
+            None => Ok(()),
+        }
+    }
 }
 
 /// The receiving end of one pull actor.
@@ -94,7 +106,7 @@ impl Inbox {
         });
         let pid = inbox.pid().to_bits();
         Self {
-            state: Mutex::new(Some(State { inbox, reply: None })),
+            state: Mutex::new(Some(State { inbox, reply: None, swap: None })),
             waker,
             handle: core.handle.clone(),
             compat: core.compat.clone(),
@@ -110,6 +122,10 @@ impl Inbox {
         item: Received<Message>,
     ) -> PyResult<Option<Py<PyAny>>> {
         match item {
+            Received::Message(Message::Swap(change)) => {
+                state.swap = Some(change);
+                state.swapped().map(|()| None)
+            }
             Received::Message(message) => {
                 let (object, reply) = message.open(py);
                 // A request that was not answered before the next receive will not be.
@@ -142,6 +158,7 @@ impl Inbox {
     fn try_recv(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
         let mut guard = self.state.lock();
         let Some(state) = guard.as_mut() else { return ended(py) };
+        state.swapped()?;
         loop {
             let got = match &self.waker {
                 Some((token, waker)) => {
@@ -166,6 +183,9 @@ impl Inbox {
     #[pyo3(signature = (timeout=None))]
     fn recv_blocking(&self, py: Python<'_>, timeout: Option<f64>) -> PyResult<Py<PyAny>> {
         let timeout = timeout.map(|seconds| Duration::from_secs_f64(seconds.clamp(0.0, 1e9)));
+        if let Some(state) = self.state.lock().as_ref() {
+            state.swapped()?;
+        }
         loop {
             let got =
                 py.detach(|| self.state.lock().as_mut().map(|state| state.inbox.recv_blocking(timeout)));
@@ -181,6 +201,11 @@ impl Inbox {
                 Some(Err(Nothing::Ended(_))) | None => return ended(py),
             }
         }
+    }
+
+    /// The new code that ended the old one by `Swapped`: a version, or the number of versions to go back.
+    fn take_swap(&self) -> Option<Py<PyAny>> {
+        self.state.lock().as_mut().and_then(|state| state.swap.take())
     }
 
     /// Rings for this actor after a time, so that a receive with a time-out wakes.
@@ -238,6 +263,7 @@ impl Inbox {
             None => iris_runtime::ExitReason::Normal,
         };
         self.compat.remember(state.inbox.pid(), &reason);
+        self.compat.pulls.forget(state.inbox.pid());
         state.inbox.set_reason(reason);
         drop(state);
     }

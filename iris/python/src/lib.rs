@@ -13,6 +13,7 @@ mod host;
 mod inbox;
 mod limits;
 mod message;
+mod pull_versions;
 mod queue;
 mod reference;
 mod runtime;
@@ -40,6 +41,8 @@ fn _iris(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<system_message::PySystemMessage>()?;
     module.add_class::<buffer::Buffer>()?;
     module.add("NoReply", module.py().get_type::<message::NoReply>())?;
+    module.add("Swapped", module.py().get_type::<message::Swapped>())?;
+    module.add("VERSIONS_KEPT", iris_runtime::limits::VERSIONS_KEPT)?;
     module.add("EMPTY", inbox::empty(module.py())?)?;
     module.add("ENDED", inbox::ended(module.py())?)?;
     module.add_function(wrap_pyfunction!(version, module)?)?;

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use iris_runtime::ReplyTo;
-use pyo3::exceptions::PyRuntimeError;
+use pyo3::exceptions::{PyBaseException, PyRuntimeError};
 use pyo3::prelude::*;
 
 use crate::queue::ReadyQueue;
@@ -16,6 +16,13 @@ pyo3::create_exception!(
     "The actor ended or dropped the request without a reply."
 );
 
+pyo3::create_exception!(
+    iris,
+    Swapped,
+    PyBaseException,
+    "Raised in a pull or async actor that receives where its code was replaced. Not to be caught."
+);
+
 /// A value, or the exception to raise at the caller's.
 pub(crate) type Outcome = Result<Py<PyAny>, Py<PyAny>>;
 
@@ -24,13 +31,15 @@ pub(crate) enum Message {
     /// The payload of an interval, sent again and again without the GIL.
     Shared(Arc<Py<PyAny>>),
     Ask(Py<PyAny>, Reply),
+    /// New code for a pull or async actor (or the number of versions to go back): what their inboxes turn into `Swapped`.
+    Swap(Py<PyAny>),
 }
 
 impl Message {
     /// The object and the right to answer, if it was asked for.
     pub(crate) fn open(self, py: Python<'_>) -> (Py<PyAny>, Option<Reply>) {
         match self {
-            Self::Object(object) => (object, None),
+            Self::Object(object) | Self::Swap(object) => (object, None),
             Self::Shared(object) => (object.clone_ref(py), None),
             Self::Ask(object, reply) => (object, Some(reply)),
         }

@@ -192,13 +192,13 @@ impl Ref {
     /// The behaviour's version, from 1.
     #[getter]
     fn version(&self) -> Option<u32> {
-        self.handle.version(self.actor.pid())
+        self.compat.pulls.version(&self.handle, self.actor.pid())
     }
 
     /// Goes back to an earlier behaviour.
     #[pyo3(signature = (steps=1))]
-    fn rollback(&self, steps: usize) -> PyResult<u32> {
-        let version = self.handle.rollback(self.actor.pid(), steps);
+    fn rollback(&self, py: Python<'_>, steps: usize) -> PyResult<u32> {
+        let version = self.compat.pulls.rollback(py, &self.handle, self.actor.pid(), steps);
         version.ok_or_else(|| {
             pyo3::exceptions::PyRuntimeError::new_err("the history of behaviours is too short")
         })

@@ -259,7 +259,7 @@ impl PyRuntime {
     }
 
     /// Makes a pull actor; `queue` is where its token goes when it has something to receive.
-    #[pyo3(signature = (queue=None, parent=None, capacity=None, system_messages=false, trap_exit=false))]
+    #[pyo3(signature = (queue=None, parent=None, capacity=None, system_messages=false, trap_exit=false, asynchronous=false))]
     fn _spawn_inbox(
         &self,
         queue: Option<Py<ReadyQueue>>,
@@ -267,6 +267,7 @@ impl PyRuntime {
         capacity: Option<usize>,
         system_messages: bool,
         trap_exit: bool,
+        asynchronous: bool,
     ) -> PyResult<(Ref, Inbox)> {
         let options = SpawnOptions {
             pool: PYTHON_POOL,
@@ -276,6 +277,9 @@ impl PyRuntime {
             ..SpawnOptions::default()
         };
         let (actor, inbox) = self.core.handle.spawn_inbox::<Message>(options).map_err(spawn_error)?;
+        if asynchronous {
+            self.core.compat.pulls.note_async(actor.pid());
+        }
         let inbox = Inbox::new(&self.core, inbox, queue, system_messages);
         Ok((Ref::new(&self.core, actor), inbox))
     }
@@ -580,17 +584,37 @@ impl PyRuntime {
         version.ok_or_else(|| PyValueError::new_err("the actor has ended"))
     }
 
+    /// Replaces the code of a pull or async actor: `change` is what its mailbox takes over.
+    fn _swap_pull(&self, pid: u64, change: Py<PyAny>) -> PyResult<u32> {
+        let actor = self.existing(pid)?;
+        let version = self.core.compat.pulls.swap(&actor, change);
+        version.ok_or_else(|| PyValueError::new_err("the actor has ended"))
+    }
+
+    /// How an actor runs: "push", "pull" or "async"; None if it has ended.
+    fn _kind(&self, pid: u64) -> Option<&'static str> {
+        let pid = Pid::from_bits(pid);
+        if !self.core.handle.is_alive(pid) {
+            return None;
+        }
+        Some(match (self.core.handle.is_pull(pid), self.core.compat.pulls.is_async(pid)) {
+            (false, _) => "push",
+            (true, false) => "pull",
+            (true, true) => "async",
+        })
+    }
+
     /// The handler's version, from 1.
     fn behavior_version(&self, pid: u64) -> PyResult<u32> {
-        let version = self.core.handle.version(Pid::from_bits(pid));
+        let version = self.core.compat.pulls.version(&self.core.handle, Pid::from_bits(pid));
         version.ok_or_else(|| PyValueError::new_err(format!("no actor has the pid {pid}")))
     }
 
     /// Goes back to an earlier handler; returns its version.
     #[pyo3(signature = (pid, steps=1))]
-    fn rollback_behavior(&self, pid: u64, steps: usize) -> PyResult<u32> {
+    fn rollback_behavior(&self, py: Python<'_>, pid: u64, steps: usize) -> PyResult<u32> {
         let actor = self.existing(pid)?;
-        let version = self.core.handle.rollback(actor.pid(), steps);
+        let version = self.core.compat.pulls.rollback(py, &self.core.handle, actor.pid(), steps);
         version.ok_or_else(|| {
             PyRuntimeError::new_err(format!(
                 "the history is too short to go back {steps} versions (16 are kept)"
@@ -600,12 +624,14 @@ impl PyRuntime {
 
     // ---- limits and life ------------------------------------------------------------------------------------------
 
-    /// Limits of the `release_gil` pool.
+    /// Limits of the `release_gil` pool: `pool_size` handlers run at the same time, on `max_threads` threads at most (those that stand in
+    /// for blocked ones included).
     fn set_release_gil_limits(&self, max_threads: usize, pool_size: usize) -> PyResult<()> {
         if max_threads == 0 || pool_size == 0 {
             return Err(PyValueError::new_err("max_threads and pool_size must be at least 1"));
         }
         self.core.compat.release_gil.max_threads.store(max_threads, Ordering::Relaxed);
+        self.core.handle.set_pool_limits(RELEASE_GIL_POOL, pool_size, max_threads);
         Ok(())
     }
 
@@ -709,7 +735,8 @@ impl PyRuntime {
         Ok(out)
     }
 
-    /// All actors as dictionaries: pid, state, mailbox, processed, version, parent, names, links, monitors.
+    /// All actors as dictionaries: pid, state, mailbox, processed, version, parent, names, links, monitors, restarts, and busy: seconds spent
+    /// in handlers while `time_handlers` was on.
     fn actors<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyDict>>> {
         let describe = |info: iris_runtime::ActorInfo| {
             let out = PyDict::new(py);
@@ -722,9 +749,16 @@ impl PyRuntime {
             out.set_item("names", info.names)?;
             out.set_item("links", info.links)?;
             out.set_item("monitors", info.monitors)?;
+            out.set_item("restarts", info.restarts)?;
+            out.set_item("busy", info.cell.busy.as_secs_f64())?;
             Ok(out)
         };
         self.core.handle.actors().into_iter().map(describe).collect()
+    }
+
+    /// Measures from now on (or no longer) how long handlers take; `python -m iris top` does it while it looks.
+    fn time_handlers(&self, on: bool) {
+        self.core.handle.time_handlers(on);
     }
 
     /// The metrics in Prometheus' text format.
@@ -751,7 +785,9 @@ impl PyRuntime {
                 Arc::new(move |letter, message| {
                     Python::try_attach(|py| {
                         let object = match message.downcast_ref::<Message>() {
-                            Some(Message::Object(object) | Message::Ask(object, _)) => object.clone_ref(py),
+                            Some(
+                                Message::Object(object) | Message::Ask(object, _) | Message::Swap(object),
+                            ) => object.clone_ref(py),
                             Some(Message::Shared(object)) => object.clone_ref(py),
                             None => py.None(),
                         };

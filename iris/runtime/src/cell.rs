@@ -7,6 +7,7 @@ use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
+use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
 
@@ -38,6 +39,8 @@ pub(crate) struct Cell<M: Send + 'static> {
     pub(crate) versions: Mutex<Option<Box<Versions<M>>>>,
     /// Messages and signals handled; only the runner writes it.
     processed: AtomicU64,
+    /// Nanoseconds spent in handlers while `Handle::time_handlers` was on; only the runner writes it.
+    busy_ns: AtomicU64,
 }
 
 /// A cell whose message type is not known: what the slab, links and supervisors hold.
@@ -80,6 +83,8 @@ pub struct CellSnapshot {
     pub pool: u8,
     /// The behaviour version, from 1.
     pub version: u32,
+    /// Time spent in its handlers while `Handle::time_handlers` was on. For async actors what they await is part of it.
+    pub busy: Duration,
 }
 
 enum TurnEnd {
@@ -107,6 +112,7 @@ impl<M: Send + 'static> Cell<M> {
             relations: Mutex::new(Relations::new(parent)),
             versions: Mutex::new(None),
             processed: AtomicU64::new(0),
+            busy_ns: AtomicU64::new(0),
         }
     }
 
@@ -132,6 +138,18 @@ impl<M: Send + 'static> Cell<M> {
 
     pub(crate) fn count_processed(&self, count: u64) {
         self.processed.store(self.processed.load(Ordering::Relaxed) + count, Ordering::Relaxed);
+    }
+
+    /// The time, if handlers are timed at the moment: two looks at the clock would be a third of a short turn.
+    pub(crate) fn stopwatch(&self) -> Option<Instant> {
+        self.shared.timing.load(Ordering::Relaxed).then(Instant::now)
+    }
+
+    pub(crate) fn count_busy(&self, begun: Option<Instant>) {
+        if let Some(begun) = begun {
+            let spent = u64::try_from(begun.elapsed().as_nanos()).unwrap_or(u64::MAX);
+            self.busy_ns.store(self.busy_ns.load(Ordering::Relaxed).saturating_add(spent), Ordering::Relaxed);
+        }
     }
 
     pub(crate) fn wake(self: &Arc<Self>, wake: Wake) {
@@ -164,9 +182,11 @@ impl<M: Send + 'static> Cell<M> {
         let Some(mut turn) = self.mailbox.begin() else { return 0 };
         let mut done = 0;
         let _span = trace::turn(self.pid);
+        let begun = self.stopwatch();
         let mut cx = Context::new(self);
         let end = catch_unwind(AssertUnwindSafe(|| self.drain(&mut cx, &mut turn, &mut done, slice)))
             .unwrap_or_else(|payload| TurnEnd::Exit(ExitReason::from_panic(payload)));
+        self.count_busy(begun);
         match end {
             TurnEnd::Idle => {}
             TurnEnd::Yield => {
@@ -346,6 +366,7 @@ impl<M: Send + 'static> AnyCell for Cell<M> {
             dormant: self.has(DORMANT),
             pool: self.pool,
             version: self.version(),
+            busy: Duration::from_nanos(self.busy_ns.load(Ordering::Relaxed)),
         }
     }
 
@@ -383,8 +404,12 @@ impl<M: Send + 'static> AnyCell for Cell<M> {
 }
 
 impl<M: Send + 'static> Cell<M> {
-    /// Puts a hot swap into the mailbox and returns the version it will have; `None` if the actor is dead.
+    /// Puts a hot swap into the mailbox and returns the version it will have; `None` if the actor is dead, or a pull actor, whose
+    /// code is its owner's and not the cell's.
     pub(crate) fn swap(self: &Arc<Self>, behaviour: Logic<M>) -> Option<u32> {
+        if self.mailbox.is_pull() {
+            return None;
+        }
         let mut slot = self.versions.lock();
         let version = slot.get_or_insert_with(Box::default).declare_swap();
         let refused = self.try_control(Control::Swap { version, behaviour });

@@ -550,6 +550,28 @@ impl Handle {
         self.shared.dead_letters.subscribe(subscriber);
     }
 
+    /// Shows in introspection which restart of a supervised child this actor is.
+    pub(crate) fn note_restarts(&self, pid: Pid, restarts: u64) {
+        if let Some(cell) = self.cell(pid)
+            && let Some(more) = cell.relations().lock().more()
+        {
+            more.restarts = restarts;
+        }
+    }
+
+    /// Measures from now on (or no longer) how long handlers take. Off unless somebody looks: reading the clock twice is a third of
+    /// a short turn.
+    pub fn time_handlers(&self, on: bool) {
+        self.shared.timing.store(on, std::sync::atomic::Ordering::Relaxed);
+    }
+
+    /// Sets how many workers of a pool run at the same time, and how many threads it may have in all, stand-ins for blocked workers
+    /// included. Threads that are there already stay, asleep. False if there is no such pool.
+    pub fn set_pool_limits(&self, pool: u8, workers: usize, threads_max: usize) -> bool {
+        let found = self.shared.pools.get(pool as usize);
+        found.map(|pool| pool.set_limits(workers, threads_max)).is_some()
+    }
+
     /// Counts a restart made by a supervisor outside this crate.
     pub fn count_restart(&self) {
         self.shared.counters.restarts.fetch_add(1, std::sync::atomic::Ordering::Relaxed);

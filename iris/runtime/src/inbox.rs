@@ -38,11 +38,13 @@ pub struct Inbox<M: Send + 'static> {
     cell: Arc<Cell<M>>,
     stash: VecDeque<Received<M>>,
     reason: Option<ExitReason>,
+    /// When the last message was handed out, if handlers are timed.
+    handed: Option<Instant>,
 }
 
 impl<M: Send + 'static> Inbox<M> {
     pub(crate) fn new(cell: Arc<Cell<M>>) -> Self {
-        Self { cell, stash: VecDeque::new(), reason: None }
+        Self { cell, stash: VecDeque::new(), reason: None, handed: None }
     }
 
     /// The actor's pid.
@@ -85,10 +87,14 @@ impl<M: Send + 'static> Inbox<M> {
 
     /// The next item that is not in the stash.
     pub fn fresh(&mut self, waker: Option<&Waker>) -> Result<Received<M>, Nothing> {
+        if self.handed.is_some() {
+            self.cell.count_busy(self.handed.take());
+        }
         loop {
             match self.cell.mailbox.pull(waker) {
                 Pull::Item(Envelope::User(message)) => {
                     self.cell.count_processed(1);
+                    self.handed = self.cell.stopwatch();
                     return Ok(Received::Message(message));
                 }
                 Pull::Item(Envelope::Control(control)) => match *control {

@@ -3,6 +3,7 @@
 
 use std::fmt::Write;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
 
 use crate::cell::CellSnapshot;
 use crate::exit::ExitReason;
@@ -59,6 +60,8 @@ pub struct ActorInfo {
     pub links: usize,
     /// Number of monitors on it.
     pub monitors: usize,
+    /// How often its supervisor has restarted it.
+    pub restarts: u64,
 }
 
 impl Handle {
@@ -94,13 +97,14 @@ impl Handle {
                 };
                 more.names.iter().map(text).collect()
             });
-            let monitors = more.map_or(0, |more| more.monitors.len());
+            let (monitors, restarts) = more.map_or((0, 0), |more| (more.monitors.len(), more.restarts));
             ActorInfo {
                 cell: snapshot,
                 parent: relations.parent,
                 names,
                 links: relations.links.len(),
                 monitors,
+                restarts,
             }
         };
         self.shared().slab.all().into_iter().map(describe).collect()
@@ -124,16 +128,20 @@ impl Handle {
         single("iris_spawned_total", "counter", "Actors made.", metrics.spawned);
         single("iris_restarts_total", "counter", "Restarts by supervisors.", metrics.restarts);
         single("iris_timers", "gauge", "Timers that are set.", metrics.timers as u64);
-        let (mut depth, mut deepest, mut processed) = (0, 0, 0);
+        let (mut depth, mut deepest, mut processed, mut busy) = (0, 0, 0, Duration::ZERO);
         for cell in self.shared().slab.all() {
             let snapshot = cell.snapshot();
             depth += snapshot.mailbox as u64;
             deepest = deepest.max(snapshot.mailbox as u64);
             processed += snapshot.processed;
+            busy += snapshot.busy;
         }
         single("iris_mailbox_messages", "gauge", "Messages waiting in all mailboxes.", depth);
         single("iris_mailbox_messages_max", "gauge", "Messages waiting in the fullest mailbox.", deepest);
         single("iris_live_processed", "gauge", "Messages handled by the actors now alive.", processed);
+        let help = "# HELP iris_live_handler_seconds Time in handlers of the actors now alive, while it was measured.";
+        let _ = writeln!(out, "{help}\n# TYPE iris_live_handler_seconds gauge");
+        let _ = writeln!(out, "iris_live_handler_seconds {:.6}", busy.as_secs_f64());
         let _ = writeln!(out, "# HELP iris_exits_total Actors ended.\n# TYPE iris_exits_total counter");
         let _ = writeln!(out, "iris_exits_total{{kind=\"normal\"}} {}", metrics.exits_normal);
         let _ = writeln!(out, "iris_exits_total{{kind=\"abnormal\"}} {}", metrics.exits_abnormal);

@@ -296,9 +296,14 @@ impl<M: Send + 'static> ActorRef<M> {
         Handle::new(self.0.shared.clone()).wait_for(call, timeout)
     }
 
-    /// Replaces the behaviour, in mailbox order. Returns the new version, or `None` if the actor has ended.
+    /// Replaces the behaviour, in mailbox order. Returns the new version, or `None` if the actor has ended or is a pull actor.
     pub fn hot_swap(&self, behaviour: impl Behaviour<M>) -> Option<u32> {
         self.0.swap(Box::new(behaviour))
+    }
+
+    /// The same with a behaviour that is boxed already.
+    pub fn hot_swap_boxed(&self, behaviour: Box<dyn Behaviour<M>>) -> Option<u32> {
+        self.0.swap(behaviour)
     }
 
     /// Ends the actor before its next message.

@@ -30,6 +30,8 @@ pub(crate) struct More {
     pub(crate) monitors: Vec<(MonitorRef, Pid)>,
     pub(crate) children: BTreeSet<Pid>,
     pub(crate) names: Vec<Name>,
+    /// Which restart of a supervised child this is; 0 for the first start.
+    pub(crate) restarts: u64,
 }
 
 impl Relations {

@@ -59,6 +59,8 @@ pub(crate) struct Shared {
     pub(crate) clock: Clock,
     pub(crate) simulation: Option<SimulationCore>,
     pub(crate) stopping: AtomicBool,
+    /// Whether turns are timed.
+    pub(crate) timing: AtomicBool,
     monitors: AtomicU64,
     live: AtomicUsize,
     quiet: Mutex<()>,
@@ -273,6 +275,7 @@ impl Builder {
             clock: if simulated { Clock::Virtual(AtomicU64::new(0)) } else { Clock::Real(Instant::now()) },
             simulation: self.simulation.map(SimulationCore::new),
             stopping: AtomicBool::new(false),
+            timing: AtomicBool::new(false),
             monitors: AtomicU64::new(0),
             live: AtomicUsize::new(0),
             quiet: Mutex::new(()),

@@ -10,6 +10,11 @@ use iris_runtime::*;
 
 const LONG: Duration = Duration::from_secs(20);
 
+/// Miri interprets: a hundredth of the messages takes it as long as all of them take a processor.
+const fn scaled(count: u64) -> u64 {
+    if cfg!(miri) { count / 100 } else { count }
+}
+
 fn wait_until(what: &str, mut done: impl FnMut() -> bool) {
     let until = Instant::now() + LONG;
     while !done() {
@@ -25,10 +30,10 @@ fn messages_of_one_sender_arrive_in_order() {
     let actor = runtime
         .spawn_fn(move |_: &mut Context<'_, u32>, message| sender.send(message).map_err(|_| "gone"))
         .unwrap();
-    for message in 0..10_000 {
+    for message in 0..scaled(10_000) as u32 {
         actor.send(message).unwrap();
     }
-    for expected in 0..10_000 {
+    for expected in 0..scaled(10_000) as u32 {
         assert_eq!(receiver.recv_timeout(LONG), Ok(expected));
     }
 }
@@ -46,10 +51,10 @@ fn a_flood_from_many_threads_is_handled_exactly_once() {
     std::thread::scope(|scope| {
         for _ in 0..4 {
             let actor = actor.clone();
-            scope.spawn(move || (0..20_000).for_each(|_| actor.send(1).unwrap()));
+            scope.spawn(move || (0..scaled(20_000)).for_each(|_| actor.send(1).unwrap()));
         }
     });
-    wait_until("80,000 messages", || sum.load(Ordering::Relaxed) == 80_000);
+    wait_until("all messages", || sum.load(Ordering::Relaxed) == scaled(20_000) * 4);
     assert_eq!(actor.mailbox_len(), 0);
 }
 
@@ -367,30 +372,80 @@ fn stop_with_drain_loses_nothing_and_without_it_counts() {
         })
     };
     let actors: Vec<_> = (0..100).map(|_| runtime.spawn(handler(&seen)).unwrap()).collect();
-    (0..100_000).for_each(|at| actors[at % 100].send(1).unwrap());
+    let count = scaled(100_000);
+    (0..count).for_each(|at| actors[at as usize % 100].send(1).unwrap());
     let report = runtime.stop(Some(LONG), LONG);
     assert_eq!(report, StopReport { complete: true, drained: true, dropped: 0, actors: 100 });
-    assert_eq!(seen.load(Ordering::Relaxed), 100_000);
+    assert_eq!(seen.load(Ordering::Relaxed), count);
     assert!(matches!(runtime.spawn(handler(&seen)), Err(SpawnError::Stopping)));
 
     let runtime = Runtime::builder().workers(2).build();
     let seen = Arc::new(AtomicU64::new(0));
     let actor = runtime.spawn(handler(&seen)).unwrap();
-    (0..1_000_000).for_each(|_| actor.send(1).unwrap());
+    let count = scaled(1_000_000);
+    (0..count).for_each(|_| actor.send(1).unwrap());
     let report = runtime.stop(None, LONG);
     assert!(report.complete);
     assert_eq!(
         seen.load(Ordering::Relaxed) + report.dropped,
-        1_000_000,
+        count,
         "a message was neither handled nor counted"
     );
 }
 
 #[test]
 fn many_runtimes_come_and_go() {
-    for _ in 0..300 {
+    for _ in 0..scaled(300).max(3) {
         let runtime = Runtime::builder().workers(1).build();
         let actor = runtime.spawn_fn(|_: &mut Context<'_, u8>, _| ()).unwrap();
         actor.send(1).unwrap();
     }
+}
+
+#[test]
+fn a_pull_actor_has_no_behaviour_to_swap() {
+    let runtime = Runtime::new();
+    let (actor, _inbox) = runtime.spawn_inbox::<u8>(SpawnOptions::default()).unwrap();
+    assert_eq!(actor.hot_swap(Handler::new(|_: &mut Context<'_, u8>, _| ())), None);
+    assert_eq!(runtime.version(actor.pid()), Some(1));
+}
+
+#[test]
+fn handlers_are_timed_while_somebody_looks() {
+    let runtime = Runtime::new();
+    let actor = runtime
+        .spawn_fn(|_: &mut Context<'_, ReplyTo<()>>, reply: ReplyTo<()>| {
+            std::thread::sleep(Duration::from_millis(1));
+            reply.send(());
+        })
+        .unwrap();
+    let busy = || runtime.inspect(actor.pid()).map(|cell| cell.busy).unwrap();
+    actor.ask(Some(LONG), |reply| reply).unwrap();
+    assert_eq!(busy(), Duration::ZERO);
+    runtime.time_handlers(true);
+    actor.ask(Some(LONG), |reply| reply).unwrap();
+    wait_until("the end of the turn", || busy() >= Duration::from_millis(1));
+    runtime.time_handlers(false);
+}
+
+#[test]
+fn a_pool_keeps_to_its_limits() {
+    let runtime = Runtime::builder().workers(4).build();
+    assert!(runtime.set_pool_limits(0, 2, 2));
+    assert!(!runtime.set_pool_limits(9, 1, 1));
+    let (now, most) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
+    let left = Arc::new(AtomicUsize::new(8));
+    for _ in 0..8 {
+        let (now, most, left) = (now.clone(), most.clone(), left.clone());
+        let blocking = move |_: &mut Context<'_, u8>, _| {
+            most.fetch_max(now.fetch_add(1, Ordering::SeqCst) + 1, Ordering::SeqCst);
+            // Long enough for the keeper to look for a stand-in, which there may not be.
+            std::thread::sleep(Duration::from_millis(10));
+            now.fetch_sub(1, Ordering::SeqCst);
+            left.fetch_sub(1, Ordering::SeqCst);
+        };
+        runtime.spawn_fn(blocking).unwrap().send(0).unwrap();
+    }
+    wait_until("all handlers", || left.load(Ordering::SeqCst) == 0);
+    assert!(most.load(Ordering::SeqCst) <= 2);
 }

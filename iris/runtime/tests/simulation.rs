@@ -149,7 +149,11 @@ fn swap(world: &World, pid: Pid) {
 }
 
 fn seeds() -> u64 {
-    std::env::var("IRIS_SEEDS").ok().and_then(|text| text.parse().ok()).unwrap_or(10_000)
+    std::env::var("IRIS_SEEDS").ok().and_then(|text| text.parse().ok()).unwrap_or(if cfg!(miri) {
+        10
+    } else {
+        10_000
+    })
 }
 
 #[test]
@@ -161,9 +165,14 @@ fn no_seed_breaks_the_promises() {
 
 #[test]
 fn the_same_seed_gives_the_same_trace() {
-    for seed in 0..50 {
+    let seeds = if cfg!(miri) { 3 } else { 50 };
+    for seed in 0..seeds {
         assert_eq!(drive(seed), drive(seed), "seed {seed} does not repeat");
     }
-    let digests: std::collections::BTreeSet<u64> = (0..50).map(|seed| drive(seed).0).collect();
-    assert!(digests.len() > 40, "the seed hardly matters: {} different traces", digests.len());
+    let digests: std::collections::BTreeSet<u64> = (0..seeds).map(|seed| drive(seed).0).collect();
+    assert!(
+        digests.len() as u64 * 10 > seeds * 8,
+        "the seed hardly matters: {} different traces",
+        digests.len()
+    );
 }

@@ -7,14 +7,16 @@ from __future__ import annotations
 import contextvars
 import dataclasses
 import inspect
-from typing import Any, Callable, Optional, Union
+from typing import Any, Callable, Optional, TypeVar, Union, overload
 
 from iris._iris import PyRuntime, Ref
 from iris.aio import serving
 from iris.hub import run_in_thread, running_mailbox
 from iris.runtime import Runtime, _alive
+from iris.versions import History, Version
 
 Target = Union[type, Callable[..., Any]]
+T = TypeVar("T", bound=Target)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -31,7 +33,21 @@ class Options:
     context: bool = False
 
 
-def actor(target: Optional[Target] = None, **options: Any) -> Any:
+@overload
+def actor(target: T, /, **options: Any) -> T: ...
+@overload
+def actor(
+    *,
+    pull: bool = ...,
+    thread: bool = ...,
+    budget: int = ...,
+    release_gil: bool = ...,
+    capacity: Optional[int] = ...,
+    overflow: str = ...,
+    trap_exit: bool = ...,
+    context: bool = ...,
+) -> Callable[[T], T]: ...
+def actor(target: Optional[Target] = None, /, **options: Any) -> Any:
     """Marks a function or a class as an actor.
 
     A function gets one message per call and its result is the reply to `ask`; with `pull=True` it gets the mailbox once. A class has
@@ -65,8 +81,24 @@ class _Parts:
     def is_async(self) -> bool:
         return inspect.iscoroutinefunction(self.call)
 
+    @property
+    def kind(self) -> str:
+        return "async" if self.is_async else "pull" if self.pull else "push"
 
-def _take_apart(target: Target, args: tuple, kwargs: dict, options: Options) -> _Parts:
+    @property
+    def subject(self) -> Any:
+        """What `code_change` of the next version gets."""
+        return self.call if self.instance is None else self.instance
+
+
+def _main_of(parts: _Parts, started: Optional[Callable[[], Any]]) -> Callable[[Any], Any]:
+    """What runs on the mailbox of a pull or async actor."""
+    if parts.is_async and not parts.pull:
+        return serving(parts.call, started, parts.stopped)
+    return parts.call
+
+
+def _take_apart(target: Target, args: tuple[Any, ...], kwargs: dict[str, Any], options: Options) -> _Parts:
     if not inspect.isclass(target):
         if args or kwargs:
             raise TypeError("a function actor takes no arguments: use a class, or functools.partial")
@@ -78,7 +110,8 @@ def _take_apart(target: Target, args: tuple, kwargs: dict, options: Options) -> 
     if receive is None and run is None:
         raise TypeError(f"{target.__name__} has neither receive(self, message) nor run(self, mailbox)")
     hooks = {name: getattr(instance, name, None) for name in ("started", "stopped", "code_change")}
-    return _Parts(receive if receive is not None else run, receive is None, instance, **hooks)
+    call: Any = receive if receive is not None else run
+    return _Parts(call, receive is None, instance, **hooks)
 
 
 class System(Runtime):
@@ -126,39 +159,46 @@ class System(Runtime):
         )  # fmt: skip
 
     def _start_pull(self, parts: _Parts, options: Options, parent: Optional[int], link: Any) -> Ref:
+        main = _main_of(parts, parts.started)
         if parts.is_async:
-            host, main = self._loop(), parts.call
-            if not parts.pull:
-                main = serving(parts.call, parts.started, parts.stopped)
-        elif options.thread:
-            host, main = None, parts.call
+            host: Any = self._loop()
         else:
-            host, main = self._green(), parts.call
+            host = None if options.thread else self._green()
         queue = None if host is None else host.queue
-        ref, inbox = self._inner._spawn_inbox(queue, parent, options.capacity, False, options.trap_exit)
+        ref, inbox = self._inner._spawn_inbox(
+            queue, parent, options.capacity, False, options.trap_exit, parts.is_async
+        )  # fmt: skip
         if link is not None:
             ref.link(link)
         if parts.instance is not None:
             _introduce(parts.instance, ref, self)
+        history = History(Version(main, parts.subject, parts.code_change))
         if host is None:
-            run_in_thread(inbox, main, self)
+            run_in_thread(inbox, main, self, history)
         else:
-            host.spawn(inbox, main, self)
+            host.spawn(inbox, main, self, history)
         return ref
 
-    def hot_swap(self, ref: "Ref | int", target: Target, *args: Any, **kwargs: Any) -> int:  # type: ignore[override]
+    def hot_swap(  # type: ignore[override]
+        self, ref: "Ref | int", target: Target, *args: Any, **kwargs: Any
+    ) -> int:
         """Replaces an actor's behaviour, after the messages that were sent before. Returns the new version.
 
-        A class may have `code_change(self, old)`, which gets the instance (or function) that it replaces.
+        A class may have `code_change(self, old)`, which gets the instance (or function) that it replaces. Code is replaced by code of
+        the same kind: push by push, pull by pull, async by async. Pull and async code ends where it receives next (see `iris.Swapped`).
         """
+        pid = _pid(ref)
         parts = _take_apart(target, args, kwargs, getattr(target, "__iris__", None) or Options())
-        if parts.pull or parts.is_async:
-            raise TypeError("only synchronous push actors can be swapped")
+        kind = self._inner._kind(pid)
+        if kind is not None and kind != parts.kind:
+            raise TypeError(f"the actor is a {kind} actor, and the new code is for a {parts.kind} one")
         if parts.instance is not None:
-            _introduce(parts.instance, self._inner._ref(_pid(ref)), self)
-        return self._inner._swap_actor(_pid(ref), parts.call, parts.stopped, parts.code_change, parts.instance)
+            _introduce(parts.instance, self._inner._ref(pid), self)
+        if parts.kind == "push":
+            return self._inner._swap_actor(pid, parts.call, parts.stopped, parts.code_change, parts.instance)
+        return self._inner._swap_pull(pid, Version(_main_of(parts, None), parts.subject, parts.code_change))
 
-    def send(self, to: "Ref | int | str", message: Any) -> bool:  # type: ignore[override]
+    def send(self, to: "Ref | int | str", message: Any) -> bool:
         """Sends to a reference, a pid, a name or a path."""
         ref = self.find(to)
         return ref is not None and ref.send(message)
@@ -207,10 +247,13 @@ def _in_context(context: contextvars.Context, call: Callable[[Any], Any]) -> Cal
 def me() -> Optional[Ref]:
     """The reference of the actor that runs here; None outside actors."""
     mailbox = running_mailbox()
+    found: Optional[Ref] = None
     if mailbox is not None:
-        return mailbox.ref
+        found = mailbox.ref
+        return found
     for system in list(_alive):
         pid = system._inner._current()
         if pid is not None:
-            return system._inner._ref(pid)
+            found = system._inner._ref(pid)
+            return found
     return None

@@ -10,8 +10,9 @@ import threading
 import weakref
 from typing import Any, Awaitable, Callable, Optional
 
-from iris._iris import EMPTY, ENDED, NoReply, ReadyQueue, never_block_here
+from iris._iris import EMPTY, ENDED, Inbox, NoReply, ReadyQueue, Ref, Swapped, never_block_here
 from iris.hub import current_mailbox
+from iris.versions import History, Version
 
 # Messages that an async actor handles before it lets the loop run others.
 BURST = 64
@@ -37,7 +38,7 @@ def _queue_into(loop: asyncio.AbstractEventLoop, deliver: Callable[[Any], None])
     return queue
 
 
-def _resolve(item) -> None:
+def _resolve(item: tuple[asyncio.Future[Any], bool, Any]) -> None:
     future, ok, value = item
     if future.done():
         return
@@ -47,7 +48,7 @@ def _resolve(item) -> None:
         future.set_exception(value)
 
 
-def ask(ref, message: Any, timeout: Optional[float]) -> Awaitable[Any]:
+def ask(ref: Ref, message: Any, timeout: Optional[float]) -> Awaitable[Any]:
     """The future for a reply. Cancelling it makes the reply unwanted; the request may still be handled."""
     loop = asyncio.get_running_loop()
     queue = _replies.get(loop)
@@ -63,7 +64,7 @@ def ask(ref, message: Any, timeout: Optional[float]) -> Awaitable[Any]:
     return future
 
 
-def _expire(future: asyncio.Future) -> None:
+def _expire(future: asyncio.Future[Any]) -> None:
     if not future.done():
         future.set_exception(TimeoutError("no reply before the deadline"))
 
@@ -71,14 +72,15 @@ def _expire(future: asyncio.Future) -> None:
 class AsyncMailbox:
     """The mailbox of an async actor."""
 
-    __slots__ = ("__weakref__", "_inbox", "_loop", "_passed", "_system", "_waiter")
+    __slots__ = ("__weakref__", "_history", "_inbox", "_loop", "_passed", "_system", "_waiter")
 
-    def __init__(self, inbox, loop, system):
+    def __init__(self, inbox: Inbox, loop: asyncio.AbstractEventLoop, system: Any):
         self._inbox = inbox
         self._loop = loop
-        self._waiter = None
-        self._passed: list = []
+        self._waiter: Optional[asyncio.Future[None]] = None
+        self._passed: list[Any] = []
         self._system = weakref.ref(system)
+        self._history: Optional[History] = None
 
     @property
     def pid(self) -> int:
@@ -86,10 +88,11 @@ class AsyncMailbox:
         return self._inbox.pid
 
     @property
-    def ref(self):
+    def ref(self) -> Optional[Ref]:
         """A reference to the actor."""
         system = self._system()
-        return system._inner._ref(self._inbox.pid) if system else None
+        found: Optional[Ref] = system._inner._ref(self._inbox.pid) if system else None
+        return found
 
     def reply(self, value: Any) -> bool:
         """Answers the request received last. False if it was not a request."""
@@ -135,7 +138,8 @@ class AsyncMailbox:
         while True:
             left = None if deadline is None else max(0.0, deadline - self._loop.time())
             message = await self._fresh(left)
-            if message is ENDED or (message is None and left is not None and self._loop.time() >= deadline):
+            late = deadline is not None and self._loop.time() >= deadline
+            if message is ENDED or (message is None and late):
                 return None
             if matcher(message):
                 return message
@@ -161,7 +165,7 @@ class LoopHost:
             self._thread = threading.Thread(target=self._run, args=(loop,), name="iris-loop", daemon=True)
         self.loop = loop
         self.queue = _queue_into(loop, _wake)
-        self._tasks: set = set()
+        self._tasks: set[asyncio.Task[None]] = set()
         if self._thread is not None:
             self._thread.start()
 
@@ -174,15 +178,24 @@ class LoopHost:
         finally:
             loop.close()
 
-    def spawn(self, inbox, main: Callable[[AsyncMailbox], Awaitable[Any]], system) -> AsyncMailbox:
+    def spawn(
+        self,
+        inbox: Inbox,
+        main: Callable[[AsyncMailbox], Awaitable[Any]],
+        system: Any,
+        history: Optional[History] = None,
+    ) -> AsyncMailbox:
         """Makes the actor behind an inbox of this host's queue and lets it run."""
         mailbox = AsyncMailbox(inbox, self.loop, system)
+        mailbox._history = history
         inbox.set_token(mailbox)
         context = contextvars.copy_context()
         self.loop.call_soon_threadsafe(self._begin, mailbox, main, context)
         return mailbox
 
-    def _begin(self, mailbox: AsyncMailbox, main, context) -> None:
+    def _begin(
+        self, mailbox: AsyncMailbox, main: Callable[[AsyncMailbox], Awaitable[Any]], context: contextvars.Context
+    ) -> None:
         task = self.loop.create_task(_life(mailbox, main), context=context)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
@@ -206,7 +219,7 @@ async def _life(mailbox: AsyncMailbox, main: Callable[[AsyncMailbox], Awaitable[
     current_mailbox.set(mailbox)
     error = None
     try:
-        await main(mailbox)
+        await _versions(mailbox, main)
     except (asyncio.CancelledError, SystemExit):
         pass
     except BaseException as raised:
@@ -214,7 +227,26 @@ async def _life(mailbox: AsyncMailbox, main: Callable[[AsyncMailbox], Awaitable[
     mailbox._inbox.close(error)
 
 
-def serving(receive: Callable[[Any], Awaitable[Any]], started, stopped) -> Callable[[AsyncMailbox], Awaitable[Any]]:
+async def _versions(mailbox: AsyncMailbox, main: Callable[[AsyncMailbox], Awaitable[Any]]) -> None:
+    """Runs the code, and each version that replaces it."""
+    while True:
+        try:
+            await main(mailbox)
+            return
+        except Swapped:
+            if mailbox._history is None:
+                mailbox._history = History(Version(main, main))
+            version, old = mailbox._history.change(mailbox._inbox.take_swap())
+            if version.code_change is not None:
+                await _maybe(version.code_change(old))
+            main = version.main
+
+
+def serving(
+    receive: Callable[[Any], Awaitable[Any]],
+    started: Optional[Callable[[], Any]],
+    stopped: Optional[Callable[[Any], Any]],
+) -> Callable[[AsyncMailbox], Awaitable[Any]]:
     """The life of an async push actor: one message after the other, the result as the reply."""
 
     async def main(mailbox: AsyncMailbox) -> None:

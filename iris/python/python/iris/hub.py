@@ -18,7 +18,8 @@ from typing import Any, Callable, Optional
 
 import greenlet
 
-from iris._iris import EMPTY, ENDED, ReadyQueue, never_block_here
+from iris._iris import EMPTY, ENDED, Inbox, ReadyQueue, Ref, Swapped, never_block_here
+from iris.versions import History, Version
 
 # An actor that goes on receiving after it was told that there is nothing more is ended after so many attempts.
 RECEIVES_AFTER_END_MAX = 100
@@ -35,6 +36,8 @@ class _Green(greenlet.greenlet):
 
     __slots__ = ("mailbox",)
 
+    mailbox: "PyMailbox"
+
 
 def running_mailbox() -> Any:
     """The mailbox of the pull or async actor that runs here, or None."""
@@ -45,16 +48,18 @@ def running_mailbox() -> Any:
 class PyMailbox:
     """The mailbox of a pull actor: `recv` waits for messages in the order of their arrival."""
 
-    __slots__ = ("__weakref__", "_end", "_greenlet", "_inbox", "_main", "_passed", "_switch", "_system")
+    __slots__ = ("__weakref__", "_end", "_greenlet", "_history", "_inbox", "_main", "_passed", "_switch", "_system")
 
-    def __init__(self, inbox, main: Callable[["PyMailbox"], None], switch: Optional[Callable[[], Any]]):
+    def __init__(self, inbox: Inbox, main: Callable[["PyMailbox"], None], switch: Optional[Callable[[], Any]]):
         self._inbox = inbox
-        self._main = main
+        # None once the actor has ended.
+        self._main: Optional[Callable[["PyMailbox"], None]] = main
         self._switch = switch
-        self._greenlet = None
-        self._passed = None
+        self._greenlet: Optional[_Green] = None
+        self._passed: Optional[deque[Any]] = None
         self._end = 0
-        self._system = None
+        self._system: Optional[weakref.ref[Any]] = None
+        self._history: Optional[History] = None
 
     @property
     def pid(self) -> int:
@@ -62,10 +67,11 @@ class PyMailbox:
         return self._inbox.pid
 
     @property
-    def ref(self):
+    def ref(self) -> Optional[Ref]:
         """A reference to the actor."""
-        system = self._system and self._system()
-        return system._inner._ref(self._inbox.pid) if system else None
+        system = None if self._system is None else self._system()
+        found: Optional[Ref] = system._inner._ref(self._inbox.pid) if system else None
+        return found
 
     def recv(self, timeout: Optional[float] = None) -> Any:
         """The next message. None after `timeout` seconds, and None when the actor has been asked to end."""
@@ -119,7 +125,8 @@ class PyMailbox:
             switch()
             message = inbox.try_recv()
             if message is not EMPTY:
-                inbox.cancel_ring(timer)
+                if timer is not None:
+                    inbox.cancel_ring(timer)
                 return message
             if time.monotonic() >= deadline:
                 return None
@@ -140,30 +147,51 @@ class PyMailbox:
             current_mailbox.set(self)
         error = None
         try:
-            self._main(self)
+            self._live()
         except (greenlet.GreenletExit, Stopped, SystemExit):
             pass
         except BaseException as raised:
             error = raised
         self._inbox.close(error)
-        self._main = self._greenlet = self._switch = None
+        self._main = self._greenlet = self._switch = self._history = None
+
+    def _live(self) -> None:
+        """Runs the code, and each version that replaces it."""
+        main = self._main
+        while main is not None:
+            try:
+                return main(self)
+            except Swapped:
+                main = self._next_version()
+
+    def _next_version(self) -> Callable[["PyMailbox"], None]:
+        history = self._history
+        if history is None:
+            main = self._main or (lambda _: None)
+            history = self._history = History(Version(main, main))
+        version, old = history.change(self._inbox.take_swap())
+        if version.code_change is not None:
+            version.code_change(old)
+        return version.main
 
 
 class Hub:
     """Runs the green threads of one runtime. Its thread starts with the first of them."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         self.queue = ReadyQueue()
-        self._greenlet = None
         self._started = threading.Lock()
-        self._thread = None
+        self._thread: Optional[threading.Thread] = None
 
-    def spawn(self, inbox, main: Callable[[PyMailbox], None], system) -> PyMailbox:
+    def spawn(
+        self, inbox: Inbox, main: Callable[[PyMailbox], None], system: Any, history: Optional[History] = None
+    ) -> PyMailbox:
         """Makes the actor behind an inbox of this hub's queue and lets it run."""
         if self._thread is None:
             self._start()
         mailbox = PyMailbox(inbox, main, self._switch_to_hub)
         mailbox._system = weakref.ref(system)
+        mailbox._history = history
         inbox.set_token(mailbox)
         self.queue.put(mailbox)
         return mailbox
@@ -202,10 +230,13 @@ class Hub:
         self.queue.close()
 
 
-def run_in_thread(inbox, main: Callable[[PyMailbox], None], system) -> PyMailbox:
+def run_in_thread(
+    inbox: Inbox, main: Callable[[PyMailbox], None], system: Any, history: Optional[History] = None
+) -> PyMailbox:
     """A pull actor with an OS thread of its own, for code that blocks outside `recv`."""
     mailbox = PyMailbox(inbox, main, None)
     mailbox._system = weakref.ref(system)
+    mailbox._history = history
     thread = threading.Thread(target=mailbox._run, name=f"iris-actor-{inbox.pid}", daemon=True)
     thread.start()
     return mailbox

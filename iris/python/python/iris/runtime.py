@@ -40,7 +40,7 @@ _FORWARDED = (
     "link", "unlink", "watch", "supervise_with_factory", "children_count", "child_pids",
     "create_path_supervisor", "remove_path_supervisor", "path_supervisor_watch", "path_supervisor_children",
     "path_supervise_with_factory", "behavior_version", "set_release_gil_limits", "set_release_gil_strict",
-    "set_exit_on_exception", "exit", "exit_reason", "actor_count", "metrics", "actors", "prometheus",
+    "set_exit_on_exception", "exit", "exit_reason", "actor_count", "metrics", "actors", "prometheus", "time_handlers",
     "slow_handlers", "dead_letters", "on_dead_letter",
 )  # fmt: skip
 

@@ -18,8 +18,8 @@ class Child:
 
     id: str
     target: Any
-    args: tuple = ()
-    kwargs: dict = dataclasses.field(default_factory=dict)
+    args: tuple[Any, ...] = ()
+    kwargs: dict[str, Any] = dataclasses.field(default_factory=dict)
     restart: str = "permanent"
     shutdown: Optional[float] = 5.0
 
@@ -38,7 +38,7 @@ class Supervisor:
         *,
         intensity: int = 3,
         period: float = 5.0,
-        backoff: Optional[tuple] = None,
+        backoff: Optional[tuple[float, float]] = None,
     ):
         self.strategy = strategy
         self.children = list(children)
@@ -97,7 +97,7 @@ class RunningSupervisor:
                 return self._system._inner._ref(pid) or pid
         return None
 
-    def which_children(self) -> list:
+    def which_children(self) -> list[tuple[str, Optional[int], int]]:
         """(id, pid or None, restarts) in the order of starting."""
         return self._core.which_children()
 

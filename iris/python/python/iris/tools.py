@@ -15,8 +15,13 @@ import threading
 import time
 from typing import Any, Optional
 
+# What a process tells about itself or one of its actors, as JSON.
+Facts = dict[str, Any]
+
 # Seconds that a client waits for a process that does not answer.
 TIMEOUT_S = 5.0
+# Seconds without a question from `top` after which handlers are no longer timed for it.
+TIMING_S = 10.0
 # Largest answer that a client reads, in bytes.
 ANSWER_MAX = 256 * 1024 * 1024
 
@@ -55,15 +60,26 @@ def log_dead_letters(runtime: Any, logger: Optional[logging.Logger] = None, leve
 
 
 def _answer(server: socket.socket, runtime: Any) -> None:
+    server.settimeout(TIMING_S)
+    timing = False
     while True:
         try:
             client, _ = server.accept()
+        except TimeoutError:
+            if timing:
+                runtime.time_handlers(False)
+                timing = False
+            continue
         except OSError:
             return
         with client:
             try:
                 client.settimeout(TIMEOUT_S)
                 command = client.makefile("r", encoding="utf-8").readline().strip()
+                if command == "top" and not timing:
+                    # Handlers are timed only while somebody looks.
+                    runtime.time_handlers(True)
+                    timing = True
                 client.sendall(_report(runtime, command).encode())
             except OSError:
                 continue
@@ -71,7 +87,8 @@ def _answer(server: socket.socket, runtime: Any) -> None:
 
 def _report(runtime: Any, command: str) -> str:
     if command == "metrics":
-        return runtime.prometheus()
+        text: str = runtime.prometheus()
+        return text
     if command == "top":
         letters = runtime.dead_letters()
         return json.dumps({"metrics": runtime.metrics(), "actors": runtime.actors(), "dead_letters": letters,
@@ -94,29 +111,31 @@ def ask(path: str, command: str) -> str:
         return b"".join(parts).decode()
 
 
-def render(now: dict, before: dict, seconds: float, rows: int, columns: int) -> list:
+def render(now: Facts, before: Facts, seconds: float, rows: int, columns: int) -> list[str]:
     """The screen of `top`: totals, then the busiest actors as a tree under their parents."""
     metrics = now["metrics"]
-    rates = {actor["pid"]: actor["processed"] for actor in before.get("actors", ())}
+    past = {actor["pid"]: actor for actor in before.get("actors", ())}
     for actor in now["actors"]:
-        actor["rate"] = max(0.0, (actor["processed"] - rates.get(actor["pid"], actor["processed"])) / seconds)
+        then = past.get(actor["pid"], actor)
+        actor["rate"] = max(0.0, (actor["processed"] - then["processed"]) / seconds)
+        actor["load"] = max(0.0, (actor["busy"] - then["busy"]) / seconds)
     lines = [
         f"iris  actors {metrics['live']}  spawned {metrics['spawned']}  restarts {metrics['restarts']}  "
         f"failures {metrics['exits_abnormal']}  dead letters {metrics['dead_letters']}  timers {metrics['timers']}",
-        f"{'PID':<28}{'STATE':<10}{'MAILBOX':>9}{'MSG/S':>11}{'MESSAGES':>12}{'VER':>5}  NAMES",
+        f"{'PID':<28}{'STATE':<10}{'MAILBOX':>9}{'MSG/S':>11}{'MESSAGES':>12}{'HANDLER%':>10}{'RESTARTS':>9}{'VER':>5}  NAMES",
     ]
     lines += _tree(now["actors"], rows - len(lines) - 1)
     return [line[:columns] for line in lines]
 
 
-def _tree(actors: list, rows: int) -> list:
+def _tree(actors: list[Facts], rows: int) -> list[str]:
     busiest = sorted(actors, key=lambda actor: (-actor["mailbox"], -actor["rate"], actor["pid"]))[: max(rows, 0)]
     shown = {actor["pid"]: actor for actor in busiest}
-    children: dict = {}
+    children: dict[Optional[int], list[Facts]] = {}
     for actor in busiest:
         parent = actor["parent"] if actor["parent"] in shown else None
         children.setdefault(parent, []).append(actor)
-    lines: list = []
+    lines: list[str] = []
 
     def add(parent: Optional[int], depth: int) -> None:
         for actor in children.get(parent, ()):
@@ -127,12 +146,12 @@ def _tree(actors: list, rows: int) -> list:
     return lines
 
 
-def _row(actor: dict, depth: int) -> str:
+def _row(actor: Facts, depth: int) -> str:
     pid = "  " * min(depth, 6) + f"<{actor['pid'] >> 32}.{actor['pid'] & 0xFFFFFFFF}>"
     names = " ".join(actor["names"])
     return (
         f"{pid:<28}{actor['state']:<10}{actor['mailbox']:>9}{actor['rate']:>11.0f}"
-        f"{actor['processed']:>12}{actor['version']:>5}  {names}"
+        f"{actor['processed']:>12}{actor['load'] * 100:>10.1f}{actor['restarts']:>9}{actor['version']:>5}  {names}"
     )
 
 
@@ -146,7 +165,7 @@ def _find_socket(given: Optional[str]) -> str:
 
 
 def _top(path: str, interval: float, once: bool) -> int:
-    before: dict = {}
+    before: Facts = {}
     then = time.monotonic()
     while True:
         now = json.loads(ask(path, "top"))
@@ -161,7 +180,7 @@ def _top(path: str, interval: float, once: bool) -> int:
         time.sleep(interval)
 
 
-def main(arguments: list) -> int:
+def main(arguments: list[str]) -> int:
     """The command line."""
     parser = argparse.ArgumentParser(prog="python -m iris", description="Look into a running iris system.")
     parser.add_argument("command", choices=["top", "metrics"], help="live actor tree, or Prometheus text")

@@ -125,7 +125,10 @@ pub(crate) struct Pool {
     pub(crate) name: String,
     key: u64,
     index: u8,
-    base: usize,
+    /// Workers that run at the same time.
+    base: AtomicUsize,
+    /// Threads that may be started; the slots are the upper end.
+    threads_max: AtomicUsize,
     host: Arc<dyn Host>,
     injector: Injector<Job>,
     slots: Box<[OnceLock<WorkerSlot>]>,
@@ -158,7 +161,8 @@ impl Pool {
             name: options.name,
             key: NEXT_KEY.fetch_add(1, Ordering::Relaxed),
             index,
-            base: options.workers,
+            base: AtomicUsize::new(options.workers),
+            threads_max: AtomicUsize::new(slots),
             host: options.host,
             injector: Injector::new(),
             slots: (0..slots).map(|_| OnceLock::new()).collect(),
@@ -194,7 +198,7 @@ impl Pool {
     /// Makes sure that somebody will look at the queues.
     fn notify(&self, shared: &Arc<Shared>) {
         fence(Ordering::SeqCst);
-        if self.searching.load(Ordering::SeqCst) > 0 || self.active() >= self.base {
+        if self.searching.load(Ordering::SeqCst) > 0 || self.active() >= self.base() {
             return;
         }
         let sleeper = self.sleepers.lock().pop();
@@ -209,6 +213,21 @@ impl Pool {
         }
     }
 
+    fn base(&self) -> usize {
+        self.base.load(Ordering::Relaxed)
+    }
+
+    fn threads_max(&self) -> usize {
+        self.threads_max.load(Ordering::Relaxed)
+    }
+
+    /// See `Handle::set_pool_limits`.
+    pub(crate) fn set_limits(&self, workers: usize, threads_max: usize) {
+        let threads_max = threads_max.clamp(1, self.slots.len());
+        self.threads_max.store(threads_max, Ordering::Relaxed);
+        self.base.store(workers.clamp(1, threads_max), Ordering::Relaxed);
+    }
+
     /// Workers that are awake and not stuck in a handler.
     fn active(&self) -> usize {
         self.running.load(Ordering::SeqCst).saturating_sub(self.stuck.load(Ordering::SeqCst))
@@ -216,7 +235,7 @@ impl Pool {
 
     fn start_worker(&self, shared: &Arc<Shared>) {
         let claimed = self.started.fetch_update(Ordering::SeqCst, Ordering::SeqCst, |started| {
-            (started < self.slots.len()).then_some(started + 1)
+            (started < self.threads_max()).then_some(started + 1)
         });
         let Ok(id) = claimed else { return };
         let deque = Deque::new_fifo();
@@ -298,7 +317,7 @@ impl Pool {
 
     /// Whether a stand-in can take over while one more worker blocks.
     pub(crate) fn can_block(&self) -> bool {
-        !self.sleepers.lock().is_empty() || self.started.load(Ordering::SeqCst) < self.slots.len()
+        !self.sleepers.lock().is_empty() || self.started.load(Ordering::SeqCst) < self.threads_max()
     }
 
     /// Runs something that blocks on a worker, with a stand-in for the time.

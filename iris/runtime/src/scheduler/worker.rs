@@ -134,18 +134,18 @@ impl Worker<'_> {
     /// A stand-in whose principal is back lets it work alone.
     fn step_aside(&mut self) -> bool {
         let pool = self.pool;
-        if pool.active() <= pool.base || pool.closing.load(Ordering::Relaxed) {
+        if pool.active() <= pool.base() || pool.closing.load(Ordering::Relaxed) {
             return false;
         }
         let surplus = pool.running.fetch_update(Ordering::SeqCst, Ordering::SeqCst, |running| {
-            (running.saturating_sub(pool.stuck.load(Ordering::SeqCst)) > pool.base).then(|| running - 1)
+            (running.saturating_sub(pool.stuck.load(Ordering::SeqCst)) > pool.base()).then(|| running - 1)
         });
         if surplus.is_err() {
             return false;
         }
         self.drop_searching();
         pool.sleepers.lock().push(self.local.id);
-        if pool.closing.load(Ordering::SeqCst) || (pool.has_work() && pool.active() < pool.base) {
+        if pool.closing.load(Ordering::SeqCst) || (pool.has_work() && pool.active() < pool.base()) {
             self.rise();
         } else {
             self.slot.parker.park();

@@ -322,6 +322,9 @@ impl Tree {
                 if let Some(child) = self.children.get_mut(&place) {
                     crate::trace::restarted(cx.pid(), &child.spec.id);
                     child.restarts += 1;
+                    if let Some(pid) = child.pid {
+                        cx.handle().note_restarts(pid, child.restarts);
+                    }
                 }
             }
             Err(reason) => self.deferred.push_back(Deferred::Failed(place, reason)),
