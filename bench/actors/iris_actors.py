@@ -1,5 +1,5 @@
-"""W1 to W7 on iris (Python), in the protocol of bench/actors/README.md. Beyond it: W1P (100,000 pull actors all waiting in recv, then one message
-each: bytes and wake-ups), W3C (W3 on the compatible surface, with bytes) and P99 (ping-pong latency beside 100,000 actors)."""
+"""W1 to W9 on iris (Python), in the protocol of bench/actors/README.md. Beyond it: W1P (100,000 pull actors all waiting in recv, then one message
+each: bytes and wake-ups), W3C (W3 on the compatible surface, with bytes) and GIL (asking beside a Python thread that computes)."""
 
 import json
 import sys
@@ -217,7 +217,7 @@ def w1p(scale):
     return count, seconds, extra | {"stop_per_second": round(count / stopped), "wrong": 0 if report["complete"] else 1}
 
 
-def p99(scale):
+def w8(scale):
     count = int(100_000 * scale)
     system = iris.System()
     idle = population(system, count, lambda message: None)
@@ -234,22 +234,72 @@ def p99(scale):
     thread = threading.Thread(target=load)
     thread.start()
     echo = system.spawn(lambda message: message)
-    samples = []
     start = time.perf_counter()
-    for i in range(2_000):
-        then = time.perf_counter()
-        echo.ask_sync(i)
-        samples.append(time.perf_counter() - then)
+    samples = asked(echo, 2_000)
     seconds = time.perf_counter() - start
     stop.set()
     thread.join()
     system.stop()
+    return 2_000, seconds, latencies(samples, "p99_us")
+
+
+def asked(echo, count):
+    """Latencies of so many asks, or of as many as fit before `count` is true."""
+    samples = []
+    while (len(samples) < count) if isinstance(count, int) else not count():
+        then = time.perf_counter()
+        echo.ask_sync(1)
+        samples.append(time.perf_counter() - then)
+    return samples
+
+
+def latencies(samples, which):
     samples.sort()
     micros = {f"p{p}_us": round(samples[int(len(samples) * p / 100)] * 1e6, 1) for p in (50, 99)}
-    return 2_000, seconds, micros
+    micros["worst_us"] = round(samples[-1] * 1e6, 1)
+    return micros | {"latency_us": micros[which]}
 
 
-WORKLOADS = {"W1": w1, "W2": w2, "W3": w3, "W3C": w3c, "W4": w4, "W5": w5, "W6": w6, "W7": w7, "W1P": w1p, "P99": p99}
+def w9(scale):
+    system = iris.System()
+    left = [2]
+
+    def blocking(message) -> None:
+        time.sleep(message)
+        left[0] -= 1
+
+    for _ in range(2):
+        system.spawn(blocking).send(2.0 * scale)
+    echo = system.spawn(lambda message: message)
+    start = time.perf_counter()
+    samples = asked(echo, lambda: left[0] == 0)
+    seconds = time.perf_counter() - start
+    system.stop()
+    return len(samples), seconds, latencies(samples, "worst_us")
+
+
+def gil(scale):
+    system = iris.System()
+    stop = threading.Event()
+
+    def compute() -> None:
+        value = 0
+        while not stop.is_set():
+            value += 1
+
+    thread = threading.Thread(target=compute)
+    thread.start()
+    echo = system.spawn(lambda message: message)
+    start = time.perf_counter()
+    samples = asked(echo, int(200 * scale))
+    seconds = time.perf_counter() - start
+    stop.set()
+    thread.join()
+    system.stop()
+    return len(samples), seconds, latencies(samples, "p99_us")
+
+
+WORKLOADS = {"W1": w1, "W2": w2, "W3": w3, "W3C": w3c, "W4": w4, "W5": w5, "W6": w6, "W7": w7, "W8": w8, "W9": w9, "W1P": w1p, "GIL": gil}  # fmt: skip
 
 
 def main() -> int:

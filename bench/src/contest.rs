@@ -45,6 +45,8 @@ pub(crate) enum Figure {
     ReportedRate,
     /// Bytes per actor by the program's own report.
     ReportedBytes,
+    /// A latency in ms by the program's own report.
+    ReportedLatency,
 }
 
 /// One row of a suite.
@@ -74,6 +76,8 @@ struct Reported {
     ops: f64,
     seconds: f64,
     bytes_per_actor: f64,
+    #[serde(default)]
+    latency_us: f64,
     wrong: u64,
 }
 
@@ -204,6 +208,7 @@ fn sample(figure: Figure, outcome: &Outcome, clock: Clock) -> Option<f64> {
         }
         Figure::ReportedRate => reported().filter(|r| r.seconds > 0.0).map(|r| r.ops / r.seconds),
         Figure::ReportedBytes => reported().map(|r| r.bytes_per_actor),
+        Figure::ReportedLatency => reported().map(|r| r.latency_us / 1e3),
     }
 }
 

@@ -1,4 +1,4 @@
-"""W1 to W7 on asyncio: an actor is a task that awaits its own queue."""
+"""W1 to W9 on asyncio: an actor is a task that awaits its own queue."""
 
 import asyncio
 import json
@@ -162,8 +162,70 @@ async def w7(scale):
     return count, time.perf_counter() - start, {}
 
 
+async def echoing(queue: asyncio.Queue) -> None:
+    while (future := await queue.get()) is not STOP:
+        future.set_result(None)
+
+
+async def asked(queue: asyncio.Queue) -> float:
+    then = time.perf_counter()
+    future = asyncio.get_running_loop().create_future()
+    queue.put_nowait(future)
+    await future
+    return time.perf_counter() - then
+
+
+async def w8(scale):
+    count = int(100_000 * scale)
+    queues, tasks = spawn(count, Counter(1 << 60))
+    await settle(queues, tasks)
+    ended = False
+
+    async def load() -> None:
+        at = 0
+        while not ended:
+            for _ in range(50):
+                queues[at % count].put_nowait(1)
+                at += 1
+            await asyncio.sleep(0.001)
+
+    loading = asyncio.ensure_future(load())
+    echo: asyncio.Queue = asyncio.Queue()
+    serving = asyncio.ensure_future(echoing(echo))
+    start = time.perf_counter()
+    samples = sorted([await asked(echo) for _ in range(2_000)])
+    seconds = time.perf_counter() - start
+    ended = True
+    echo.put_nowait(STOP)
+    await asyncio.gather(loading, serving)
+    await stop(queues, tasks)
+    return 2_000, seconds, {"latency_us": samples[len(samples) * 99 // 100] * 1e6}
+
+
+async def w9(scale):
+    async def blocking(queue: asyncio.Queue) -> None:
+        time.sleep(await queue.get())
+
+    echo: asyncio.Queue = asyncio.Queue()
+    serving = asyncio.ensure_future(echoing(echo))
+    blocked = []
+    for _ in range(2):
+        queue: asyncio.Queue = asyncio.Queue()
+        blocked.append(asyncio.ensure_future(blocking(queue)))
+        queue.put_nowait(2.0 * scale)
+    samples = []
+    start = time.perf_counter()
+    while not samples or not all(task.done() for task in blocked):
+        samples.append(await asked(echo))
+    seconds = time.perf_counter() - start
+    echo.put_nowait(STOP)
+    await serving
+    return len(samples), seconds, {"latency_us": max(samples) * 1e6}
+
+
 def main() -> int:
-    workload = {"W1": w1, "W2": w2, "W3": w3, "W4": w4, "W5": w5, "W6": w6, "W7": w7}.get(sys.argv[1])
+    workloads = {"W1": w1, "W2": w2, "W3": w3, "W4": w4, "W5": w5, "W6": w6, "W7": w7, "W8": w8, "W9": w9}
+    workload = workloads.get(sys.argv[1])
     if workload is None:
         return 3
     ops, seconds, extra = asyncio.run(workload(float(sys.argv[2]) if len(sys.argv) > 2 else 1.0))

@@ -1,4 +1,4 @@
-//! iris's rows: the workloads W1 to W7 on our runtime and its peers. Every contestant is a program that follows the
+//! iris's rows: the workloads W1 to W9 on our runtime and its peers. Every contestant is a program that follows the
 //! protocol of `bench/actors/README.md`.
 
 use super::{Suite, invocation, wanted};
@@ -9,7 +9,7 @@ use std::env;
 use std::path::{Path, PathBuf};
 
 /// Workload, name of the row, operations at scale 1, unit.
-const WORKLOADS: [(&str, &str, u64, Unit); 7] = [
+const WORKLOADS: [(&str, &str, u64, Unit); 9] = [
     ("W1", "W1 spawn", 100_000, Unit::OperationsPerSecond),
     ("W2", "W2 one to each", 100_000, Unit::OperationsPerSecond),
     ("W3", "W3 many to one", 1_000_000, Unit::OperationsPerSecond),
@@ -17,6 +17,8 @@ const WORKLOADS: [(&str, &str, u64, Unit); 7] = [
     ("W5", "W5 swaps applied", 100_000, Unit::OperationsPerSecond),
     ("W6", "W6 idle actor", 100_000, Unit::Bytes),
     ("W7", "W7 teardown", 100_000, Unit::OperationsPerSecond),
+    ("W8", "W8 p99 under load", 2_000, Unit::Millis),
+    ("W9", "W9 worst beside blocked", 100, Unit::Millis),
 ];
 
 /// The workloads of the growth run: the ones whose time means something at a tenth of the size.
@@ -75,7 +77,11 @@ pub(crate) fn case(scratch: &Path, contestants: &[Contestant], workload: &str, f
         group: "workloads".to_owned(),
         unit,
         operations: (operations as f64 * factor) as u64,
-        figure: if unit == Unit::Bytes { Figure::ReportedBytes } else { Figure::ReportedRate },
+        figure: match unit {
+            Unit::Bytes => Figure::ReportedBytes,
+            Unit::Millis => Figure::ReportedLatency,
+            _ => Figure::ReportedRate,
+        },
         expected: Expected::Report,
         less_startup: false,
         invocations: contestants.iter().map(|c| Some(invocation(c, &arguments, scratch))).collect(),

@@ -1,18 +1,20 @@
-//! W1 to W7 on iris, in the protocol of bench/actors/README.md. Owns the workloads; prints one JSON line per run. Beside them:
+//! W1 to W9 on iris, in the protocol of bench/actors/README.md. Owns the workloads; prints one JSON line per run. Beside them:
 //! CPU, computing handlers on 1,000 actors (compare IRIS_WORKERS=1 with 2 for how throughput grows with the cores).
 #![forbid(unsafe_code)]
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use iris_runtime::{ActorRef, Behaviour, Context, Flow, Runtime};
+use iris_runtime::{ActorRef, Behaviour, Context, Flow, ReplyTo, Runtime};
 
+#[derive(Default)]
 struct Outcome {
     ops: u64,
     seconds: f64,
     bytes: u64,
     wrong: u64,
+    latency_us: f64,
 }
 
 fn resident() -> u64 {
@@ -21,7 +23,7 @@ fn resident() -> u64 {
 }
 
 fn timed(ops: u64, begin: Instant, wrong: u64) -> Outcome {
-    Outcome { ops, seconds: begin.elapsed().as_secs_f64(), bytes: 0, wrong }
+    Outcome { ops, seconds: begin.elapsed().as_secs_f64(), wrong, ..Outcome::default() }
 }
 
 /// Counts down and wakes the waiter at zero.
@@ -161,6 +163,64 @@ mod on_iris {
         timed(swaps, begin, wrong.load(Ordering::Relaxed))
     }
 
+    type Echo = ActorRef<ReplyTo<()>>;
+
+    fn echo(runtime: &Runtime) -> Option<Echo> {
+        runtime.spawn_fn(|_: &mut Context<'_, ReplyTo<()>>, reply: ReplyTo<()>| drop(reply.send(()))).ok()
+    }
+
+    /// Asks until told to end; the latencies in ascending order, in microseconds.
+    fn ask_while(echo: &Echo, mut more: impl FnMut(usize) -> bool) -> Vec<f64> {
+        let mut samples = Vec::new();
+        while more(samples.len()) {
+            let then = Instant::now();
+            if echo.ask(None, |reply| reply).is_ok() {
+                samples.push(then.elapsed().as_secs_f64() * 1e6);
+            }
+        }
+        samples.sort_by(f64::total_cmp);
+        samples
+    }
+
+    fn ping_under_load(runtime: &Runtime, count: u64) -> Outcome {
+        let others = population(runtime, count, &Countdown::new(u64::MAX));
+        let Some(echo) = echo(runtime) else { return Outcome { wrong: 1, ..Outcome::default() } };
+        let stop = AtomicBool::new(false);
+        let begin = Instant::now();
+        let samples = std::thread::scope(|scope| {
+            scope.spawn(|| {
+                for batch in others.chunks(50).cycle().take_while(|_| !stop.load(Ordering::Relaxed)) {
+                    batch.iter().for_each(|actor| drop(actor.send(1)));
+                    std::thread::sleep(Duration::from_millis(1));
+                }
+            });
+            let samples = ask_while(&echo, |asked| asked < 2_000);
+            stop.store(true, Ordering::Relaxed);
+            samples
+        });
+        let p99 = samples.get(samples.len() * 99 / 100).copied().unwrap_or_default();
+        Outcome { latency_us: p99, ..timed(samples.len() as u64, begin, 0) }
+    }
+
+    fn ping_beside_blocked(runtime: &Runtime, scale: f64) -> Outcome {
+        let left = Arc::new(AtomicU64::new(2));
+        for _ in 0..2 {
+            let left = left.clone();
+            let blocking = move |_: &mut Context<'_, u64>, ms| {
+                std::thread::sleep(Duration::from_millis(ms));
+                left.fetch_sub(1, Ordering::SeqCst);
+            };
+            if let Ok(actor) = runtime.spawn_fn(blocking) {
+                let _ = actor.send((2_000.0 * scale) as u64);
+            }
+        }
+        let Some(echo) = echo(runtime) else { return Outcome { wrong: 1, ..Outcome::default() } };
+        let begin = Instant::now();
+        let samples = ask_while(&echo, |_| left.load(Ordering::SeqCst) > 0);
+        let worst = samples.last().copied().unwrap_or_default();
+        Outcome { latency_us: worst, ..timed(samples.len() as u64, begin, 0) }
+    }
+
     pub(super) fn run(workload: &str, scale: f64, workers: Option<usize>) -> Option<Outcome> {
         let builder = Runtime::builder();
         let runtime = workers.map_or_else(Runtime::new, |workers| builder.workers(workers).build());
@@ -187,7 +247,7 @@ mod on_iris {
                 let actors = population(&runtime, count, &done);
                 let bytes = (resident() - before) / count.max(1);
                 drop(actors);
-                Outcome { ops: count, seconds: 0.0, bytes, wrong: 0 }
+                Outcome { ops: count, bytes, ..Outcome::default() }
             }
             "W7" => {
                 drop(population(&runtime, count, &done));
@@ -195,6 +255,8 @@ mod on_iris {
                 let report = runtime.stop(None, Duration::from_secs(30));
                 timed(count, begin, u64::from(!report.complete))
             }
+            "W8" => ping_under_load(&runtime, count),
+            "W9" => ping_beside_blocked(&runtime, scale),
             // CPU-bound handlers on many actors: two cores against one.
             "CPU" => {
                 let work = |_: &mut Context<'_, u64>, seed: u64| {
@@ -230,12 +292,13 @@ fn main() -> std::process::ExitCode {
     let workload = arguments.next().unwrap_or_default();
     let scale = arguments.next().and_then(|text| text.parse().ok()).unwrap_or(1.0);
     let workers = std::env::var("IRIS_WORKERS").ok().and_then(|text| text.parse().ok());
-    let Some(Outcome { ops, seconds, bytes, wrong }) = on_iris::run(&workload, scale, workers) else {
-        eprintln!("usage: iris-actors W1|W2|W3|W4|W5|W6|W7|CPU [SCALE]");
+    let Some(Outcome { ops, seconds, bytes, wrong, latency_us }) = on_iris::run(&workload, scale, workers)
+    else {
+        eprintln!("usage: iris-actors W1|W2|W3|W4|W5|W6|W7|W8|W9|CPU [SCALE]");
         return 3.into();
     };
     println!(
-        "{{\"workload\":\"{workload}\",\"ops\":{ops},\"seconds\":{seconds:.6},\"bytes_per_actor\":{bytes},\"wrong\":{wrong}}}"
+        "{{\"workload\":\"{workload}\",\"ops\":{ops},\"seconds\":{seconds:.6},\"bytes_per_actor\":{bytes},\"wrong\":{wrong},\"latency_us\":{latency_us:.1}}}"
     );
     0.into()
 }

@@ -2,6 +2,7 @@
 //! none of its threads) and never while the interpreter shuts down. Leaves the methods to `runtime`.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use iris_runtime::{Handle, Runtime};
 use pyo3::prelude::*;
@@ -14,27 +15,34 @@ pub(crate) struct Core {
     runtime: Option<Runtime>,
     pub(crate) handle: Handle,
     pub(crate) compat: Arc<Compat>,
+    idents: Arc<host::Idents>,
     process: u32,
 }
 
 impl Core {
     pub(crate) fn new() -> Arc<Self> {
-        let [python, releasing] = host::pools();
+        let idents = Arc::default();
+        let [python, releasing] = host::pools(&idents);
         let runtime = Runtime::builder().pool(python).pool(releasing).build();
         let handle = runtime.handle().clone();
         Arc::new(Self {
             runtime: Some(runtime),
             handle,
             compat: Arc::new(Compat::default()),
+            idents,
             process: std::process::id(),
         })
     }
 
-    /// Ends the actors and joins the threads, while the interpreter can still let them finish.
-    pub(crate) fn close(&self, py: Python<'_>) {
-        if let Some(runtime) = self.runtime.as_ref().filter(|_| !self.is_forked()) {
-            py.detach(|| runtime.close());
+    /// Ends the actors and joins the threads, while the interpreter can still let them finish. A thread that the interpreter's end finds
+    /// in Python is unwound by it, which no Rust frame survives; so handlers that compute for ever are interrupted.
+    pub(crate) fn close(&self, py: Python<'_>, timeout: Duration) {
+        let Some(runtime) = self.runtime.as_ref().filter(|_| !self.is_forked()) else { return };
+        self.handle.request_stop();
+        if !py.detach(|| self.handle.join(Some(timeout))) {
+            self.idents.interrupt(py);
         }
+        py.detach(|| runtime.close_within(timeout / 4));
     }
 
     /// Whether this process is a child that was forked after the runtime was made.

@@ -2,8 +2,10 @@
 //! 9 microseconds. Invariant: an executor holds the GIL only inside `hold`. Leaves slices and stand-ins to the core's scheduler.
 
 use std::cell::Cell;
+use std::sync::Arc;
 
 use iris_runtime::{Host, PoolOptions};
+use parking_lot::Mutex;
 use pyo3::prelude::*;
 
 use crate::limits::{EXECUTORS, RELEASE_GIL_THREADS};
@@ -13,12 +15,26 @@ pub(crate) const PYTHON_POOL: u8 = 1;
 /// The pool of handlers with `release_gil=True`.
 pub(crate) const RELEASE_GIL_POOL: u8 = 2;
 
+/// The identities of the threads that run Python handlers, as Python's `threading` knows them.
+#[derive(Default)]
+pub(crate) struct Idents(Mutex<Vec<std::ffi::c_long>>);
+
+impl Idents {
+    /// Raises `SystemExit` in every handler that runs: the way to end one that computes for ever. It cannot reach a handler that waits
+    /// outside Python; such a thread is left alone until the process ends.
+    pub(crate) fn interrupt(&self, py: Python<'_>) {
+        for ident in self.0.lock().iter() {
+            crate::ffi::raise_system_exit_in(py, *ident);
+        }
+    }
+}
+
 /// Holds the GIL for a slice: many actors, many messages.
-struct Executor;
+struct Executor(Arc<Idents>);
 
 impl Host for Executor {
     fn thread(&self, body: &mut dyn FnMut()) {
-        keep_thread_state(body);
+        keep_thread_state(&self.0, body);
     }
 
     fn hold(&self, body: &mut dyn FnMut()) {
@@ -28,19 +44,28 @@ impl Host for Executor {
 }
 
 /// Keeps the thread state, takes the GIL per message: for handlers that block or compute in C.
-struct Releasing;
+struct Releasing(Arc<Idents>);
 
 impl Host for Releasing {
     fn thread(&self, body: &mut dyn FnMut()) {
-        keep_thread_state(body);
+        keep_thread_state(&self.0, body);
     }
 }
 
-fn keep_thread_state(body: &mut dyn FnMut()) {
+fn keep_thread_state(idents: &Idents, body: &mut dyn FnMut()) {
     Python::try_attach(|py| {
+        let ident = own_ident(py).unwrap_or_default();
+        idents.0.lock().push(ident);
         let mut body = SendBody(body);
         py.detach(move || body.run());
+        idents.0.lock().retain(|other| *other != ident);
     });
+}
+
+fn own_ident(py: Python<'_>) -> PyResult<std::ffi::c_long> {
+    let ident: u64 = py.import("_thread")?.call_method0("get_ident")?.extract()?;
+    // The interpreter's own functions take the same bits as a signed number.
+    Ok(ident.cast_signed() as std::ffi::c_long)
 }
 
 /// The worker's own closure, run on its own thread: `detach` asks for `Send` only to keep Python objects out of it.
@@ -56,11 +81,11 @@ impl SendBody<'_> {
     }
 }
 
-pub(crate) fn pools() -> [PoolOptions; 2] {
+pub(crate) fn pools(idents: &Arc<Idents>) -> [PoolOptions; 2] {
     let mut executor = PoolOptions::new("python", EXECUTORS);
-    executor.host = std::sync::Arc::new(Executor);
+    executor.host = Arc::new(Executor(idents.clone()));
     let mut releasing = PoolOptions::new("release-gil", RELEASE_GIL_THREADS);
-    releasing.host = std::sync::Arc::new(Releasing);
+    releasing.host = Arc::new(Releasing(idents.clone()));
     [executor, releasing]
 }
 

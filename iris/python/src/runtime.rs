@@ -671,8 +671,8 @@ impl PyRuntime {
     }
 
     /// Ends the actors and the threads, for the interpreter's exit.
-    fn _close(&self, py: Python<'_>) {
-        self.core.close(py);
+    fn _close(&self, py: Python<'_>, timeout: f64) {
+        self.core.close(py, seconds(timeout));
     }
 
     /// Waits until no actor is left.

@@ -59,6 +59,27 @@ def test_release_gil_limits(runtime):
         runtime.set_release_gil_limits(0, 1)
 
 
+def test_release_gil_pool_size(runtime):
+    runtime.set_release_gil_limits(3, 2)
+    lock, now, most, left = threading.Lock(), 0, 0, 12
+
+    def handler(message):
+        nonlocal now, most, left
+        with lock:
+            now += 1
+            most = max(most, now)
+        time.sleep(0.01)
+        with lock:
+            now -= 1
+            left -= 1
+
+    for _ in range(12):
+        runtime.send(runtime.spawn(handler, release_gil=True), b"x")
+    wait_until(lambda: left == 0)
+    assert most <= 3, "two threads at a time, and one that stands in for a blocked one"
+    assert runtime.metrics()["threads"]["release-gil"] <= 3
+
+
 def hold(runtime, capacity, policy=None, target=None):
     """A bounded actor whose handler is held in its first message."""
     entered, release, got = threading.Event(), threading.Event(), []

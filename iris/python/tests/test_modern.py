@@ -325,11 +325,20 @@ def test_tools(system, tmp_path, capsys):
     ref = system.spawn(Counter, name="visible")
     ref.ask_sync(1, timeout=10)
     path = tools.serve(system, str(tmp_path / "socket"))
+    tree = iris.Supervisor(children=[iris.Child("kid", Counter, kwargs={"name": "kid"})])
+    supervisor = system.supervise(tree)
+    system.send("kid", "crash")
+    wait_until(lambda: ("kid", system.find("kid") and system.find("kid").pid, 1) in supervisor.which_children())
     assert tools.main(["top", "--once", "--socket", path]) == 0
-    assert "visible" in capsys.readouterr().out
+    top = capsys.readouterr().out
+    assert "visible" in top and "HANDLER%" in top
+    kid = next(line for line in top.splitlines() if line.endswith("kid"))
+    assert kid.startswith("  <") and kid.split()[-3] == "1", "a child under its supervisor, restarted once"
+    ref.ask_sync(1, timeout=10)
+    wait_until(lambda: any(actor["busy"] > 0 for actor in system.actors()), "a timed handler")
     assert tools.main(["metrics", "--socket", path]) == 0
     text = capsys.readouterr().out
-    assert "iris_actors 1" in text and "# TYPE iris_exits_total counter" in text
+    assert "iris_actors 3" in text and "# TYPE iris_exits_total counter" in text
     assert "unknown command" in tools.ask(path, "nonsense")
 
 

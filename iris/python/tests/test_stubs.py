@@ -1,8 +1,11 @@
-"""The stubs name what is there: every public method of the compiled classes and of `Runtime`, and nothing else."""
+"""The stubs name what is there: every public method of the compiled classes and of `Runtime`, and nothing else; and everything is typed
+strictly enough for those who check (needs mypy, as in requirements-test.txt)."""
 
 import ast
 import inspect
 import pathlib
+import subprocess
+import sys
 
 import pytest
 
@@ -32,3 +35,11 @@ def test_compiled_classes(name):
 def test_runtime():
     assert declared("runtime.pyi", "Runtime") == public(iris.Runtime)
     assert (PACKAGE / "py.typed").exists()
+
+
+def test_the_package_and_its_examples_pass_a_strict_type_check(tmp_path):
+    pytest.importorskip("mypy")
+    examples = sorted(str(path) for path in (pathlib.Path(__file__).parent.parent / "examples").glob("*.py"))
+    command = [sys.executable, "-m", "mypy", "--strict", "--cache-dir", str(tmp_path), *examples, str(PACKAGE)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stdout

@@ -195,12 +195,12 @@ impl Shared {
         false
     }
 
-    fn close_threads(&self) {
+    fn close_threads(&self, timeout: Duration) {
         let keeper = self.keeper.close();
         self.pools.iter().for_each(Pool::close);
         let own = std::thread::current().id();
         let threads = self.pools.iter().flat_map(Pool::take_threads).chain(keeper);
-        let until = Instant::now() + Duration::from_millis(DROP_TIMEOUT_MS);
+        let until = Instant::now() + timeout;
         for thread in threads.filter(|thread| thread.thread().id() != own) {
             // A thread that is stuck in a handler is left to itself: it ends when the handler returns.
             while !thread.is_finished() && Instant::now() < until {
@@ -311,12 +311,17 @@ impl Runtime {
 
     /// Ends all actors and joins all threads, as dropping does; nothing can be spawned afterwards.
     pub fn close(&self) {
+        self.close_within(Duration::from_millis(DROP_TIMEOUT_MS));
+    }
+
+    /// The same with a time for the actors to end, and again for the threads. A thread whose handler never returns is left behind.
+    pub fn close_within(&self, timeout: Duration) {
         let shared = self.handle.shared();
         shared.shut_down();
         if shared.simulation.is_none() && !shared.on_any_worker() {
-            shared.end_all(Duration::from_millis(DROP_TIMEOUT_MS));
+            shared.end_all(timeout);
         }
-        shared.close_threads();
+        shared.close_threads(timeout);
         if let Some(simulation) = &shared.simulation {
             simulation.finish(shared);
         }

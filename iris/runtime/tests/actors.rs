@@ -10,9 +10,9 @@ use iris_runtime::*;
 
 const LONG: Duration = Duration::from_secs(20);
 
-/// Miri interprets: a hundredth of the messages takes it as long as all of them take a processor.
+/// Miri interprets: a thousandth of the messages takes it longer than all of them take a processor.
 const fn scaled(count: u64) -> u64 {
-    if cfg!(miri) { count / 100 } else { count }
+    if cfg!(miri) { count / 1_000 } else { count }
 }
 
 fn wait_until(what: &str, mut done: impl FnMut() -> bool) {
@@ -55,7 +55,8 @@ fn a_flood_from_many_threads_is_handled_exactly_once() {
         }
     });
     wait_until("all messages", || sum.load(Ordering::Relaxed) == scaled(20_000) * 4);
-    assert_eq!(actor.mailbox_len(), 0);
+    // The runner's part of the count is read without synchronisation, so the last message may be counted a moment longer.
+    wait_until("an empty mailbox", || actor.mailbox_len() == 0);
 }
 
 #[test]

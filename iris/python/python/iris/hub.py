@@ -48,7 +48,9 @@ def running_mailbox() -> Any:
 class PyMailbox:
     """The mailbox of a pull actor: `recv` waits for messages in the order of their arrival."""
 
-    __slots__ = ("__weakref__", "_end", "_greenlet", "_history", "_inbox", "_main", "_passed", "_switch", "_system")
+    __slots__ = (
+        "__weakref__", "_end", "_greenlet", "_history", "_inbox", "_main", "_passed", "_prints", "_switch", "_system",
+    )  # fmt: skip
 
     def __init__(self, inbox: Inbox, main: Callable[["PyMailbox"], None], switch: Optional[Callable[[], Any]]):
         self._inbox = inbox
@@ -58,6 +60,8 @@ class PyMailbox:
         self._greenlet: Optional[_Green] = None
         self._passed: Optional[deque[Any]] = None
         self._end = 0
+        # The compatible surface prints what a pull handler raises before the actor ends.
+        self._prints = False
         self._system: Optional[weakref.ref[Any]] = None
         self._history: Optional[History] = None
 
@@ -152,6 +156,8 @@ class PyMailbox:
             pass
         except BaseException as raised:
             error = raised
+            if self._prints:
+                traceback.print_exc(file=sys.stderr)
         self._inbox.close(error)
         self._main = self._greenlet = self._switch = self._history = None
 
@@ -184,7 +190,12 @@ class Hub:
         self._thread: Optional[threading.Thread] = None
 
     def spawn(
-        self, inbox: Inbox, main: Callable[[PyMailbox], None], system: Any, history: Optional[History] = None
+        self,
+        inbox: Inbox,
+        main: Callable[[PyMailbox], Any],
+        system: Any,
+        history: Optional[History] = None,
+        prints: bool = False,
     ) -> PyMailbox:
         """Makes the actor behind an inbox of this hub's queue and lets it run."""
         if self._thread is None:
@@ -192,6 +203,7 @@ class Hub:
         mailbox = PyMailbox(inbox, main, self._switch_to_hub)
         mailbox._system = weakref.ref(system)
         mailbox._history = history
+        mailbox._prints = prints
         inbox.set_token(mailbox)
         self.queue.put(mailbox)
         return mailbox
@@ -240,16 +252,3 @@ def run_in_thread(
     thread = threading.Thread(target=mailbox._run, name=f"iris-actor-{inbox.pid}", daemon=True)
     thread.start()
     return mailbox
-
-
-def printing(handler: Callable[[PyMailbox], Any]) -> Callable[[PyMailbox], None]:
-    """The compatible surface prints what a pull handler raises before the actor ends."""
-
-    def main(mailbox: PyMailbox) -> None:
-        try:
-            handler(mailbox)
-        except Exception:
-            traceback.print_exc(file=sys.stderr)
-            raise
-
-    return main

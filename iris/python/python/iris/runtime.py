@@ -15,7 +15,7 @@ import weakref
 from typing import Any, Callable, Optional
 
 from iris._iris import PyRuntime
-from iris.hub import Hub, printing, run_in_thread
+from iris.hub import Hub, run_in_thread
 
 # Seconds that a drain may take unless told otherwise, and that actors have to end at interpreter exit.
 DRAIN_S = 30.0
@@ -89,7 +89,7 @@ class Runtime:
             raise TypeError("the handler must be callable")
         hub = self._green()
         _, inbox = self._inner._spawn_inbox(hub.queue, parent, None, True)
-        hub.spawn(inbox, printing(handler), self)
+        hub.spawn(inbox, handler, self, prints=True)
         return inbox.pid
 
     async def selective_recv(self, pid: int, matcher: Callable[[Any], Any], timeout: Optional[float] = None) -> Any:
@@ -191,8 +191,7 @@ def _stop_all() -> None:
     """At interpreter exit: executor threads must be gone before the interpreter is."""
     for runtime in list(_alive):
         if not runtime._inner._is_forked():
-            runtime._inner._stop(None, EXIT_S)
-            runtime._inner._close()
+            runtime._inner._close(EXIT_S)
             runtime._close_threads()
 
 

@@ -13,6 +13,7 @@ import socket
 import tempfile
 import threading
 import time
+import weakref
 from typing import Any, Optional
 
 # What a process tells about itself or one of its actors, as JSON.
@@ -45,7 +46,8 @@ def serve(runtime: Any, path: Optional[str] = None) -> str:
     finally:
         os.umask(mask)
     server.listen(4)
-    threading.Thread(target=_answer, args=(server, runtime), name="iris-tools", daemon=True).start()
+    arguments = (server, path, weakref.ref(runtime))
+    threading.Thread(target=_answer, args=arguments, name="iris-tools", daemon=True).start()
     return path
 
 
@@ -59,30 +61,38 @@ def log_dead_letters(runtime: Any, logger: Optional[logging.Logger] = None, leve
     runtime.on_dead_letter(told)
 
 
-def _answer(server: socket.socket, runtime: Any) -> None:
+def _answer(server: socket.socket, path: str, watched: "weakref.ref[Any]") -> None:
+    """Answers until the runtime is gone, which is noticed at the next question or pause."""
     server.settimeout(TIMING_S)
-    timing = False
-    while True:
+    alive = True
+    while alive:
         try:
-            client, _ = server.accept()
+            client: Optional[socket.socket] = server.accept()[0]
         except TimeoutError:
-            if timing:
-                runtime.time_handlers(False)
-                timing = False
-            continue
+            client = None
         except OSError:
-            return
-        with client:
-            try:
-                client.settimeout(TIMEOUT_S)
-                command = client.makefile("r", encoding="utf-8").readline().strip()
-                if command == "top" and not timing:
-                    # Handlers are timed only while somebody looks.
-                    runtime.time_handlers(True)
-                    timing = True
+            break
+        alive = _answer_one(client, watched())
+    server.close()
+    if os.path.exists(path):
+        os.unlink(path)
+
+
+def _answer_one(client: Optional[socket.socket], runtime: Any) -> bool:
+    """One question, or a pause without one. False when the runtime is gone."""
+    if client is None:
+        if runtime is not None:
+            runtime.time_handlers(False)
+        return runtime is not None
+    with client:
+        try:
+            client.settimeout(TIMEOUT_S)
+            command = client.makefile("r", encoding="utf-8").readline().strip()
+            if runtime is not None:
                 client.sendall(_report(runtime, command).encode())
-            except OSError:
-                continue
+        except OSError:
+            pass
+    return runtime is not None
 
 
 def _report(runtime: Any, command: str) -> str:
@@ -90,6 +100,8 @@ def _report(runtime: Any, command: str) -> str:
         text: str = runtime.prometheus()
         return text
     if command == "top":
+        # Handlers are timed only while somebody looks.
+        runtime.time_handlers(True)
         letters = runtime.dead_letters()
         return json.dumps({"metrics": runtime.metrics(), "actors": runtime.actors(), "dead_letters": letters,
                            "slow": runtime.slow_handlers()})  # fmt: skip
