@@ -27,6 +27,8 @@ class Room:
                     ref.send((who, text))
             case iris.Down():
                 self.members.pop(message.pid, None)
+            case _:
+                pass
         return len(self.members)
 
 
