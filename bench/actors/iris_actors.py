@@ -1,5 +1,6 @@
-"""W1 to W9 on iris (Python), in the protocol of bench/actors/README.md. Beyond it: W1P (100,000 pull actors all waiting in recv, then one message
-each: bytes and wake-ups), W3C (W3 on the compatible surface, with bytes) and GIL (asking beside a Python thread that computes)."""
+"""W1 to W9 on iris (Python), in the protocol of bench/actors/README.md. P2 and P6 print how fast
+pull actors were spawned and stopped as well. Beyond the protocol: W3C (W3 on the compatible surface, with bytes) and GIL (asking beside a Python
+thread that computes)."""
 
 import json
 import sys
@@ -188,7 +189,7 @@ def w7(scale):
     return count, seconds, {"wrong": 0 if report["complete"] else 1, "memory_kept": round(kept, 3)}
 
 
-def w1p(scale):
+def p2(scale):
     count = int(100_000 * scale)
     runtime = iris.Runtime()
     counter = Countdown(count)
@@ -299,7 +300,7 @@ def gil(scale):
     return len(samples), seconds, latencies(samples, "p99_us")
 
 
-WORKLOADS = {"W1": w1, "W2": w2, "W3": w3, "W3C": w3c, "W4": w4, "W5": w5, "W6": w6, "W7": w7, "W8": w8, "W9": w9, "W1P": w1p, "GIL": gil}  # fmt: skip
+WORKLOADS = {"W1": w1, "W2": w2, "W3": w3, "W3C": w3c, "W4": w4, "W5": w5, "W6": w6, "W7": w7, "W8": w8, "W9": w9, "P2": p2, "P6": p2, "GIL": gil}  # fmt: skip
 
 
 def main() -> int:

@@ -1,4 +1,4 @@
-//! iris's rows: the workloads W1 to W9 on our runtime and its peers. Every contestant is a program that follows the
+//! iris's rows: the workloads W1 to W9, P2 and P6 on our runtime and its peers. Every contestant is a program that follows the
 //! protocol of `bench/actors/README.md`.
 
 use super::{Suite, invocation, wanted};
@@ -9,7 +9,7 @@ use std::env;
 use std::path::{Path, PathBuf};
 
 /// Workload, name of the row, operations at scale 1, unit.
-const WORKLOADS: [(&str, &str, u64, Unit); 9] = [
+const WORKLOADS: [(&str, &str, u64, Unit); 11] = [
     ("W1", "W1 spawn", 100_000, Unit::OperationsPerSecond),
     ("W2", "W2 one to each", 100_000, Unit::OperationsPerSecond),
     ("W3", "W3 many to one", 1_000_000, Unit::OperationsPerSecond),
@@ -19,6 +19,8 @@ const WORKLOADS: [(&str, &str, u64, Unit); 9] = [
     ("W7", "W7 teardown", 100_000, Unit::OperationsPerSecond),
     ("W8", "W8 p99 under load", 2_000, Unit::Millis),
     ("W9", "W9 worst beside blocked", 100, Unit::Millis),
+    ("P2", "P2 pull one to each", 100_000, Unit::OperationsPerSecond),
+    ("P6", "P6 pull waiting actor", 100_000, Unit::Bytes),
 ];
 
 /// The workloads of the growth run: the ones whose time means something at a tenth of the size.

@@ -166,7 +166,10 @@ mod on_iris {
     type Echo = ActorRef<ReplyTo<()>>;
 
     fn echo(runtime: &Runtime) -> Option<Echo> {
-        runtime.spawn_fn(|_: &mut Context<'_, ReplyTo<()>>, reply: ReplyTo<()>| drop(reply.send(()))).ok()
+        let answer = |_: &mut Context<'_, ReplyTo<()>>, reply: ReplyTo<()>| {
+            reply.send(());
+        };
+        runtime.spawn_fn(answer).ok()
     }
 
     /// Asks until told to end; the latencies in ascending order, in microseconds.

@@ -516,7 +516,7 @@ mod loom_tests {
                 }
             });
             let mut read = Vec::new();
-            let mut run = |read: &mut Vec<u8>| {
+            let run = |read: &mut Vec<u8>| {
                 while permits.load(Ordering::SeqCst) > 0 {
                     assert_eq!(running.fetch_add(1, Ordering::SeqCst), 0, "two runners");
                     permits.fetch_sub(1, Ordering::SeqCst);
@@ -581,6 +581,57 @@ mod loom_tests {
             }
             let scheduled = killer.join().unwrap();
             assert!(seen ^ scheduled, "the wish to end was lost or acted on twice");
+        });
+    }
+
+    /// A waker that remembers that it was woken.
+    struct Bell(loom::sync::atomic::AtomicBool);
+
+    impl std::task::Wake for Bell {
+        fn wake(self: std::sync::Arc<Self>) {
+            self.0.store(true, Ordering::SeqCst);
+        }
+    }
+
+    fn bell() -> (std::sync::Arc<Bell>, Waker) {
+        let bell = std::sync::Arc::new(Bell(loom::sync::atomic::AtomicBool::new(false)));
+        (bell.clone(), Waker::from(bell))
+    }
+
+    #[test]
+    fn loom_a_pull_that_found_nothing_is_woken() {
+        loom::model(|| {
+            let mailbox: Arc<Box8> = Arc::new(Mailbox::pull_role());
+            let theirs = mailbox.clone();
+            let sender = thread::spawn(move || {
+                if let Push::Queued(Wake::Waker(waker)) = theirs.push(Envelope::User(1), Fit::Bounded, None) {
+                    waker.wake();
+                }
+            });
+            let (bell, waker) = bell();
+            let empty = matches!(mailbox.pull(Some(&waker)), Pull::Empty);
+            sender.join().unwrap();
+            assert_eq!(bell.0.load(Ordering::SeqCst), empty, "woken exactly if it had to wait");
+            assert_eq!(matches!(mailbox.pull(None), Pull::Item(_)), empty);
+        });
+    }
+
+    #[test]
+    fn loom_a_sender_that_waits_for_room_is_woken() {
+        loom::model(|| {
+            let mailbox: Arc<Box8> = Arc::new(Mailbox::push_role(()));
+            mailbox.set_bound(Some(1), Overflow::Block);
+            assert!(push(&mailbox, 1));
+            let theirs = mailbox.clone();
+            let (bell, waker) = bell();
+            let sender = thread::spawn(move || {
+                matches!(theirs.push(Envelope::User(2), Fit::Bounded, Some(&waker)), Push::Full(..))
+            });
+            let mut read = Vec::new();
+            turn(&mailbox, 100, &mut read);
+            let waited = sender.join().unwrap();
+            assert_eq!(bell.0.load(Ordering::SeqCst), waited, "woken exactly if it had to wait");
+            assert_eq!(read.first(), Some(&1));
         });
     }
 
