@@ -4,7 +4,7 @@ use crate::steps::Steps;
 use crate::workspace::Workspace;
 use crate::{conformance, corpora, python, tidy};
 
-const STEPS: usize = 9;
+const STEPS: usize = 10;
 /// Module documents lead developers to private items too; every other broken link is an error.
 const RUSTDOC_FLAGS: &str = "-D warnings -A rustdoc::private_intra_doc_links";
 
@@ -51,6 +51,10 @@ pub(crate) fn run(workspace: &Workspace, arguments: &[String]) -> Result<(), Str
             }
         }
         steps.run("tests", &mut command)?;
+        // Only an optimised build has the dispatcher that this test looks at.
+        let dispatch =
+            ["test", "--profile", "bench-dev", "--locked", "--package", "pithos-cynic", "--test", "dispatch"];
+        steps.run("dispatch", &mut workspace.cargo(&dispatch))?;
     }
     if wants("docs") {
         let mut command =

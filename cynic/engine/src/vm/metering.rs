@@ -101,6 +101,8 @@ impl Vm {
         if self.termination().is_some() {
             return Err(Abrupt::Terminate);
         }
+        // Every loop comes here, so that even an interpreter whose handlers grew the stack could not overflow it.
+        self.check_native_stack()?;
         if self.metering.cancel.as_ref().is_some_and(CancelToken::is_cancelled) {
             return Err(self.terminate(Termination::Cancelled));
         }

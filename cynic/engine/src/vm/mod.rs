@@ -156,6 +156,12 @@ impl Vm {
         }
     }
 
+    /// Whether `realm` is the current one.
+    #[inline(always)]
+    pub(crate) fn runs_in(&self, realm: Gc<Data<Realm>>) -> bool {
+        self.realm == Some(realm)
+    }
+
     pub(crate) fn try_realm(&self) -> Option<Gc<Data<Realm>>> {
         self.realm
     }

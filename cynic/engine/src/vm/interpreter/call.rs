@@ -20,44 +20,70 @@ pub(crate) fn closure_template(closure: Object) -> Gc<Data<FunctionTemplate>> {
     unsafe { Gc::from_addr(closure.inline_slot(TEMPLATE_SLOT).to_bits() as *mut Data<FunctionTemplate>) }
 }
 
-/// Pushes a frame for `template` whose callee, this and arguments are around `window` (which is the address of
-/// `this`), and returns the state at its first instruction. `None` if there is no room or a poll is due.
+/// What a new frame is made of: see [`enter`].
+#[derive(Clone, Copy)]
+pub(crate) struct Entry {
+    /// What runs.
+    pub(crate) template: Gc<Data<FunctionTemplate>>,
+    /// The address of `this`; the callee is before it, the arguments after it.
+    pub(crate) window: *mut Value,
+    /// How many arguments there are.
+    pub(crate) argument_count: u32,
+    /// The caller's register for the result.
+    pub(crate) dst: u8,
+    /// See [`frame_flags`].
+    pub(crate) flags: u8,
+    /// new.target, or undefined.
+    pub(crate) new_target: Value,
+}
+
+/// Pushes a frame above `below` and returns the state at its first instruction. `None` if there is no room, if a poll is
+/// due, or (rare, and left to [`enter`]) if the arguments must be kept apart from the parameters.
 #[inline(always)]
-pub(crate) fn enter(
-    s: State,
-    template: Gc<Data<FunctionTemplate>>,
-    window: *mut Value,
-    argument_count: u32,
-    dst: u8,
-    flags: u8,
-    new_target: Value,
-) -> Option<State> {
-    let vm = s.vm();
-    let frame = s.frame.wrapping_add(1);
-    let mut regs = window;
-    let shifted =
-        argument_count > template.parameters && template.flags & template_flags::NEEDS_ARGUMENTS != 0;
-    if shifted {
-        regs = window.wrapping_add(argument_count as usize + 2);
+pub(crate) fn enter_plain(vm: *mut Vm, below: *mut Frame, entry: Entry) -> Option<State> {
+    let template = entry.template;
+    if entry.argument_count > template.parameters && template.flags & template_flags::NEEDS_ARGUMENTS != 0 {
+        return None;
     }
+    push_frame(vm, below, entry, entry.window)
+}
+
+/// Pushes a frame above `below` and returns the state at its first instruction. `None` if there is no room or a poll is due.
+pub(crate) fn enter(vm: *mut Vm, below: *mut Frame, entry: Entry) -> Option<State> {
+    let template = entry.template;
+    if entry.argument_count <= template.parameters || template.flags & template_flags::NEEDS_ARGUMENTS == 0 {
+        return push_frame(vm, below, entry, entry.window);
+    }
+    // The parameters are copied above the arguments, so that both can be had.
+    let regs = entry.window.wrapping_add(entry.argument_count as usize + 2);
+    let state = push_frame(vm, below, entry, regs)?;
+    for i in 0..template.parameters as usize + 2 {
+        // SAFETY: the window and the new frame are below the limit.
+        unsafe { *regs.sub(1).add(i) = *entry.window.sub(1).add(i) };
+    }
+    Some(state)
+}
+
+/// Writes the frame's record; parameters without an argument become undefined.
+#[inline(always)]
+fn push_frame(vm: *mut Vm, below: *mut Frame, entry: Entry, regs: *mut Value) -> Option<State> {
+    let Entry { template, window, argument_count, dst, flags, new_target } = entry;
+    // SAFETY: the run loop owns the isolate exclusively; no other reference is live here.
+    let isolate = unsafe { &mut *vm };
+    let frame = below.wrapping_add(1);
     let end = regs.wrapping_add(template.registers as usize);
-    if end.wrapping_add(STACK_RESERVE) > vm.stack.limit()
-        || frame >= vm.interpreter.frames_end
-        || vm.budget <= 1
+    if end.wrapping_add(STACK_RESERVE) > isolate.stack.limit()
+        || frame >= isolate.interpreter.frames_end
+        || isolate.budget <= 1
     {
         return None;
     }
-    vm.budget -= 1;
+    isolate.budget -= 1;
     // SAFETY: `end` is below the limit, so every register written here exists.
     unsafe {
-        if shifted {
-            for i in 0..template.parameters as usize + 2 {
-                *regs.sub(1).add(i) = *window.sub(1).add(i);
-            }
-        } else {
-            for i in argument_count..template.parameters {
-                *regs.add(i as usize + 1) = Value::UNDEFINED;
-            }
+        for i in argument_count..template.parameters {
+            // Volatile, because a vectorised loop would cost every call more than it saves.
+            regs.add(i as usize + 1).write_volatile(Value::UNDEFINED);
         }
         frame.write(Frame {
             regs,
@@ -75,17 +101,12 @@ pub(crate) fn enter(
             template_cell: Value::cell(template),
         });
     }
-    vm.interpreter.frame = frame;
-    vm.stack.top = end;
-    Some(State { pc: template.code, regs, vm: s.vm, frame })
+    isolate.interpreter.frame = frame;
+    isolate.stack.top = end;
+    Some(State::new(template.code, regs, vm, frame))
 }
 
 impl Vm {
-    /// The state of the running frame, for entering another from native code.
-    pub(crate) fn native_state(&mut self) -> State {
-        State { pc: std::ptr::null(), regs: self.stack.top, vm: self, frame: self.interpreter.frame }
-    }
-
     /// `[[Call]]` and `[[Construct]]` of a closure from native code.
     pub(crate) fn call_closure(
         &mut self,
@@ -126,8 +147,9 @@ impl Vm {
         };
         let flags = frame_flags::ENTRY | if is_construct { frame_flags::CONSTRUCT } else { 0 };
         self.budget = self.budget.max(2);
-        let state = self.native_state();
-        let entered = enter(state, template, window, arguments.len() as u32, 0, flags, new_target);
+        let entry =
+            Entry { template, window, argument_count: arguments.len() as u32, dst: 0, flags, new_target };
+        let entered = enter(self, self.interpreter.frame, entry);
         if entered.is_none() {
             self.stack.top = top;
             return Err(self.throw_stack_overflow());

@@ -201,9 +201,9 @@ fn resume_in_realm(
     coroutine.state.set(CoroutineState::Running);
     // SAFETY: the frame was just written.
     let regs = unsafe { (*frame).regs };
-    let state = State { pc: coroutine.pc.get(), regs, vm, frame };
+    let state = State::new(coroutine.pc.get(), regs, vm, frame);
     let next = deliver(state, mode, value);
-    dispatch::run(state.resume(next));
+    dispatch::run(State::at(vm, next));
     let result = std::mem::replace(&mut vm.interpreter.exit, Ok(Value::UNDEFINED));
     vm.stack.top = top;
     result
@@ -222,7 +222,7 @@ fn deliver(s: State, mode: Mode, value: Value) -> Next {
         Op::Yield => {
             s.set(s.a(), value);
             // A return falls through to the code that leaves the function.
-            if mode == Mode::Return { s.advance(words) } else { s.jump(s.x() as i32).advance(0) }
+            if mode == Mode::Return { s.advance(words) } else { s.jump_to(s.x() as i32) }
         }
         Op::YieldDelegate => {
             s.set(s.a(), value);

@@ -1,9 +1,13 @@
 //! The two dispatchers over the opcode table.
 //!
-//! The default is a `loop { match }`. With `--cfg cynic_tail_calls` each handler becomes an `unsafe extern "C"` function that
-//! ends by calling the next one through a table: with four integer arguments and nothing live on the stack an optimising compiler
-//! turns that call into a jump, so that the machine state stays in registers and each handler has its own
-//! indirect branch. It stays behind the cfg until a test disassembles the build and finds the jumps.
+//! Where the compiler turns sibling calls into jumps (`build.rs` sets `cynic_tail_calls`), each handler becomes an
+//! `unsafe extern "C"` function that ends by calling the next one through a table: with five integer arguments and nothing
+//! live on the stack an optimising compiler makes a jump of that call, so that the machine state stays in registers and each
+//! handler has its own indirect branch. Elsewhere (debug builds, Miri, other processors) a `loop { match }` does.
+//!
+//! A handler that called instead of jumping would grow the native stack with every instruction. `tests/dispatch.rs`
+//! disassembles the handlers and finds such calls; should a build slip through, `Vm::poll_slow` looks at the stack and
+//! throws a RangeError long before its end.
 
 use super::State;
 use super::handlers;
@@ -37,7 +41,7 @@ mod by_match {
 pub(super) use by_match::run;
 
 #[cfg(cynic_tail_calls)]
-pub(super) use by_tail_calls::run;
+pub(super) use by_tail_calls::{go, run};
 
 #[cfg(cynic_tail_calls)]
 mod by_tail_calls {
@@ -46,19 +50,23 @@ mod by_tail_calls {
     use crate::vm::Vm;
     use crate::vm::interpreter::Frame;
 
-    type Entry = unsafe extern "C" fn(*const u32, *mut Value, *mut Vm, *mut Frame);
+    type Entry = unsafe extern "C" fn(*const u32, *mut Value, *mut Vm, *mut Frame, u32);
 
     macro_rules! dispatch_by_tail_calls {
         ($($name:ident $handler:ident ($($slot:ident : $kind:ident),*) $meaning:literal;)*) => {
             $(
-                pub(super) unsafe extern "C" fn $handler(pc: *const u32, regs: *mut Value, vm: *mut Vm, frame: *mut Frame) {
-                    let next = handlers::$handler(State { pc, regs, vm, frame });
-                    // SAFETY: verified code: every word reached is an opcode of the table.
-                    unsafe { (*TABLE.get_unchecked((next.word(0) & 0xff) as usize))(next.pc, next.regs, next.vm, next.frame) }
+                unsafe extern "C" fn $handler(
+                    pc: *const u32,
+                    regs: *mut Value,
+                    vm: *mut Vm,
+                    frame: *mut Frame,
+                    first: u32,
+                ) {
+                    handlers::$handler(State { pc, regs, vm, frame, first });
                 }
             )*
 
-            unsafe extern "C" fn stop(_: *const u32, _: *mut Value, _: *mut Vm, _: *mut Frame) {}
+            unsafe extern "C" fn stop(_: *const u32, _: *mut Value, _: *mut Vm, _: *mut Frame, _: u32) {}
 
             static TABLE: [Entry; 256] = {
                 let mut table: [Entry; 256] = [stop; 256];
@@ -70,16 +78,19 @@ mod by_tail_calls {
     }
     for_each_opcode!(dispatch_by_tail_calls);
 
+    /// Runs the instruction at `state`, and what follows it.
+    #[inline(always)]
+    pub(in crate::vm::interpreter) fn go(state: State) {
+        let State { pc, regs, vm, frame, first } = state;
+        // SAFETY: verified code: every word reached is an opcode of the table.
+        unsafe { (*TABLE.get_unchecked((first & 0xff) as usize))(pc, regs, vm, frame, first) }
+    }
+
     /// Runs from `state` until a halt instruction.
+    #[inline(never)]
     pub(in crate::vm::interpreter) fn run(state: State) {
-        // SAFETY: as in the handlers.
-        unsafe {
-            (*TABLE.get_unchecked((state.word(0) & 0xff) as usize))(
-                state.pc,
-                state.regs,
-                state.vm,
-                state.frame,
-            );
-        }
+        go(state);
+        // Not a tail position, so that the frame of a run loop is where the stack scan and profilers expect it.
+        std::hint::black_box(());
     }
 }

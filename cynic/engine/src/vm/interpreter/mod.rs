@@ -1,7 +1,7 @@
 //! The interpreter: frames, the run loop and native re-entry.
 //!
 //! Start reading here; `dispatch` turns the opcode table into a dispatcher, `handlers` hold the fast paths and `slow`
-//! the rest. A [`State`] is what a handler gets and returns: program counter, registers, isolate, frame.
+//! the rest. A [`State`] is what a handler gets: program counter, registers, isolate, frame.
 //!
 //! A frame is a run of registers on the isolate's register stack (callee at -1, `this` at 0, arguments from 1) and a
 //! [`Frame`] record on a separate stack. `Frame::pc` of a frame that is not running, or that is in a slow path, points
@@ -20,15 +20,20 @@ pub mod globals;
 mod handlers;
 mod slow;
 pub mod stack_trace;
+mod state;
 pub mod template;
 pub mod unwind;
 
-use crate::gc::{Data, Gc, Tracer};
+use crate::gc::Tracer;
 use crate::limits;
 use crate::value::Value;
 use crate::vm::call::ClosureHooks;
-use crate::vm::{Abrupt, JsResult, Vm};
+use crate::vm::{JsResult, Vm};
+pub(crate) use state::{Next, State, Step};
 use template::{FunctionTemplate, Ic};
+
+/// Whether instructions are dispatched by tail calls, not by a match (see `dispatch`).
+pub const TAIL_CALLS: bool = cfg!(cynic_tail_calls);
 
 /// Flags of a frame.
 pub mod frame_flags {
@@ -166,143 +171,6 @@ impl Drop for Interpreter {
     }
 }
 
-/// What a handler works on.
-#[derive(Clone, Copy)]
-pub(crate) struct State {
-    pub(crate) pc: *const u32,
-    pub(crate) regs: *mut Value,
-    pub(crate) vm: *mut Vm,
-    pub(crate) frame: *mut Frame,
-}
-
-/// Where to go on after a slow path; small enough for two machine registers.
-#[derive(Clone, Copy)]
-#[repr(C)]
-pub(crate) struct Next {
-    pub(crate) pc: *const u32,
-    pub(crate) frame: *mut Frame,
-}
-
-#[allow(clippy::mut_from_ref)]
-impl State {
-    /// The word `i` of the instruction.
-    #[inline(always)]
-    pub(crate) fn word(self, i: usize) -> u32 {
-        // SAFETY: verified code: the instruction is whole.
-        unsafe { *self.pc.add(i) }
-    }
-    #[inline(always)]
-    pub(crate) fn a(self) -> usize {
-        (self.word(0) >> 8) as usize & 0xff
-    }
-    #[inline(always)]
-    pub(crate) fn b(self) -> usize {
-        (self.word(0) >> 16) as usize & 0xff
-    }
-    #[inline(always)]
-    pub(crate) fn c(self) -> usize {
-        (self.word(0) >> 24) as usize
-    }
-    #[inline(always)]
-    pub(crate) fn x(self) -> u32 {
-        self.word(1)
-    }
-    #[inline(always)]
-    pub(crate) fn y(self) -> u32 {
-        self.word(2)
-    }
-    /// The register `i`.
-    #[inline(always)]
-    pub(crate) fn reg(self, i: usize) -> Value {
-        // SAFETY: verified code: registers are inside the frame.
-        unsafe { *self.regs.add(i) }
-    }
-    #[inline(always)]
-    pub(crate) fn set(self, i: usize, v: Value) {
-        // SAFETY: as in `reg`.
-        unsafe { *self.regs.add(i) = v }
-    }
-    #[inline(always)]
-    pub(crate) fn vm(self) -> &'static mut Vm {
-        // SAFETY: the run loop owns the isolate exclusively; no other reference is live inside a handler.
-        unsafe { &mut *self.vm }
-    }
-    #[inline(always)]
-    pub(crate) fn frame(self) -> &'static mut Frame {
-        // SAFETY: the frame is on the frame stack while its code runs.
-        unsafe { &mut *self.frame }
-    }
-    #[inline(always)]
-    pub(crate) fn ic(self) -> &'static mut Ic {
-        // SAFETY: verified code: the site exists; the template lives as long as its frame.
-        unsafe { &mut *self.frame().feedback.add(self.x() as usize) }
-    }
-    #[inline(always)]
-    pub(crate) fn constant(self, i: u32) -> Value {
-        // SAFETY: verified code: the constant exists.
-        unsafe { *self.frame().constants.add(i as usize) }
-    }
-    #[inline(always)]
-    pub(crate) fn template(self) -> &'static FunctionTemplate {
-        // SAFETY: the template lives as long as its frame.
-        unsafe { &*self.frame().template }
-    }
-    /// The same state `words` further on.
-    #[inline(always)]
-    pub(crate) fn next(self, words: usize) -> State {
-        State { pc: self.pc.wrapping_add(words), ..self }
-    }
-    /// The state at the other end of a jump.
-    #[inline(always)]
-    pub(crate) fn jump(self, distance: i32) -> State {
-        State { pc: self.pc.wrapping_offset(distance as isize), ..self }
-    }
-    #[inline(always)]
-    pub(crate) fn resume(self, next: Next) -> State {
-        // SAFETY: a slow path returns a live frame.
-        State { pc: next.pc, regs: unsafe { (*next.frame).regs }, vm: self.vm, frame: next.frame }
-    }
-    /// Records where the frame is, for stack traces and handlers.
-    #[inline(always)]
-    pub(crate) fn sync(self) {
-        self.frame().pc = self.pc.wrapping_add(1);
-    }
-    /// Going on at the instruction `words` further.
-    #[inline(always)]
-    pub(crate) fn advance(self, words: usize) -> Next {
-        Next { pc: self.pc.wrapping_add(words), frame: self.frame }
-    }
-    /// Stores the result and goes on, or unwinds.
-    #[inline(always)]
-    pub(crate) fn finish(self, words: usize, dst: usize, result: JsResult<Value>) -> Next {
-        match result {
-            Ok(value) => {
-                self.set(dst, value);
-                self.advance(words)
-            }
-            Err(abrupt) => self.unwind(abrupt),
-        }
-    }
-    /// Goes on, or unwinds.
-    #[inline(always)]
-    pub(crate) fn proceed(self, words: usize, result: JsResult<()>) -> Next {
-        match result {
-            Ok(()) => self.advance(words),
-            Err(abrupt) => self.unwind(abrupt),
-        }
-    }
-    pub(crate) fn unwind(self, abrupt: Abrupt) -> Next {
-        unwind::unwind(self.vm(), abrupt)
-    }
-    /// The template as a cell.
-    pub(crate) fn template_cell(self) -> Gc<Data<FunctionTemplate>> {
-        match crate::gc::data_of::<FunctionTemplate>(self.frame().template_cell) {
-            Some(template) => template,
-            None => unreachable!("a frame has a template"),
-        }
-    }
-}
-
 /// How the runtime core reaches the interpreter.
 pub(crate) const HOOKS: ClosureHooks = ClosureHooks {
     call: Vm::call_closure,
@@ -325,8 +193,8 @@ impl Vm {
     pub(crate) fn run(&mut self) -> JsResult<Value> {
         let frame = self.interpreter.frame;
         // SAFETY: the frame was just pushed.
-        let state = unsafe { State { pc: (*frame).pc, regs: (*frame).regs, vm: self, frame } };
-        dispatch::run(state);
+        let pc = unsafe { (*frame).pc };
+        dispatch::run(State::at(self, Next { pc, frame }));
         std::mem::replace(&mut self.interpreter.exit, Ok(Value::UNDEFINED))
     }
 }

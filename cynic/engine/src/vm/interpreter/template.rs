@@ -56,6 +56,10 @@ pub struct Ic {
     pub far_slot: u32,
     /// The epoch the far entry is valid in.
     pub epoch: u32,
+    /// How often the site has had to learn; beyond `limits::IC_MISSES_MAX` it is left as it is.
+    pub misses: u32,
+    /// Makes the size a power of two.
+    pub unused: u32,
 }
 
 impl Ic {
@@ -272,8 +276,19 @@ impl Vm {
     }
 }
 
-const EMPTY_IC: Ic =
-    Ic { key: 0, shape: 0, shape_2: 0, slot: 0, slot_2: 0, far_shape: 0, far: 0, far_slot: 0, epoch: 0 };
+const EMPTY_IC: Ic = Ic {
+    key: 0,
+    shape: 0,
+    shape_2: 0,
+    slot: 0,
+    slot_2: 0,
+    far_shape: 0,
+    far: 0,
+    far_slot: 0,
+    epoch: 0,
+    misses: 0,
+    unused: 0,
+};
 
 fn flags_of(function: &FunctionCode) -> u32 {
     use template_flags as f;

@@ -1,6 +1,7 @@
 //! Arithmetic: int32 and double inline, everything else in `slow::arithmetic`.
 
-use super::super::{State, slow};
+use super::super::state::slow;
+use super::super::{State, Step, slow};
 use super::outlined;
 use crate::ops::numeric::double_to_int32;
 use crate::value::Value;
@@ -20,7 +21,7 @@ macro_rules! arithmetic {
     ($($name:ident $name_i:ident $checked:ident $op:tt $slow:ident $slow_i:ident;)*) => {
         $(
             #[inline(always)]
-            pub(crate) fn $name(s: State) -> State {
+            pub(crate) fn $name(s: State) -> Step {
                 let (a, b) = (s.reg(s.b()), s.reg(s.c()));
                 if Value::both_int32(a, b)
                     && let Some(r) = a.int32_unchecked().$checked(b.int32_unchecked())
@@ -32,11 +33,11 @@ macro_rules! arithmetic {
                     s.set(s.a(), Value::double(x $op y));
                     return s.next(1);
                 }
-                s.resume(slow::arithmetic::$slow(s.pc, s.regs, s.vm, s.frame))
+                slow!(s, slow::arithmetic::$slow)
             }
 
             #[inline(always)]
-            pub(crate) fn $name_i(s: State) -> State {
+            pub(crate) fn $name_i(s: State) -> Step {
                 let a = s.reg(s.b());
                 let i = s.x() as i32;
                 if a.is_int32()
@@ -49,7 +50,7 @@ macro_rules! arithmetic {
                     s.set(s.a(), Value::double(number(a) $op f64::from(i)));
                     return s.next(2);
                 }
-                s.resume(slow::arithmetic::$slow_i(s.pc, s.regs, s.vm, s.frame))
+                slow!(s, slow::arithmetic::$slow_i)
             }
         )*
     };
@@ -68,7 +69,7 @@ fn int_product(a: i32, b: i32) -> Option<i32> {
 }
 
 #[inline(always)]
-pub(crate) fn mul(s: State) -> State {
+pub(crate) fn mul(s: State) -> Step {
     let (a, b) = (s.reg(s.b()), s.reg(s.c()));
     if Value::both_int32(a, b)
         && let Some(r) = int_product(a.int32_unchecked(), b.int32_unchecked())
@@ -80,11 +81,11 @@ pub(crate) fn mul(s: State) -> State {
         s.set(s.a(), Value::double(x * y));
         return s.next(1);
     }
-    s.resume(slow::arithmetic::mul(s.pc, s.regs, s.vm, s.frame))
+    slow!(s, slow::arithmetic::mul)
 }
 
 #[inline(always)]
-pub(crate) fn mul_i(s: State) -> State {
+pub(crate) fn mul_i(s: State) -> Step {
     let a = s.reg(s.b());
     let i = s.x() as i32;
     if a.is_int32()
@@ -97,16 +98,16 @@ pub(crate) fn mul_i(s: State) -> State {
         s.set(s.a(), Value::double(number(a) * f64::from(i)));
         return s.next(2);
     }
-    s.resume(slow::arithmetic::mul_i(s.pc, s.regs, s.vm, s.frame))
+    slow!(s, slow::arithmetic::mul_i)
 }
 
 #[inline(always)]
-pub(crate) fn div(s: State) -> State {
+pub(crate) fn div(s: State) -> Step {
     if let Some((x, y)) = doubles(s.reg(s.b()), s.reg(s.c())) {
         s.set(s.a(), Value::number(x / y));
         return s.next(1);
     }
-    s.resume(slow::arithmetic::div(s.pc, s.regs, s.vm, s.frame))
+    slow!(s, slow::arithmetic::div)
 }
 
 /// The int32 remainder, where it is one.
@@ -116,7 +117,7 @@ fn int_remainder(a: i32, b: i32) -> Option<i32> {
 }
 
 #[inline(always)]
-pub(crate) fn modulo(s: State) -> State {
+pub(crate) fn modulo(s: State) -> Step {
     let (a, b) = (s.reg(s.b()), s.reg(s.c()));
     if Value::both_int32(a, b)
         && let Some(r) = int_remainder(a.int32_unchecked(), b.int32_unchecked())
@@ -124,11 +125,11 @@ pub(crate) fn modulo(s: State) -> State {
         s.set(s.a(), Value::int32(r));
         return s.next(1);
     }
-    s.resume(slow::arithmetic::modulo(s.pc, s.regs, s.vm, s.frame))
+    slow!(s, slow::arithmetic::modulo)
 }
 
 #[inline(always)]
-pub(crate) fn mod_i(s: State) -> State {
+pub(crate) fn mod_i(s: State) -> Step {
     let a = s.reg(s.b());
     if a.is_int32()
         && let Some(r) = int_remainder(a.int32_unchecked(), s.x() as i32)
@@ -136,7 +137,7 @@ pub(crate) fn mod_i(s: State) -> State {
         s.set(s.a(), Value::int32(r));
         return s.next(2);
     }
-    s.resume(slow::arithmetic::mod_i(s.pc, s.regs, s.vm, s.frame))
+    slow!(s, slow::arithmetic::mod_i)
 }
 
 /// An operand of a bitwise operator, if it is a number.
@@ -155,22 +156,22 @@ macro_rules! bitwise {
     ($($name:ident $name_i:ident |$a:ident, $b:ident| $result:expr, $slow:ident $slow_i:ident;)*) => {
         $(
             #[inline(always)]
-            pub(crate) fn $name(s: State) -> State {
+            pub(crate) fn $name(s: State) -> Step {
                 if let (Some($a), Some($b)) = (int_operand(s.reg(s.b())), int_operand(s.reg(s.c()))) {
                     s.set(s.a(), $result);
                     return s.next(1);
                 }
-                s.resume(slow::arithmetic::$slow(s.pc, s.regs, s.vm, s.frame))
+                slow!(s, slow::arithmetic::$slow)
             }
 
             #[inline(always)]
-            pub(crate) fn $name_i(s: State) -> State {
+            pub(crate) fn $name_i(s: State) -> Step {
                 let $b = s.x() as i32;
                 if let Some($a) = int_operand(s.reg(s.b())) {
                     s.set(s.a(), $result);
                     return s.next(2);
                 }
-                s.resume(slow::arithmetic::$slow_i(s.pc, s.regs, s.vm, s.frame))
+                slow!(s, slow::arithmetic::$slow_i)
             }
         )*
     };
@@ -191,7 +192,7 @@ bitwise! {
 }
 
 #[inline(always)]
-pub(crate) fn inc(s: State) -> State {
+pub(crate) fn inc(s: State) -> Step {
     let v = s.reg(s.b());
     if v.is_int32()
         && let Some(r) = v.int32_unchecked().checked_add(1)
@@ -199,11 +200,11 @@ pub(crate) fn inc(s: State) -> State {
         s.set(s.a(), Value::int32(r));
         return s.next(1);
     }
-    s.resume(slow::arithmetic::inc(s.pc, s.regs, s.vm, s.frame))
+    slow!(s, slow::arithmetic::inc)
 }
 
 #[inline(always)]
-pub(crate) fn dec(s: State) -> State {
+pub(crate) fn dec(s: State) -> Step {
     let v = s.reg(s.b());
     if v.is_int32()
         && let Some(r) = v.int32_unchecked().checked_sub(1)
@@ -211,36 +212,36 @@ pub(crate) fn dec(s: State) -> State {
         s.set(s.a(), Value::int32(r));
         return s.next(1);
     }
-    s.resume(slow::arithmetic::dec(s.pc, s.regs, s.vm, s.frame))
+    slow!(s, slow::arithmetic::dec)
 }
 
 #[inline(always)]
-pub(crate) fn neg(s: State) -> State {
+pub(crate) fn neg(s: State) -> Step {
     let v = s.reg(s.b());
     if v.is_number() {
         s.set(s.a(), Value::number(-number(v)));
         return s.next(1);
     }
-    s.resume(slow::arithmetic::neg(s.pc, s.regs, s.vm, s.frame))
+    slow!(s, slow::arithmetic::neg)
 }
 
 #[inline(always)]
-pub(crate) fn bit_not(s: State) -> State {
+pub(crate) fn bit_not(s: State) -> Step {
     if let Some(i) = int_operand(s.reg(s.b())) {
         s.set(s.a(), Value::int32(!i));
         return s.next(1);
     }
-    s.resume(slow::arithmetic::bit_not(s.pc, s.regs, s.vm, s.frame))
+    slow!(s, slow::arithmetic::bit_not)
 }
 
 #[inline(always)]
-pub(crate) fn not(s: State) -> State {
+pub(crate) fn not(s: State) -> Step {
     s.set(s.a(), Value::bool(!s.reg(s.b()).to_boolean()));
     s.next(1)
 }
 
 #[inline(always)]
-pub(crate) fn type_of(s: State) -> State {
+pub(crate) fn type_of(s: State) -> Step {
     s.set(s.a(), Value::string(s.reg(s.b()).type_of()));
     s.next(1)
 }
@@ -249,13 +250,13 @@ macro_rules! conversions {
     ($($name:ident |$v:ident| $done:expr, $slow:ident;)*) => {
         $(
             #[inline(always)]
-            pub(crate) fn $name(s: State) -> State {
+            pub(crate) fn $name(s: State) -> Step {
                 let $v = s.reg(s.b());
                 if $done {
                     s.set(s.a(), $v);
                     return s.next(1);
                 }
-                s.resume(slow::arithmetic::$slow(s.pc, s.regs, s.vm, s.frame))
+                slow!(s, slow::arithmetic::$slow)
             }
         )*
     };

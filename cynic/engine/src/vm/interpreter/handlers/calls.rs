@@ -1,54 +1,68 @@
 //! Calls and returns.
 
-use super::super::call::{closure_template, enter};
+use super::super::call::{Entry, closure_template, enter_plain};
+use super::super::state::slow;
 use super::super::template::template_flags;
-use super::super::{State, frame_flags, slow};
+use super::super::{State, Step, frame_flags, slow};
 use super::outlined;
 use super::properties::is_closure;
 use crate::value::Value;
 
 #[inline(always)]
-pub(crate) fn call(s: State) -> State {
+pub(crate) fn call(s: State) -> Step {
     let base = s.b();
     let callee = s.reg(base);
     if is_closure(callee) {
         let template = closure_template(callee.object_unchecked());
-        if template.flags & template_flags::CLASS_CONSTRUCTOR == 0 && template.realm == s.vm().realm() {
-            // SAFETY: verified code: the window is inside the frame.
-            let window = s.regs.wrapping_add(base + 1);
+        if template.flags & template_flags::CLASS_CONSTRUCTOR == 0 && s.vm().runs_in(template.realm) {
             s.frame().pc = s.pc.wrapping_add(1);
-            let state = enter(s, template, window, s.c() as u32, s.a() as u8, 0, Value::UNDEFINED);
-            if let Some(state) = state {
-                return state;
+            let entry = Entry {
+                template,
+                window: s.regs.wrapping_add(base + 1),
+                argument_count: s.c() as u32,
+                dst: s.a() as u8,
+                flags: 0,
+                new_target: Value::UNDEFINED,
+            };
+            if let Some(state) = enter_plain(s.vm, s.frame, entry) {
+                return state.go();
             }
         }
     }
-    s.resume(slow::calls::call(s.pc, s.regs, s.vm, s.frame))
+    slow!(s, slow::calls::call)
 }
 
 #[inline(always)]
-pub(crate) fn ret(s: State) -> State {
+pub(crate) fn ret(s: State) -> Step {
     let value = s.reg(s.a());
-    return_value(s, value)
-}
-
-#[inline(always)]
-pub(crate) fn ret_undefined(s: State) -> State {
-    return_value(s, Value::UNDEFINED)
-}
-
-#[inline(always)]
-fn return_value(s: State, value: Value) -> State {
-    let frame = s.frame();
-    let mut value = value;
-    if frame.flags != 0 {
-        if frame.flags != frame_flags::CONSTRUCT {
-            return s.resume(slow::calls::return_slow(s.vm, s.frame, value));
-        }
-        if !value.is_object() {
-            value = s.reg(0);
-        }
+    let flags = s.frame().flags;
+    if flags == 0 {
+        return return_value(s, value);
     }
+    if flags == frame_flags::CONSTRUCT {
+        let value = if value.is_object() { value } else { s.reg(0) };
+        return return_value(s, value);
+    }
+    slow!(s, slow::calls::ret)
+}
+
+#[inline(always)]
+pub(crate) fn ret_undefined(s: State) -> Step {
+    let flags = s.frame().flags;
+    if flags == 0 {
+        return return_value(s, Value::UNDEFINED);
+    }
+    if flags == frame_flags::CONSTRUCT {
+        let this = s.reg(0);
+        return return_value(s, this);
+    }
+    slow!(s, slow::calls::ret_undefined)
+}
+
+/// Returns to the frame below, which is bytecode's.
+#[inline(always)]
+fn return_value(s: State, value: Value) -> Step {
+    let dst = s.frame().dst as usize;
     let caller = s.frame.wrapping_sub(1);
     let vm = s.vm();
     vm.interpreter.frame = caller;
@@ -56,20 +70,20 @@ fn return_value(s: State, value: Value) -> State {
     unsafe {
         vm.stack.top = (*caller).end;
         let regs = (*caller).regs;
-        *regs.add(frame.dst as usize) = value;
-        State { pc: (*caller).pc, regs, vm: s.vm, frame: caller }
+        *regs.add(dst) = value;
+        State::new((*caller).pc, regs, s.vm, caller).go()
     }
 }
 
 #[inline(always)]
-pub(crate) fn get_function(s: State) -> State {
+pub(crate) fn get_function(s: State) -> Step {
     // SAFETY: the callee is below register 0.
     s.set(s.a(), unsafe { *s.regs.sub(1) });
     s.next(1)
 }
 
 #[inline(always)]
-pub(crate) fn get_new_target(s: State) -> State {
+pub(crate) fn get_new_target(s: State) -> Step {
     s.set(s.a(), s.frame().new_target);
     s.next(1)
 }

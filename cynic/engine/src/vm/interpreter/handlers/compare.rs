@@ -1,6 +1,7 @@
 //! Comparisons, as values and fused with branches.
 
-use super::super::{State, slow};
+use super::super::state::slow;
+use super::super::{State, Step, slow};
 use super::arithmetic::number;
 use super::control::branch_to;
 use super::outlined;
@@ -11,47 +12,47 @@ macro_rules! relations {
     ($($name:ident $branch:ident $branch_not:ident $branch_i:ident $branch_not_i:ident $op:tt $slow:ident;)*) => {
         $(
             #[inline(always)]
-            pub(crate) fn $name(s: State) -> State {
+            pub(crate) fn $name(s: State) -> Step {
                 let (a, b) = (s.reg(s.b()), s.reg(s.c()));
                 let result = if Value::both_int32(a, b) {
                     a.int32_unchecked() $op b.int32_unchecked()
                 } else if a.is_number() && b.is_number() {
                     number(a) $op number(b)
                 } else {
-                    return s.resume(slow::compare::$slow(s.pc, s.regs, s.vm, s.frame));
+                    return slow!(s, slow::compare::$slow);
                 };
                 s.set(s.a(), Value::bool(result));
                 s.next(1)
             }
 
             #[inline(always)]
-            pub(crate) fn $branch(s: State) -> State {
+            pub(crate) fn $branch(s: State) -> Step {
                 let (a, b) = (s.reg(s.a()), s.reg(s.b()));
                 let result = if Value::both_int32(a, b) {
                     a.int32_unchecked() $op b.int32_unchecked()
                 } else if a.is_number() && b.is_number() {
                     number(a) $op number(b)
                 } else {
-                    return s.resume(slow::compare::$branch(s.pc, s.regs, s.vm, s.frame));
+                    return slow!(s, slow::compare::$branch);
                 };
                 branch_to(s, result, 2)
             }
 
             #[inline(always)]
-            pub(crate) fn $branch_not(s: State) -> State {
+            pub(crate) fn $branch_not(s: State) -> Step {
                 let (a, b) = (s.reg(s.a()), s.reg(s.b()));
                 let result = if Value::both_int32(a, b) {
                     a.int32_unchecked() $op b.int32_unchecked()
                 } else if a.is_number() && b.is_number() {
                     number(a) $op number(b)
                 } else {
-                    return s.resume(slow::compare::$branch_not(s.pc, s.regs, s.vm, s.frame));
+                    return slow!(s, slow::compare::$branch_not);
                 };
                 branch_to(s, !result, 2)
             }
 
             #[inline(always)]
-            pub(crate) fn $branch_i(s: State) -> State {
+            pub(crate) fn $branch_i(s: State) -> Step {
                 let a = s.reg(s.a());
                 let i = s.y() as i32;
                 let result = if a.is_int32() {
@@ -59,13 +60,13 @@ macro_rules! relations {
                 } else if a.is_number() {
                     a.double_unchecked() $op f64::from(i)
                 } else {
-                    return s.resume(slow::compare::$branch_i(s.pc, s.regs, s.vm, s.frame));
+                    return slow!(s, slow::compare::$branch_i);
                 };
                 branch_to(s, result, 3)
             }
 
             #[inline(always)]
-            pub(crate) fn $branch_not_i(s: State) -> State {
+            pub(crate) fn $branch_not_i(s: State) -> Step {
                 let a = s.reg(s.a());
                 let i = s.y() as i32;
                 let result = if a.is_int32() {
@@ -73,7 +74,7 @@ macro_rules! relations {
                 } else if a.is_number() {
                     a.double_unchecked() $op f64::from(i)
                 } else {
-                    return s.resume(slow::compare::$branch_not_i(s.pc, s.regs, s.vm, s.frame));
+                    return slow!(s, slow::compare::$branch_not_i);
                 };
                 branch_to(s, !result, 3)
             }
@@ -111,21 +112,21 @@ macro_rules! equality {
     ($($name:ident $branch:ident $negate:literal $slow:ident $slow_branch:ident;)*) => {
         $(
             #[inline(always)]
-            pub(crate) fn $name(s: State) -> State {
+            pub(crate) fn $name(s: State) -> Step {
                 match strictly_equal(s.reg(s.b()), s.reg(s.c())) {
                     Some(equal) => {
                         s.set(s.a(), Value::bool(equal != $negate));
                         s.next(1)
                     }
-                    None => s.resume(slow::compare::$slow(s.pc, s.regs, s.vm, s.frame)),
+                    None => slow!(s, slow::compare::$slow),
                 }
             }
 
             #[inline(always)]
-            pub(crate) fn $branch(s: State) -> State {
+            pub(crate) fn $branch(s: State) -> Step {
                 match strictly_equal(s.reg(s.a()), s.reg(s.b())) {
                     Some(equal) => branch_to(s, equal != $negate, 2),
-                    None => s.resume(slow::compare::$slow_branch(s.pc, s.regs, s.vm, s.frame)),
+                    None => slow!(s, slow::compare::$slow_branch),
                 }
             }
         )*
@@ -147,12 +148,12 @@ fn equals_int(a: Value, i: i32) -> bool {
 }
 
 #[inline(always)]
-pub(crate) fn j_strict_eq_i(s: State) -> State {
+pub(crate) fn j_strict_eq_i(s: State) -> Step {
     branch_to(s, equals_int(s.reg(s.a()), s.y() as i32), 3)
 }
 
 #[inline(always)]
-pub(crate) fn j_strict_ne_i(s: State) -> State {
+pub(crate) fn j_strict_ne_i(s: State) -> Step {
     branch_to(s, !equals_int(s.reg(s.a()), s.y() as i32), 3)
 }
 

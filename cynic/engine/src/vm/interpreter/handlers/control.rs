@@ -1,11 +1,12 @@
 //! Jumps. A backward jump is a step: it polls.
 
-use super::super::{State, slow};
+use super::super::state::slow;
+use super::super::{State, Step, slow};
 use crate::value::Value;
 
 /// Jumps by operand x if `taken`; else goes on after the instruction's `words`.
 #[inline(always)]
-pub(super) fn branch_to(s: State, taken: bool, words: usize) -> State {
+pub(super) fn branch_to(s: State, taken: bool, words: usize) -> Step {
     if !taken {
         return s.next(words);
     }
@@ -14,7 +15,7 @@ pub(super) fn branch_to(s: State, taken: bool, words: usize) -> State {
     if distance <= 0 {
         let vm = s.vm();
         if vm.budget <= 1 {
-            return s.resume(slow::poll_jump(s.pc, s.regs, s.vm, s.frame));
+            return slow!(s, slow::poll_jump);
         }
         vm.budget -= 1;
     }
@@ -22,12 +23,12 @@ pub(super) fn branch_to(s: State, taken: bool, words: usize) -> State {
 }
 
 #[inline(always)]
-pub(crate) fn jump(s: State) -> State {
+pub(crate) fn jump(s: State) -> Step {
     let distance = (s.word(0) as i32) >> 8;
     if distance <= 0 {
         let vm = s.vm();
         if vm.budget <= 1 {
-            return s.resume(slow::poll_long_jump(s.pc, s.regs, s.vm, s.frame));
+            return slow!(s, slow::poll_long_jump);
         }
         vm.budget -= 1;
     }
@@ -38,7 +39,7 @@ macro_rules! tests {
     ($($name:ident |$v:ident| $test:expr;)*) => {
         $(
             #[inline(always)]
-            pub(crate) fn $name(s: State) -> State {
+            pub(crate) fn $name(s: State) -> Step {
                 let $v = s.reg(s.a());
                 branch_to(s, $test, 2)
             }

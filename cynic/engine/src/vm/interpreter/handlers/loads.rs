@@ -1,25 +1,27 @@
 //! Loads, moves, scopes and globals.
 
-use super::super::{State, slow};
+use super::super::state::slow;
+use super::super::{State, Step, slow};
 use super::outlined;
 use crate::gc::{Gc, ValueArray};
 use crate::value::Value;
 
 #[inline(always)]
-pub(crate) fn nop(s: State) -> State {
+pub(crate) fn nop(s: State) -> Step {
     s.next(1)
 }
 
+/// Never run: both dispatchers stop before it.
 #[inline(always)]
-pub(crate) fn halt(s: State) -> State {
-    s
+pub(crate) fn halt(s: State) -> Step {
+    s.next(1)
 }
 
 macro_rules! loads {
     ($($name:ident $value:expr;)*) => {
         $(
             #[inline(always)]
-            pub(crate) fn $name(s: State) -> State {
+            pub(crate) fn $name(s: State) -> Step {
                 s.set(s.a(), $value);
                 s.next(1)
             }
@@ -36,19 +38,19 @@ loads! {
 }
 
 #[inline(always)]
-pub(crate) fn load_int(s: State) -> State {
+pub(crate) fn load_int(s: State) -> Step {
     s.set(s.a(), Value::int32((s.word(0) as i32) >> 16));
     s.next(1)
 }
 
 #[inline(always)]
-pub(crate) fn load_const(s: State) -> State {
+pub(crate) fn load_const(s: State) -> Step {
     s.set(s.a(), s.constant(s.x()));
     s.next(2)
 }
 
 #[inline(always)]
-pub(crate) fn mov(s: State) -> State {
+pub(crate) fn mov(s: State) -> Step {
     s.set(s.a(), s.reg(s.b()));
     s.next(1)
 }
@@ -72,39 +74,39 @@ fn scope_above(s: State) -> Gc<ValueArray> {
 }
 
 #[inline(always)]
-pub(crate) fn get_env(s: State) -> State {
+pub(crate) fn get_env(s: State) -> Step {
     s.set(s.a(), slow::scopes::captured_scope(s));
     s.next(1)
 }
 
 #[inline(always)]
-pub(crate) fn get_slot(s: State) -> State {
+pub(crate) fn get_slot(s: State) -> Step {
     // SAFETY: the compiler sized the scope for its slots.
     s.set(s.a(), unsafe { scope(s.reg(s.b())).get_unchecked(s.c() as u32 + 1) });
     s.next(1)
 }
 
 #[inline(always)]
-pub(crate) fn set_slot(s: State) -> State {
+pub(crate) fn set_slot(s: State) -> Step {
     scope(s.reg(s.b())).set(s.c() as u32 + 1, s.reg(s.a()));
     s.next(1)
 }
 
 #[inline(always)]
-pub(crate) fn get_slot_up(s: State) -> State {
+pub(crate) fn get_slot_up(s: State) -> Step {
     // SAFETY: as in `get_slot`.
     s.set(s.a(), unsafe { scope_above(s).get_unchecked(s.x() + 1) });
     s.next(2)
 }
 
 #[inline(always)]
-pub(crate) fn set_slot_up(s: State) -> State {
+pub(crate) fn set_slot_up(s: State) -> Step {
     scope_above(s).set(s.x() + 1, s.reg(s.a()));
     s.next(2)
 }
 
 #[inline(always)]
-pub(crate) fn get_cell(s: State) -> State {
+pub(crate) fn get_cell(s: State) -> Step {
     // SAFETY: as in `get_slot`; linking filled the slot with a cell, a one-slot array.
     let cell = scope(unsafe { scope_above(s).get_unchecked(s.x() + 1) });
     // SAFETY: the cell has one value.
@@ -113,7 +115,7 @@ pub(crate) fn get_cell(s: State) -> State {
 }
 
 #[inline(always)]
-pub(crate) fn set_cell(s: State) -> State {
+pub(crate) fn set_cell(s: State) -> Step {
     // SAFETY: as in `get_cell`.
     let cell = scope(unsafe { scope_above(s).get_unchecked(s.x() + 1) });
     cell.set(0, s.reg(s.a()));
@@ -121,32 +123,32 @@ pub(crate) fn set_cell(s: State) -> State {
 }
 
 #[inline(always)]
-pub(crate) fn check_tdz(s: State) -> State {
+pub(crate) fn check_tdz(s: State) -> Step {
     if s.reg(s.a()).is_empty() {
-        return s.resume(slow::scopes::throw_tdz(s.pc, s.regs, s.vm, s.frame));
+        return slow!(s, slow::scopes::throw_tdz);
     }
     s.next(2)
 }
 
 #[inline(always)]
-pub(crate) fn check_this(s: State) -> State {
+pub(crate) fn check_this(s: State) -> Step {
     if s.reg(s.a()).is_empty() {
-        return s.resume(slow::scopes::throw_unbound_this(s.pc, s.regs, s.vm, s.frame));
+        return slow!(s, slow::scopes::throw_unbound_this);
     }
     s.next(1)
 }
 
 #[inline(always)]
-pub(crate) fn check_unbound(s: State) -> State {
+pub(crate) fn check_unbound(s: State) -> Step {
     if !s.reg(s.a()).is_empty() {
-        return s.resume(slow::scopes::throw_bound_this(s.pc, s.regs, s.vm, s.frame));
+        return slow!(s, slow::scopes::throw_bound_this);
     }
     s.next(1)
 }
 
 /// The value of a global whose binding cell or property the site knows.
 #[inline(always)]
-pub(crate) fn get_global(s: State) -> State {
+pub(crate) fn get_global(s: State) -> Step {
     let ic = s.ic();
     if ic.far != 0 {
         // SAFETY: at a global site `far` is a binding cell, a one-slot array that the cache keeps alive.
@@ -162,11 +164,11 @@ pub(crate) fn get_global(s: State) -> State {
             return s.next(2);
         }
     }
-    s.resume(slow::scopes::get_global(s.pc, s.regs, s.vm, s.frame))
+    slow!(s, slow::scopes::get_global)
 }
 
 #[inline(always)]
-pub(crate) fn set_global(s: State) -> State {
+pub(crate) fn set_global(s: State) -> Step {
     let ic = s.ic();
     if ic.far != 0 {
         // SAFETY: as in `get_global`.
@@ -183,7 +185,7 @@ pub(crate) fn set_global(s: State) -> State {
             return s.next(2);
         }
     }
-    s.resume(slow::scopes::set_global(s.pc, s.regs, s.vm, s.frame))
+    slow!(s, slow::scopes::set_global)
 }
 
 outlined! {

@@ -1,8 +1,8 @@
 //! Fast paths of the instructions, one small function each, named in the opcode table.
 //!
-//! A handler takes a [`State`](super::State) and returns the next one. It does the common case inline and calls a
-//! function of `slow` for everything else; it must not hold anything that needs dropping, or an address of a local,
-//! when it ends, or the tail-calling dispatcher degrades to calls.
+//! A handler takes a [`State`](super::State) and ends with a [`Step`](super::Step). It does the common case inline and leaves by
+//! `slow!` for everything else; it must not hold anything that needs dropping, or an address of a local, when it ends,
+//! or the tail-calling dispatcher degrades to calls (`tests/dispatch.rs` finds that).
 
 mod allocation;
 mod arithmetic;
@@ -27,8 +27,8 @@ macro_rules! outlined {
     ($($name:ident => $slow:path;)*) => {
         $(
             #[inline(always)]
-            pub(crate) fn $name(s: super::super::State) -> super::super::State {
-                s.resume($slow(s.pc, s.regs, s.vm, s.frame))
+            pub(crate) fn $name(s: super::super::State) -> super::super::Step {
+                super::super::State::at(s.vm, $slow(s.pc, s.regs, s.vm, s.frame)).go()
             }
         )*
     };

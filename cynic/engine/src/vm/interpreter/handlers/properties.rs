@@ -1,6 +1,7 @@
 //! Property access through inline caches, and elements.
 
-use super::super::{State, slow};
+use super::super::state::slow;
+use super::super::{State, Step, slow};
 use super::outlined;
 use crate::gc::CellKind;
 use crate::object::ObjectKind;
@@ -35,27 +36,27 @@ fn cached(s: State, v: Value) -> Option<Value> {
 }
 
 #[inline(always)]
-pub(crate) fn get_prop(s: State) -> State {
+pub(crate) fn get_prop(s: State) -> Step {
     if let Some(value) = cached(s, s.reg(s.b())) {
         s.set(s.a(), value);
         return s.next(2);
     }
-    s.resume(slow::properties::get_prop(s.pc, s.regs, s.vm, s.frame))
+    slow!(s, slow::properties::get_prop)
 }
 
 #[inline(always)]
-pub(crate) fn get_method(s: State) -> State {
+pub(crate) fn get_method(s: State) -> Step {
     let object = s.reg(s.b());
     if let Some(value) = cached(s, object) {
         s.set(s.a(), value);
         s.set(s.a() + 1, object);
         return s.next(2);
     }
-    s.resume(slow::properties::get_method(s.pc, s.regs, s.vm, s.frame))
+    slow!(s, slow::properties::get_method)
 }
 
 #[inline(always)]
-pub(crate) fn get_length(s: State) -> State {
+pub(crate) fn get_length(s: State) -> Step {
     let v = s.reg(s.b());
     if let Some(header) = v.cell_header() {
         if header.kind() == CellKind::Object {
@@ -70,11 +71,11 @@ pub(crate) fn get_length(s: State) -> State {
             return s.next(2);
         }
     }
-    s.resume(slow::properties::get_prop(s.pc, s.regs, s.vm, s.frame))
+    slow!(s, slow::properties::get_prop)
 }
 
 #[inline(always)]
-pub(crate) fn set_prop(s: State) -> State {
+pub(crate) fn set_prop(s: State) -> Step {
     let v = s.reg(s.a());
     if v.is_object() {
         let object = v.object_unchecked();
@@ -98,7 +99,7 @@ pub(crate) fn set_prop(s: State) -> State {
             return s.next(2);
         }
     }
-    s.resume(slow::properties::set_prop(s.pc, s.regs, s.vm, s.frame))
+    slow!(s, slow::properties::set_prop)
 }
 
 /// The dense element of an object under an int32 key.
@@ -113,16 +114,16 @@ fn dense_element(object: Value, key: Value) -> Option<Value> {
 }
 
 #[inline(always)]
-pub(crate) fn get_elem(s: State) -> State {
+pub(crate) fn get_elem(s: State) -> Step {
     if let Some(value) = dense_element(s.reg(s.b()), s.reg(s.c())) {
         s.set(s.a(), value);
         return s.next(2);
     }
-    s.resume(slow::properties::get_elem(s.pc, s.regs, s.vm, s.frame))
+    slow!(s, slow::properties::get_elem)
 }
 
 #[inline(always)]
-pub(crate) fn set_elem(s: State) -> State {
+pub(crate) fn set_elem(s: State) -> Step {
     let (v, key) = (s.reg(s.a()), s.reg(s.b()));
     if key.is_int32() && v.is_object() {
         let object = v.object_unchecked();
@@ -130,13 +131,13 @@ pub(crate) fn set_elem(s: State) -> State {
             return s.next(2);
         }
     }
-    s.resume(slow::properties::set_elem(s.pc, s.regs, s.vm, s.frame))
+    slow!(s, slow::properties::set_elem)
 }
 
 #[inline(always)]
-pub(crate) fn require_object_coercible(s: State) -> State {
+pub(crate) fn require_object_coercible(s: State) -> Step {
     if s.reg(s.a()).is_nullish() {
-        return s.resume(slow::properties::throw_nullish(s.pc, s.regs, s.vm, s.frame));
+        return slow!(s, slow::properties::throw_nullish);
     }
     s.next(1)
 }

@@ -1,12 +1,13 @@
 //! Iteration, suspension, modules and resources.
 
-use super::super::{State, slow};
+use super::super::state::slow;
+use super::super::{State, Step, slow};
 use super::outlined;
 use crate::value::Value;
 
 /// The fast record of an array is the array and an int32 index.
 #[inline(always)]
-pub(crate) fn iterator_next(s: State) -> State {
+pub(crate) fn iterator_next(s: State) -> Step {
     let (array, index) = (s.reg(s.b()), s.reg(s.b() + 1));
     if index.is_int32() {
         let i = index.int32_unchecked() as u32;
@@ -17,13 +18,13 @@ pub(crate) fn iterator_next(s: State) -> State {
             return s.next(2);
         }
     }
-    s.resume(slow::iteration::iterator_next(s.pc, s.regs, s.vm, s.frame))
+    slow!(s, slow::iteration::iterator_next)
 }
 
 #[inline(always)]
-pub(crate) fn check_object(s: State) -> State {
+pub(crate) fn check_object(s: State) -> Step {
     if !s.reg(s.a()).is_object() {
-        return s.resume(slow::iteration::throw_not_object(s.pc, s.regs, s.vm, s.frame));
+        return slow!(s, slow::iteration::throw_not_object);
     }
     s.next(1)
 }

@@ -1,6 +1,6 @@
 //! Calls of anything but a plain closure, construction, spread, tail and eval calls, returns to native code.
 
-use super::super::call::{closure_template, enter};
+use super::super::call::{Entry, closure_template, enter};
 use super::super::template::template_flags;
 use super::super::{Frame, Next, State, frame_flags, unwind};
 use super::slow_paths;
@@ -62,14 +62,24 @@ fn call_values(s: State, callee: Value, this: Value, arguments: &[Value]) -> JsR
 
 /// Enters a closure of the current realm in a frame of this run loop, polling and checking the stack.
 fn enter_closure(s: State, closure: Object, count: u32, flags: u8, new_target: Value) -> JsResult<Next> {
-    let template = closure_template(closure);
-    let window = s.regs.wrapping_add(s.b() + 1);
     s.vm().poll()?;
-    let budget = s.vm().budget;
-    s.vm().budget = budget.max(2);
-    match enter(s, template, window, count, s.a() as u8, flags, new_target) {
+    let entry = Entry {
+        template: closure_template(closure),
+        window: s.regs.wrapping_add(s.b() + 1),
+        argument_count: count,
+        dst: s.a() as u8,
+        flags,
+        new_target,
+    };
+    push(s.vm(), s.frame, entry)
+}
+
+/// Pushes a frame; the caller has polled.
+fn push(vm: &mut Vm, below: *mut Frame, entry: Entry) -> JsResult<Next> {
+    vm.budget = vm.budget.max(2);
+    match enter(vm, below, entry) {
         Some(state) => Ok(Next { pc: state.pc, frame: state.frame }),
-        None => Err(s.vm().throw_stack_overflow()),
+        None => Err(vm.throw_stack_overflow()),
     }
 }
 
@@ -178,6 +188,12 @@ slow_paths! {
         s.set(s.a(), this);
         s.advance(1)
     }
+    fn ret(s) {
+        return_slow(s, s.reg(s.a()))
+    }
+    fn ret_undefined(s) {
+        return_slow(s, Value::UNDEFINED)
+    }
     fn throw(s) {
         let abrupt = s.vm().throw(s.reg(s.a()));
         s.unwind(abrupt)
@@ -186,14 +202,16 @@ slow_paths! {
 
 /// A tail call that cannot reuse the frame is a call whose result lands in `base`.
 fn enter_tail_as_call(s: State, closure: Object, count: u32) -> JsResult<Next> {
-    let template = closure_template(closure);
-    let window = s.regs.wrapping_add(s.b() + 1);
     s.vm().poll()?;
-    s.vm().budget = s.vm().budget.max(2);
-    match enter(s, template, window, count, s.b() as u8, 0, Value::UNDEFINED) {
-        Some(state) => Ok(Next { pc: state.pc, frame: state.frame }),
-        None => Err(s.vm().throw_stack_overflow()),
-    }
+    let entry = Entry {
+        template: closure_template(closure),
+        window: s.regs.wrapping_add(s.b() + 1),
+        argument_count: count,
+        dst: s.b() as u8,
+        flags: 0,
+        new_target: Value::UNDEFINED,
+    };
+    push(s.vm(), s.frame, entry)
 }
 
 /// PrepareForTailCall: the callee's window moves down over the running frame.
@@ -205,15 +223,16 @@ fn reuse_frame(s: State, closure: Object, base: usize, count: usize) -> Next {
     let (flags, dst) = (s.frame().flags, s.frame().dst);
     // SAFETY: both windows are inside the frame; the copy goes downwards.
     unsafe { std::ptr::copy(s.regs.add(base), s.regs.sub(1), count + 2) };
-    let below = State { frame: s.frame.wrapping_sub(1), ..s };
-    vm.budget = vm.budget.max(2);
-    match enter(below, closure_template(closure), s.regs, count as u32, dst, flags, Value::UNDEFINED) {
-        Some(state) => Next { pc: state.pc, frame: state.frame },
-        None => {
-            let abrupt = vm.throw_stack_overflow();
-            s.unwind(abrupt)
-        }
-    }
+    let entry = Entry {
+        template: closure_template(closure),
+        window: s.regs,
+        argument_count: count as u32,
+        dst,
+        flags,
+        new_target: Value::UNDEFINED,
+    };
+    let entered = push(vm, s.frame.wrapping_sub(1), entry);
+    enter_or_unwind(s, entered)
 }
 
 /// `[[Construct]]` of the window at `base`.
@@ -252,15 +271,9 @@ fn construct(s: State, callee: Value, new_target: Value, arguments: &[Value]) ->
     vm.construct(constructor, arguments, target).map(Value::object)
 }
 
-/// Returns from a frame with flags: to native code, or from a constructor.
-#[inline(never)]
-pub(in super::super) fn return_slow(vm: *mut Vm, frame: *mut Frame, value: Value) -> Next {
-    // SAFETY: the run loop's own isolate and its running frame.
-    let (vm, current) = unsafe { (&mut *vm, &*frame) };
-    let mut value = value;
-    if current.flags & frame_flags::CONSTRUCT != 0 && !value.is_object() {
-        // SAFETY: register 0 is `this`.
-        value = unsafe { *current.regs };
-    }
-    unwind::leave(vm, frame, value)
+/// Returns `value` from a frame with flags: to native code, or from a constructor.
+fn return_slow(s: State, value: Value) -> Next {
+    let is_construct = s.frame().flags & frame_flags::CONSTRUCT != 0;
+    let value = if is_construct && !value.is_object() { s.reg(0) } else { value };
+    unwind::leave(s.vm(), s.frame, value)
 }

@@ -43,7 +43,7 @@ fn branch(s: State, words: usize, taken: JsResult<bool>) -> Next {
             {
                 return s.unwind(abrupt);
             }
-            s.jump(distance).advance(0)
+            s.jump_to(distance)
         }
         Ok(false) => s.advance(words),
         Err(abrupt) => s.unwind(abrupt),

@@ -188,7 +188,7 @@ slow_paths! {
                 s.set(s.b(), Value::UNDEFINED);
                 s.set(s.b() + 1, Value::UNDEFINED);
                 s.set(s.a(), Value::UNDEFINED);
-                s.jump(s.x() as i32).advance(0)
+                s.jump_to(s.x() as i32)
             }
             Err(abrupt) => {
                 s.set(s.b(), Value::UNDEFINED);
@@ -211,7 +211,7 @@ slow_paths! {
             return throw_not_object_value(s, s.reg(s.b()));
         };
         match vm.iterator_complete(result) {
-            Ok(true) => s.jump(s.x() as i32).advance(0),
+            Ok(true) => s.jump_to(s.x() as i32),
             Ok(false) => {
                 let value = vm.iterator_value(result);
                 s.finish(2, s.a(), value)
@@ -254,14 +254,14 @@ slow_paths! {
     }
     fn for_in_next(s) {
         let Some(state) = data_of::<ForInState>(s.reg(s.b())) else {
-            return s.jump(s.x() as i32).advance(0);
+            return s.jump_to(s.x() as i32);
         };
         match s.vm().for_in_next(state) {
             Ok(Some(key)) => {
                 s.set(s.a(), key);
                 s.advance(2)
             }
-            Ok(None) => s.jump(s.x() as i32).advance(0),
+            Ok(None) => s.jump_to(s.x() as i32),
             Err(abrupt) => s.unwind(abrupt),
         }
     }

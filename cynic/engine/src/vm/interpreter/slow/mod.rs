@@ -29,7 +29,7 @@ macro_rules! slow_paths {
                 vm: *mut crate::vm::Vm,
                 frame: *mut super::super::Frame,
             ) -> super::super::Next {
-                let $s = super::super::State { pc, regs, vm, frame };
+                let $s = super::super::State::new(pc, regs, vm, frame);
                 $s.sync();
                 $body
             }
@@ -42,10 +42,10 @@ pub(super) use slow_paths;
 #[cold]
 #[inline(never)]
 pub(super) fn poll_jump(pc: *const u32, regs: *mut Value, vm: *mut Vm, frame: *mut Frame) -> Next {
-    let s = State { pc, regs, vm, frame };
+    let s = State::new(pc, regs, vm, frame);
     s.sync();
     match s.vm().poll() {
-        Ok(()) => s.jump(s.x() as i32).advance(0),
+        Ok(()) => s.jump_to(s.x() as i32),
         Err(abrupt) => s.unwind(abrupt),
     }
 }
@@ -54,10 +54,10 @@ pub(super) fn poll_jump(pc: *const u32, regs: *mut Value, vm: *mut Vm, frame: *m
 #[cold]
 #[inline(never)]
 pub(super) fn poll_long_jump(pc: *const u32, regs: *mut Value, vm: *mut Vm, frame: *mut Frame) -> Next {
-    let s = State { pc, regs, vm, frame };
+    let s = State::new(pc, regs, vm, frame);
     s.sync();
     match s.vm().poll() {
-        Ok(()) => s.jump((s.word(0) as i32) >> 8).advance(0),
+        Ok(()) => s.jump_to((s.word(0) as i32) >> 8),
         Err(abrupt) => s.unwind(abrupt),
     }
 }

@@ -121,12 +121,12 @@ slow_paths! {
         s.advance(1)
     }
     fn dispose_next(s) {
-        let Some(list) = list(s, s.b()) else { return s.jump(s.x() as i32).advance(0) };
+        let Some(list) = list(s, s.b()) else { return s.jump_to(s.x() as i32) };
         loop {
             let length = list.elements().len();
             let hint = if length >= 3 { list.elements().get(length - 1) } else { Value::FALSE };
             let Some((value, method, _)) = pop(list) else {
-                return s.jump(s.x() as i32).advance(0);
+                return s.jump_to(s.x() as i32);
             };
             if method.is_undefined() {
                 s.set(s.a(), Value::UNDEFINED);
