@@ -19,7 +19,11 @@ pub(crate) fn run(workspace: &Workspace, arguments: &[String]) -> Result<(), Str
         }
     };
     let wants = |name: &str| only.is_none_or(|chosen| chosen == name);
-    let count = if only.is_some() { 1 } else { STEPS };
+    let count = match only {
+        None => STEPS,
+        Some("tests") => 2,
+        Some(_) => 1,
+    };
     let mut steps = Steps::new(workspace.target().join("logs"), count)?;
     if wants("format") {
         steps.run("format", &mut workspace.cargo(&["fmt", "--all", "--check"]))?;

@@ -25,7 +25,8 @@ macro_rules! atoms {
         )*
         const COUNT: usize = [$($text),*].len();
         static ALL_KEYS: [PropertyKey; COUNT] = [$($name),*];
-        const HASHES: [u32; COUNT] = [$(string::hash_latin1($text.as_bytes())),*];
+        const LENGTHS: [usize; COUNT] = [$($text.len()),*];
+        const HASHES: [u32; COUNT] = [$(string::plain_hash($text.as_bytes())),*];
     };
 }
 
@@ -234,16 +235,42 @@ static TABLE: [u16; TABLE_SIZE] = {
     table
 };
 
+/// Units of the longest static name.
+const LONGEST: usize = {
+    let mut longest = 0;
+    let mut i = 0;
+    while i < COUNT {
+        if LENGTHS[i] > longest {
+            longest = LENGTHS[i];
+        }
+        i += 1;
+    }
+    longest
+};
+
 /// The static string with these units, if there is one.
-pub(crate) fn lookup(hash: u32, view: StrView<'_>) -> Option<JsStr> {
+pub(crate) fn lookup(view: StrView<'_>) -> Option<JsStr> {
     match view.len() {
         0 => return Some(string::empty()),
         1 => {
             let u = view.at(0);
             return (u < 0x100 && !(0x30..=0x39).contains(&u)).then(|| string::character(u as u8));
         }
-        _ => {}
+        2..=LONGEST => {}
+        _ => return None,
     }
+    // Names that the engine knows are ASCII.
+    let mut buffer = [0u8; LONGEST];
+    let text = match view {
+        StrView::Latin1(text) => text,
+        StrView::Utf16(units) => {
+            for (to, &unit) in buffer.iter_mut().zip(units) {
+                *to = u8::try_from(unit).ok()?;
+            }
+            &buffer[..units.len()]
+        }
+    };
+    let hash = string::plain_hash(text);
     let mut at = hash as usize & (TABLE_SIZE - 1);
     while TABLE[at] != 0 {
         let s = ALL_KEYS[TABLE[at] as usize - 1].static_str();
@@ -265,11 +292,11 @@ mod tests {
             let s = key.static_str();
             let text = s.to_rust_string();
             let view = StrView::Latin1(text.as_bytes());
-            let found = lookup(string::hash_view(view), view).map(|f| f.addr());
+            let found = lookup(view).map(|f| f.addr());
             assert_eq!(found, Some(s.addr()), "{text}");
             assert!(text.len() > 1, "single characters come from the character table: {text}");
         }
         let view = StrView::Latin1(b"noSuchNameAtAll");
-        assert!(lookup(string::hash_view(view), view).is_none());
+        assert!(lookup(view).is_none());
     }
 }

@@ -47,5 +47,9 @@ pub const BUFFER_BYTES_MAX: u64 = 1 << 32;
 pub const VM_FRAMES_MAX: usize = 200_000;
 /// Frames that an error's stack shows.
 pub const STACK_TRACE_FRAMES_MAX: usize = 10;
+/// How often a property site learns before it is left to the lookup cache that all sites share.
+pub const IC_MISSES_MAX: u32 = 16;
+/// Entries of that cache, a power of two.
+pub const LOOKUP_CACHE_ENTRIES: usize = 512;
 /// Inline slots of an object literal; further properties overflow.
 pub const INLINE_SLOTS_MAX: u32 = 24;

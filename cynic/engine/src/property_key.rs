@@ -13,6 +13,9 @@ use crate::symbol::{Symbol, SymbolCell};
 use crate::value::Value;
 use crate::vm::Vm;
 
+/// Where the loader puts this is nobody's business.
+static SECRET_ADDRESS: u8 = 0;
+
 /// A property key (or a private name).
 #[repr(transparent)]
 #[derive(Copy, Clone, PartialEq, Eq, Hash)]
@@ -142,11 +145,16 @@ impl PropertyKey {
         self.static_str().to_rust_string()
     }
 
-    /// A hash for property tables: keys are compared by identity, so the address will do.
+    /// A hash for property tables: keys are compared by identity, so the address will do. Indices, which the guest chooses,
+    /// are mixed with an address that it does not know (address space layout randomisation), so that it cannot
+    /// choose them to collide.
     #[inline(always)]
     pub(crate) fn table_hash(self) -> u32 {
-        let x = (self.addr() >> 3) as u64;
-        (x.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32) as u32
+        let secret = (&raw const SECRET_ADDRESS) as u64;
+        let x = (self.addr() >> 3) as u64 ^ secret << 16;
+        let product = u128::from(x) * 0x9e37_79b9_7f4a_7c15;
+        let folded = product as u64 ^ (product >> 64) as u64;
+        (folded ^ folded >> 32) as u32
     }
 }
 

@@ -11,7 +11,8 @@ use crate::exit_status::ExitStatus;
 
 /// Prints the bytecode of each file.
 pub(crate) fn run(options: &Options, files: &[PathBuf]) -> Result<ExitStatus, String> {
-    let compile_options = CompileOptions { allow_eval: options.allow_eval, typescript: false };
+    let compile_options =
+        CompileOptions { allow_eval: options.allow_eval, typescript: false, ..CompileOptions::default() };
     let mut status = ExitStatus::Success;
     for file in files {
         let text = fs::read_to_string(file).map_err(|error| format!("{}: {error}", file.display()))?;

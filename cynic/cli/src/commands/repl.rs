@@ -53,7 +53,7 @@ fn is_complete(text: &str) -> bool {
 fn compile(
     text: &str,
 ) -> Result<std::rc::Rc<cynic::bytecode::code::FunctionCode>, cynic::syntax::SyntaxError> {
-    let options = CompileOptions { allow_eval: true, typescript: false };
+    let options = CompileOptions { allow_eval: true, typescript: false, ..CompileOptions::default() };
     // An entry that begins with a brace is meant as an object, if it can be one.
     if text.trim_start().starts_with('{')
         && let Ok(code) = compiler::compile_script("<repl>", &format!("({text}\n)"), options)

@@ -43,7 +43,7 @@ fn is_module(file: &Path) -> bool {
 }
 
 fn script(session: &mut Session, name: &str, text: &str) -> JsResult<()> {
-    session.vm.evaluate_script(name, text).map(|_| ())
+    session.vm.execute_script(name, text)
 }
 
 fn module(session: &mut Session, file: &Path, text: &str) -> JsResult<()> {

@@ -96,7 +96,7 @@ impl EngineEvaluator {
 }
 
 pub(super) fn compile_options() -> CompileOptions {
-    CompileOptions { allow_eval: true, typescript: false }
+    CompileOptions { allow_eval: true, typescript: false, ..CompileOptions::default() }
 }
 
 impl Evaluator for EngineEvaluator {

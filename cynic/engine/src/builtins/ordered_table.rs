@@ -27,12 +27,12 @@ impl HashedKey {
         }
         if let Some(b) = v.as_bigint() {
             let mut h = std::collections::hash_map::DefaultHasher::new();
+            h.write_u32(vm.hash_seed.word(0));
             b.value().hash(&mut h);
             return HashedKey { value: v, hash: h.finish() as u32 };
         }
         let value = if v.is_double() { Value::number(v.double_unchecked() + 0.0) } else { v };
-        let mixed = value.to_bits().wrapping_mul(0x9e37_79b9_7f4a_7c15);
-        HashedKey { value, hash: (mixed >> 32) as u32 }
+        HashedKey { value, hash: vm.hash_seed.word(value.to_bits()) }
     }
 
     /// SameValueZero of normalised keys.

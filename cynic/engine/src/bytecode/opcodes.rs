@@ -129,8 +129,8 @@ macro_rules! for_each_opcode {
             DeleteProp delete_prop (a: Dst, b: Src, c: Src) "a = delete b[c]";
             GetSuper get_super (a: Dst, b: Src, c: Src, x: Reg) "a = super[c] of function b with this x";
             SetSuper set_super (a: Src, b: Src, c: Src, x: Reg) "super[c] of function b with this x = a";
-            GetPrivate get_private (a: Dst, b: Src, c: Src) "a = b.#c";
-            SetPrivate set_private (a: Src, b: Src, c: Src) "a.#b = c";
+            GetPrivate get_private (a: Dst, b: Src, c: Src, x: Ic) "a = b.#c";
+            SetPrivate set_private (a: Src, b: Src, c: Src, x: Ic) "a.#b = c";
             AddPrivate add_private (a: Src, b: Src, c: Src, x: Imm) "define private element b of a as c; x: 0 field, 1 method, 2 getter, 3 setter";
             HasPrivate has_private (a: Dst, b: Src, c: Src) "a = #c in b";
             NewPrivateName new_private_name (a: Dst, x: Const) "a = fresh private name described x";

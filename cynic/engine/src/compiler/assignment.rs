@@ -118,7 +118,8 @@ impl<'a> Generator<'a> {
             Target::Super { this, key, at } => self.super_get(dst, key, this, at)?,
             Target::Private { object, key, at } => {
                 self.pos(at);
-                self.op(Op::GetPrivate, dst, object, key);
+                let ic = self.f.keyed_ic();
+                self.op_x(Op::GetPrivate, dst, object, key, ic);
             }
         }
         Ok(dst)
@@ -150,7 +151,8 @@ impl<'a> Generator<'a> {
             }
             Target::Private { object, key, at } => {
                 self.pos(at);
-                self.op(Op::SetPrivate, object, key, value);
+                let ic = self.f.keyed_ic();
+                self.op_x(Op::SetPrivate, object, key, value, ic);
             }
         }
         Ok(())

@@ -122,7 +122,8 @@ impl<'a> Generator<'a> {
                 let mark = self.mark();
                 let key = self.private_key(&it.field)?;
                 self.pos(it.field.span.start);
-                self.op(Op::GetPrivate, base, this, key);
+                let ic = self.f.keyed_ic();
+                self.op_x(Op::GetPrivate, base, this, key, ic);
                 self.free(mark);
             }
             Expression::ParenthesizedExpression(it) => match &it.expression {
@@ -161,7 +162,8 @@ impl<'a> Generator<'a> {
                 self.expression_to_local(&it.object, base + 1)?;
                 self.chain_link(base + 1, it.optional);
                 let key = self.private_key(&it.field)?;
-                self.op(Op::GetPrivate, base, base + 1, key);
+                let ic = self.f.keyed_ic();
+                self.op_x(Op::GetPrivate, base, base + 1, key, ic);
             }
             ChainElement::CallExpression(it) => {
                 self.call(it, Some(base))?;

@@ -368,7 +368,8 @@ impl<'a> Generator<'a> {
         self.chain_link(object, it.optional);
         let key = self.private_key(&it.field)?;
         self.pos(it.field.span.start);
-        self.op(Op::GetPrivate, dst, object, key);
+        let ic = self.f.keyed_ic();
+        self.op_x(Op::GetPrivate, dst, object, key, ic);
         self.free(mark);
         Ok(dst)
     }

@@ -54,6 +54,8 @@ pub struct CompileOptions {
     pub allow_eval: bool,
     /// Types may stand in the text.
     pub typescript: bool,
+    /// Nobody asks for the script's completion value, so that statements need not keep theirs.
+    pub discard_value: bool,
 }
 
 /// Compiles the script `text`.
@@ -188,7 +190,8 @@ impl<'a> Generator<'a> {
         self.pseudo_bindings(root)?;
         let completion = self.alloc()?;
         self.f.asm.op(Op::LoadUndefined, completion, 0, 0);
-        self.f.completion = Some(completion);
+        let discard = kind == CodeKind::Script && self.options.discard_value;
+        self.f.completion = (!discard).then_some(completion);
         // String statements at the start are directives in the tree; the last is the value so far.
         if let Some(directive) = program.directives.iter().rfind(|directive| directive.span.end > 0) {
             let text = &directive.expression;

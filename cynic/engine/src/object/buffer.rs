@@ -74,6 +74,7 @@ enum Storage {
 pub struct Buffer {
     data: Cell<*mut u8>,
     storage: RefCell<Storage>,
+    /// Of memory that is not shared; 0 for a shared block, which has its own.
     len: Cell<usize>,
     capacity: usize,
     resizable: bool,
@@ -176,7 +177,7 @@ impl Buffer {
         Ok(Buffer {
             data: Cell::new(data),
             storage: RefCell::new(storage),
-            len: Cell::new(len),
+            len: Cell::new(if shared { 0 } else { len }),
             capacity,
             resizable: max.is_some(),
             shared,
@@ -212,6 +213,18 @@ impl Buffer {
     #[inline]
     pub fn len(&self) -> usize {
         if self.shared { self.shared_len() } else { self.len.get() }
+    }
+
+    /// Bytes now, if the memory belongs to this isolate alone; else 0.
+    #[inline(always)]
+    pub(crate) fn own_len(&self) -> usize {
+        self.len.get()
+    }
+
+    /// The bytes, of which [`Buffer::own_len`] may be accessed plainly.
+    #[inline(always)]
+    pub(crate) fn own_data(&self) -> *mut u8 {
+        self.data.get()
     }
 
     #[inline(never)]

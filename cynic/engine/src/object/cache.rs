@@ -6,12 +6,15 @@
 //!   prototype gains, loses or redefines a property, or gets another prototype);
 //! * values are read from the holder each time, so changing a value needs no guard.
 
-use super::{Object, flags};
-use crate::atoms;
+#![allow(unsafe_code)]
+
+use super::{Object, ObjectKind, flags};
 use crate::gc::Gc;
 use crate::property_key::PropertyKey;
 use crate::shape::{Shape, attrs};
-use crate::vm::Vm;
+use crate::value::Value;
+use crate::vm::{JsResult, Vm};
+use crate::{atoms, limits};
 
 /// Where `[[Get]]` finds a property.
 #[derive(Copy, Clone, Debug, PartialEq)]
@@ -60,10 +63,150 @@ pub enum SetLookup {
     Uncacheable,
 }
 
+/// One remembered answer of [`Vm::lookup_for_get`].
+#[derive(Copy, Clone, Default)]
+struct CachedLookup {
+    shape: usize,
+    key: usize,
+    /// The holder's address; [`CachedLookup::OWN`] or [`CachedLookup::ABSENT`] otherwise.
+    holder: usize,
+    /// The slot, and [`CachedLookup::ACCESSOR`].
+    slot: u32,
+    epoch: u32,
+}
+
+impl CachedLookup {
+    const OWN: usize = 0;
+    const ABSENT: usize = 1;
+    const ACCESSOR: u32 = 1 << 31;
+}
+
+/// The answers that all property sites share: what a site does not remember itself is mostly found here.
+///
+/// Holds addresses without keeping the cells alive, so every stop of the collector must clear it.
+pub(crate) struct LookupCache(Box<[CachedLookup]>);
+
+impl Default for LookupCache {
+    fn default() -> Self {
+        LookupCache(vec![CachedLookup::default(); limits::LOOKUP_CACHE_ENTRIES].into_boxed_slice())
+    }
+}
+
+impl LookupCache {
+    #[inline(always)]
+    fn place(shape: usize, key: usize) -> usize {
+        let mixed = (shape >> 4) ^ (key >> 3).wrapping_mul(31);
+        mixed & (limits::LOOKUP_CACHE_ENTRIES - 1)
+    }
+
+    /// Forgets everything.
+    pub(crate) fn clear(&mut self) {
+        self.0.fill(CachedLookup::default());
+    }
+
+    #[inline(always)]
+    fn find(&self, o: Object, key: usize, epoch: u32) -> Option<GetLookup> {
+        let shape = o.shape().addr();
+        let entry = self.0.get(Self::place(shape, key))?;
+        if entry.shape != shape || entry.key != key || entry.epoch != epoch {
+            return None;
+        }
+        let slot = entry.slot & !CachedLookup::ACCESSOR;
+        let holder = match entry.holder {
+            CachedLookup::ABSENT => return Some(GetLookup::Absent),
+            CachedLookup::OWN => o,
+            // SAFETY: no collection has happened since the holder was found, or the cache would have been cleared.
+            address => unsafe { Object::from_addr(address as *mut super::JsObject) },
+        };
+        Some(if entry.slot & CachedLookup::ACCESSOR != 0 {
+            GetLookup::Accessor { holder, slot }
+        } else if entry.holder == CachedLookup::OWN {
+            GetLookup::Own { slot }
+        } else {
+            GetLookup::Prototype { holder, slot }
+        })
+    }
+
+    fn remember(&mut self, o: Object, key: usize, epoch: u32, found: GetLookup) {
+        let place = |holder: Object| if holder == o { CachedLookup::OWN } else { holder.addr() };
+        let (holder, slot) = match found {
+            GetLookup::Own { slot } => (CachedLookup::OWN, slot),
+            GetLookup::Prototype { holder, slot } => (holder.addr(), slot),
+            GetLookup::Accessor { holder, slot } => (place(holder), slot | CachedLookup::ACCESSOR),
+            GetLookup::Absent => (CachedLookup::ABSENT, 0),
+            GetLookup::Uncacheable => return,
+        };
+        let shape = o.shape().addr();
+        if let Some(entry) = self.0.get_mut(Self::place(shape, key)) {
+            *entry = CachedLookup { shape, key, holder, slot, epoch };
+        }
+    }
+}
+
+/// Whether an exotic object leaves this key to the ordinary methods: of typed arrays, names that no number spells (they begin
+/// with a lower-case letter).
+fn is_ordinary_for(o: Object, key: PropertyKey) -> bool {
+    if !o.has_flag(flags::EXOTIC) {
+        return true;
+    }
+    let starts_low = |name: crate::string::JsStr| {
+        name.flat_view().and_then(|view| view.get(0)).is_some_and(|unit| (0x61..=0x7a).contains(&unit))
+    };
+    o.is(ObjectKind::TypedArray) && key.as_string().is_none_or(starts_low)
+}
+
 impl Vm {
+    /// [`Vm::lookup_for_get`] with a memory.
+    #[inline]
+    pub(crate) fn lookup_for_get_cached(&mut self, o: Object, key: PropertyKey) -> GetLookup {
+        let Some(address) = key.cell_addr() else { return GetLookup::Uncacheable };
+        if !is_ordinary_for(o, key) {
+            return GetLookup::Uncacheable;
+        }
+        if let Some(found) = self.lookup_cache.find(o, address, self.proto_epoch) {
+            return found;
+        }
+        let found = self.lookup_for_get(o, key);
+        self.lookup_cache.remember(o, address, self.proto_epoch, found);
+        found
+    }
+
+    /// `Get(o, key)` through the lookup cache.
+    #[inline]
+    pub(crate) fn get_cached(&mut self, o: Object, key: PropertyKey) -> JsResult<Value> {
+        match self.lookup_for_get_cached(o, key) {
+            GetLookup::Own { slot } => Ok(o.slot(slot)),
+            GetLookup::Prototype { holder, slot } => Ok(holder.slot(slot)),
+            GetLookup::Absent => Ok(Value::UNDEFINED),
+            GetLookup::Accessor { .. } | GetLookup::Uncacheable => self.get(o, key),
+        }
+    }
+
+    /// Data that a string or number finds on its prototypes: holder and slot. Guard: epoch.
+    pub(crate) fn lookup_for_primitive(&mut self, base: Value, key: PropertyKey) -> Option<(Object, u32)> {
+        if key.is_index() || base.is_string() && key == atoms::LENGTH {
+            return None;
+        }
+        let (_, prototype) = self.primitive_home(base);
+        let prototype = self.intrinsic(prototype);
+        prototype.set_flag(flags::IS_PROTOTYPE);
+        let mut current = prototype;
+        while current == prototype || !current.has_flag(flags::EXOTIC) {
+            if let Some(info) = current.shape().lookup(key) {
+                let v = current.slot(info.slot);
+                if v.is_static_ptr() {
+                    self.materialize_slot(current, info.slot, v);
+                }
+                return (info.attrs & attrs::ACCESSOR == 0).then_some((current, info.slot));
+            }
+            current = current.prototype().as_object()?;
+        }
+        None
+    }
+
     /// Finds `key` (not an index) for `[[Get]]`.
     pub fn lookup_for_get(&mut self, o: Object, key: PropertyKey) -> GetLookup {
-        if key.is_index() || o.has_flag(flags::EXOTIC) {
+        if key.is_index() || !is_ordinary_for(o, key) {
             return GetLookup::Uncacheable;
         }
         let mut current = o;

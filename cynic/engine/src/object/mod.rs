@@ -335,6 +335,17 @@ impl JsObject {
         self.header.write_barrier();
     }
 
+    /// Stores into inline slot `i` of an object that is young, or remembered already.
+    ///
+    /// # Safety
+    /// `i < self.inline_capacity()`.
+    #[inline(always)]
+    pub(crate) unsafe fn set_inline_slot_remembered(&self, i: u32, v: Value) {
+        debug_assert!(i < self.inline_capacity() && self.header.color() != color::BLACK);
+        // SAFETY: promised by the caller.
+        unsafe { *self.inline_slots().add(i as usize) = v };
+    }
+
     /// The native data in internal slot `i`, if it is a `T`.
     pub fn data<T: Trace>(&self, i: u32) -> Option<Gc<Data<T>>> {
         data_of::<T>(self.slot(i))

@@ -231,24 +231,87 @@ impl JsObject {
     }
 }
 
+/// The address of element `i` of type `T`, if the view has a fixed length, its memory belongs to this isolate alone, and the
+/// element is there.
+#[inline(always)]
+fn own_element<T>(view: &TypedView, i: usize) -> Option<*mut T> {
+    let length = view.fixed_length?;
+    let end = view.byte_offset + length * size_of::<T>();
+    if i >= length || end > view.buffer.own_len() {
+        return None;
+    }
+    Some(view.buffer.own_data().wrapping_add(view.byte_offset).cast::<T>().wrapping_add(i))
+}
+
 /// OPTIMIZATION: equals `Get(o, i)` for a typed array of numbers and a valid index; `None` takes the general way.
 #[inline(always)]
 pub fn typed_array_get_number(o: Object, i: u32) -> Option<Value> {
     let view = o.typed_view()?;
-    if view.element.is_bigint() {
-        return None;
+    let i = i as usize;
+    macro_rules! read {
+        ($type:ty) => {{
+            let element = own_element::<$type>(view, i)?;
+            // SAFETY: the element is inside the buffer; `byte_offset` is a multiple of its size, but is not relied upon.
+            unsafe { element.read_unaligned() }
+        }};
     }
-    Some(view.element.number_value(view.bits_at(i as usize)?))
+    Some(match view.element {
+        ElementType::Int8 => Value::int32(i32::from(read!(i8))),
+        ElementType::Uint8 | ElementType::Uint8Clamped => Value::int32(i32::from(read!(u8))),
+        ElementType::Int16 => Value::int32(i32::from(read!(i16))),
+        ElementType::Uint16 => Value::int32(i32::from(read!(u16))),
+        ElementType::Int32 => Value::int32(read!(i32)),
+        ElementType::Uint32 => Value::from(read!(u32)),
+        ElementType::Float32 => pure_double(f64::from(read!(f32))),
+        ElementType::Float64 => pure_double(read!(f64)),
+        ElementType::Float16 | ElementType::BigInt64 | ElementType::BigUint64 => return None,
+    })
+}
+
+/// A double as it is, integer or not: numeric code reads it back as one.
+#[inline(always)]
+fn pure_double(n: f64) -> Value {
+    if n.is_nan() { Value::NAN } else { Value::double(n) }
 }
 
 /// OPTIMIZATION: equals `Set(o, i, v)` for a typed array of numbers, a number and a valid index; false takes the general way.
 #[inline(always)]
 pub fn typed_array_set_number(o: Object, i: u32, v: Value) -> bool {
-    let (Some(view), Some(n)) = (o.typed_view(), v.as_number()) else { return false };
-    if view.element.is_bigint() || view.length().is_none_or(|length| i as usize >= length) {
-        return false;
+    let Some(view) = o.typed_view() else { return false };
+    let i = i as usize;
+    macro_rules! write {
+        ($type:ty, $n:expr) => {{
+            let Some(element) = own_element::<$type>(view, i) else { return false };
+            // SAFETY: as in `typed_array_get_number`.
+            unsafe { element.write_unaligned($n) }
+        }};
     }
-    let size = view.element.size();
-    view.buffer.write(view.byte_offset + i as usize * size, size, view.element.number_bits(n));
+    let integer = || match v.as_int32() {
+        Some(n) => Some(n),
+        None => v.as_number().map(double_to_int32),
+    };
+    match view.element {
+        ElementType::Float64 => {
+            let Some(n) = v.as_number() else { return false };
+            write!(f64, n);
+        }
+        ElementType::Float32 => {
+            let Some(n) = v.as_number() else { return false };
+            write!(f32, n as f32);
+        }
+        ElementType::Uint8Clamped => {
+            let Some(n) = v.as_number() else { return false };
+            write!(u8, clamp_to_u8(n));
+        }
+        ElementType::Float16 | ElementType::BigInt64 | ElementType::BigUint64 => return false,
+        element => {
+            let Some(n) = integer() else { return false };
+            match element.size() {
+                1 => write!(u8, n as u8),
+                2 => write!(u16, n as u16),
+                _ => write!(u32, n as u32),
+            }
+        }
+    }
     true
 }

@@ -4,7 +4,7 @@ use crate::atoms;
 use crate::object::{Object, ObjectKind};
 use crate::property_key::PropertyKey;
 use crate::realm::Intrinsic;
-use crate::string::{JsStr, StrView, character};
+use crate::string::{JsStr, StrView, character, small_integer};
 use crate::symbol;
 use crate::value::Value;
 use crate::vm::{JsResult, Vm};
@@ -218,8 +218,8 @@ impl Vm {
 
     /// The decimal digits of an integer.
     pub fn int32_to_string(&mut self, i: i32) -> JsStr {
-        if (0..10).contains(&i) {
-            return character(b'0' + i as u8);
+        if let Some(digits) = small_integer(i) {
+            return digits;
         }
         let mut buffer = [0u8; 10];
         let digits = write_u32(i.unsigned_abs(), &mut buffer);

@@ -13,6 +13,12 @@ use crate::vm::{JsResult, Vm};
 const SLICE_MIN: usize = 32;
 /// Below this many units a concatenation is copied, above it is a rope.
 const ROPE_MIN: usize = 24;
+/// Pieces up to this many units are appended to a buffer; longer ones make ropes, which share them.
+const APPEND_MAX: usize = 512;
+/// A rope becomes a buffer once its left side is this deep, and deeper by one for each [`BUFFER_UNITS_PER_DEPTH`] of its length:
+/// so that copying it costs no more than a constant for each concatenation.
+const BUFFER_DEPTH: usize = 16;
+const BUFFER_UNITS_PER_DEPTH: usize = 1024;
 
 impl Vm {
     /// A flat string cell of `len` units with uninitialised units.
@@ -136,11 +142,68 @@ impl Vm {
             // The rope is charged when it is flattened, which cannot fail; so make sure now that it will fit.
             self.check_heap_room(if wide { len * 2 } else { len })?;
         }
+        if b.len() <= APPEND_MAX
+            && let Some(joined) = self.append(a, b, wide)
+        {
+            return Ok(joined);
+        }
         let p = self.alloc_raw(size_of::<Linked>(), false) as *mut Linked;
         // SAFETY: fresh memory of that size.
         unsafe {
             p.write(Linked::rope(len as u32, wide, a, b));
             Ok(Gc::from_addr(p as *mut StringCell))
+        }
+    }
+
+    /// `a` followed by `b` as a slice of a buffer, if `a` ends one, or is a rope that has earned one.
+    fn append(&mut self, a: JsStr, b: JsStr, wide: bool) -> Option<JsStr> {
+        let units = b.flat_view()?;
+        let len = a.len() + units.len();
+        if a.flags() & flags::ROPE != 0 {
+            let enough = BUFFER_DEPTH + a.len() / BUFFER_UNITS_PER_DEPTH;
+            if (a.rope_depth() as usize) < enough || wide == a.is_latin1() {
+                return None;
+            }
+            self.flatten_with_room(a, len * 2);
+        }
+        if a.flags() & flags::SLICE == 0 {
+            return None;
+        }
+        let (mut buffer, mut first) = (a.linked().left.get(), a.linked().right.get());
+        if buffer.buffer_capacity() == 0 || buffer.len() != first + a.len() || wide == buffer.is_latin1() {
+            return None;
+        }
+        if buffer.len() + units.len() > buffer.buffer_capacity() {
+            buffer = self.new_buffer(len * 2, wide);
+            // SAFETY: the buffer has room for more than `a`, which is flat.
+            unsafe {
+                write_units((buffer.as_ptr() as *mut u8).add(FLAT_DATA), wide, 0, a.flat_view()?);
+            }
+            first = 0;
+        }
+        // SAFETY: the buffer has room for the units after those of `a`, and no string's window reaches there.
+        unsafe {
+            let data = (buffer.as_ptr() as *mut u8).add(FLAT_DATA);
+            write_units(data, wide, first + a.len(), units);
+        }
+        buffer.header().c.set((first + len) as u32);
+        Some(self.new_slice(len, buffer, first))
+    }
+
+    /// An empty buffer.
+    fn new_buffer(&mut self, capacity: usize, wide: bool) -> JsStr {
+        let capacity = capacity.min(limits::STRING_UNITS_MAX + APPEND_MAX);
+        let buffer = self.alloc_flat(capacity, wide);
+        buffer.extra.set(capacity as u32);
+        buffer
+    }
+
+    fn new_slice(&mut self, len: usize, parent: JsStr, first: usize) -> JsStr {
+        let p = self.alloc_raw(size_of::<Linked>(), false) as *mut Linked;
+        // SAFETY: fresh memory of that size.
+        unsafe {
+            p.write(Linked::slice(len as u32, parent, first));
+            Gc::from_addr(p as *mut StringCell)
         }
     }
 
@@ -160,12 +223,7 @@ impl Vm {
         } else {
             (s, from)
         };
-        let p = self.alloc_raw(size_of::<Linked>(), false) as *mut Linked;
-        // SAFETY: fresh memory of that size.
-        unsafe {
-            p.write(Linked::slice(len as u32, parent, first));
-            Gc::from_addr(p as *mut StringCell)
-        }
+        self.new_slice(len, parent, first)
     }
 
     /// Makes the units of a rope contiguous, once.
@@ -175,15 +233,27 @@ impl Vm {
         if s.is_flat() {
             return;
         }
-        let wide = !s.is_latin1();
-        let flat = self.alloc_flat(s.len(), wide);
-        // SAFETY: the new cell has room for all the units of the rope; nothing allocates while it is filled.
-        unsafe {
-            let data = (flat.as_ptr() as *mut u8).add(FLAT_DATA);
-            fill_from_rope(s, s.len(), |at, v| write_units(data, wide, at, v));
-        }
-        s.become_slice_of(flat);
+        let flat = self.alloc_flat(s.len(), !s.is_latin1());
+        fill_and_link(s, flat);
     }
+
+    /// The same with a buffer for `capacity` units.
+    fn flatten_with_room(&mut self, s: JsStr, capacity: usize) {
+        let buffer = self.new_buffer(capacity, !s.is_latin1());
+        buffer.header().c.set(s.len() as u32);
+        fill_and_link(s, buffer);
+    }
+}
+
+/// Copies the units of a rope to `flat`, which has room for them, and makes the rope a slice of it.
+fn fill_and_link(s: JsStr, flat: JsStr) {
+    let wide = !s.is_latin1();
+    // SAFETY: the new cell has room for all the units of the rope; nothing allocates while it is filled.
+    unsafe {
+        let data = (flat.as_ptr() as *mut u8).add(FLAT_DATA);
+        fill_from_rope(s, s.len(), |at, v| write_units(data, wide, at, v));
+    }
+    s.become_slice_of(flat);
 }
 
 /// Calls `put` with every flat part of the rope and its position. Goes from right to left, because ropes that were

@@ -29,6 +29,11 @@ impl StringBuilder {
         StringBuilder { buffer: Buffer::Latin1(Vec::new()) }
     }
 
+    /// An empty builder with room for some Latin-1 units.
+    pub fn with_capacity(units: usize) -> Self {
+        StringBuilder { buffer: Buffer::Latin1(Vec::with_capacity(units)) }
+    }
+
     /// Units so far.
     pub fn len(&self) -> usize {
         match &self.buffer {
@@ -78,6 +83,17 @@ impl StringBuilder {
             Buffer::Latin1(b) => b.extend_from_slice(s),
             Buffer::Utf16(b) => b.extend(s.iter().map(|&b| u16::from(b))),
         }
+    }
+
+    /// Appends Latin-1 units between two quotation marks.
+    #[inline]
+    pub fn push_quoted(&mut self, s: &[u8]) {
+        if let Buffer::Latin1(b) = &mut self.buffer {
+            b.reserve(s.len() + 2);
+        }
+        self.push_latin1(b"\"");
+        self.push_latin1(s);
+        self.push_latin1(b"\"");
     }
 
     /// Appends text.

@@ -3,7 +3,7 @@
 //! Static names are found in a table made at compile time; the others in this isolate's table, whose entries are weak
 //! (purged after each collection). Array indices are never interned: they are keys of their own.
 
-use super::{JsStr, StrView, hash_view};
+use super::{JsStr, StrView};
 use crate::atoms;
 use crate::gc::Tracer;
 use crate::property_key::PropertyKey;
@@ -91,9 +91,12 @@ pub fn parse_array_index(v: StrView<'_>) -> Option<u32> {
 impl Vm {
     /// The interned string with the units of `s`, which must not be an array index.
     fn intern_flat(&mut self, s: JsStr) -> JsStr {
-        let hash = s.hash(self);
         let view = s.view(self);
-        if let Some(found) = atoms::lookup(hash, view).or_else(|| self.interned.find(hash, view)) {
+        if let Some(found) = atoms::lookup(view) {
+            return found;
+        }
+        let hash = s.hash(self);
+        if let Some(found) = self.interned.find(hash, view) {
             return found;
         }
         // A small flat string becomes the interned one itself; a slice would keep its parent alive, so it is copied.
@@ -105,8 +108,11 @@ impl Vm {
     }
 
     fn intern_view(&mut self, view: StrView<'_>) -> JsStr {
-        let hash = hash_view(view);
-        if let Some(found) = atoms::lookup(hash, view).or_else(|| self.interned.find(hash, view)) {
+        if let Some(found) = atoms::lookup(view) {
+            return found;
+        }
+        let hash = self.hash_seed.view(view);
+        if let Some(found) = self.interned.find(hash, view) {
             return found;
         }
         let own = self.new_string_view(view);

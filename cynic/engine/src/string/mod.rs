@@ -1,10 +1,11 @@
 //! Strings: cells of Latin-1 or UTF-16 code units, as flat text, ropes or slices.
 //!
 //! A flat string carries its units inline. A rope joins two strings and becomes a slice of a flat string when its
-//! units are first needed ([`JsStr::view`]). A slice is a window on a flat string. Static strings (the names of
+//! units are first needed ([`JsStr::view`]). A slice is a window on a flat string. A string that grows piece by piece is
+//! soon a slice of a *buffer*, a flat string with room at its end: appending writes there, and gives a longer slice. Static strings (the names of
 //! `atoms`, single Latin-1 characters) are immortal and shared by all isolates.
 //!
-//! Invariants: `hash` is 0 or the hash of the units (independent of the width); an interned string is flat, is not
+//! Invariants: `hash` is 0 or the isolate's hash of the units (of a static string, the plain hash; see `hash`); an interned string is flat, is not
 //! an array index, and is the only interned one with its units; a slice's parent is flat and not itself a slice.
 //! Left to others: interning (`intern`), building (`builder`), creation and concatenation (`alloc`).
 
@@ -12,12 +13,14 @@
 
 pub mod alloc;
 pub mod builder;
+pub(crate) mod hash;
 pub mod intern;
 
 use std::cell::Cell;
 
-use crate::gc::{CellHeader, CellKind, Gc, Tracer};
+use crate::gc::{CellHeader, CellKind, Gc, Tracer, color};
 use crate::vm::Vm;
+pub(crate) use hash::plain_hash;
 
 /// A pointer to a string cell.
 pub type JsStr = Gc<StringCell>;
@@ -38,7 +41,9 @@ pub(crate) mod flags {
 pub struct StringCell {
     header: CellHeader,
     hash: Cell<u32>,
-    _pad: u32,
+    /// A buffer (a flat string that only slices refer to): for how many units it has room. A rope: how many concatenations
+    /// deep its left side is. Else 0.
+    extra: Cell<u32>,
 }
 
 /// The tail of a rope or a slice.
@@ -61,6 +66,28 @@ pub(crate) struct StaticStr<const N: usize> {
 // SAFETY: immortal cells are never written: the collector skips them, and their hash is set from the start.
 unsafe impl<const N: usize> Sync for StaticStr<N> {}
 
+impl StaticStr<8> {
+    /// The decimal digits of `n`. Never interned: they spell an array index.
+    const fn integer(n: u8) -> Self {
+        let digits = [b'0' + n / 100, b'0' + n / 10 % 10, b'0' + n % 10];
+        let first = if n >= 100 {
+            0
+        } else if n >= 10 {
+            1
+        } else {
+            2
+        };
+        let mut data = [0u8; 8];
+        let mut i = first;
+        while i < 3 {
+            data[i - first] = digits[i];
+            i += 1;
+        }
+        let (_, text) = digits.split_at(first);
+        StaticStr { head: StringCell::static_head(plain_hash(text), 3 - first, false), data }
+    }
+}
+
 impl<const N: usize> StaticStr<N> {
     /// The static string for `s`, whose length must be `N`.
     pub(crate) const fn new(s: &str) -> Self {
@@ -72,13 +99,13 @@ impl<const N: usize> StaticStr<N> {
             data[i] = bytes[i];
             i += 1;
         }
-        StaticStr { head: StringCell::static_head(hash_latin1(bytes), N, true), data }
+        StaticStr { head: StringCell::static_head(plain_hash(bytes), N, true), data }
     }
 
     const fn character(c: u8) -> Self {
         let bytes = [c];
         let interned = !c.is_ascii_digit();
-        StaticStr { head: StringCell::static_head(hash_latin1(&bytes), 1, interned), data: [c; N] }
+        StaticStr { head: StringCell::static_head(plain_hash(&bytes), 1, interned), data: [c; N] }
     }
 }
 
@@ -194,60 +221,36 @@ impl PartialOrd for StrView<'_> {
     }
 }
 
-const FNV_OFFSET: u32 = 0x811c_9dc5;
-const FNV_PRIME: u32 = 0x0100_0193;
-
-const fn finish_hash(h: u32) -> u32 {
-    let h = h ^ (h >> 15);
-    if h == 0 { 1 } else { h }
-}
-
-/// The hash of Latin-1 units.
-pub(crate) const fn hash_latin1(s: &[u8]) -> u32 {
-    let mut h = FNV_OFFSET;
-    let mut i = 0;
-    while i < s.len() {
-        h = (h ^ s[i] as u32).wrapping_mul(FNV_PRIME);
-        i += 1;
-    }
-    finish_hash(h)
-}
-
-/// The hash of UTF-16 units; equal to that of the same units in Latin-1.
-pub(crate) fn hash_utf16(s: &[u16]) -> u32 {
-    let mut h = FNV_OFFSET;
-    for &u in s {
-        h = (h ^ u32::from(u)).wrapping_mul(FNV_PRIME);
-    }
-    finish_hash(h)
-}
-
-/// The hash of a view.
-pub(crate) fn hash_view(v: StrView<'_>) -> u32 {
-    match v {
-        StrView::Latin1(s) => hash_latin1(s),
-        StrView::Utf16(s) => hash_utf16(s),
-    }
-}
-
 impl StringCell {
     const fn static_head(hash: u32, len: usize, interned: bool) -> Self {
         let a = if interned { flags::INTERNED } else { 0 };
         StringCell {
             header: CellHeader::immortal(CellKind::String, a, len as u32),
             hash: Cell::new(hash),
-            _pad: 0,
+            extra: Cell::new(0),
         }
     }
 
     pub(crate) fn new_head(a: u8, len: u32) -> Self {
-        StringCell { header: CellHeader::new(CellKind::String, a, 0, len), hash: Cell::new(0), _pad: 0 }
+        StringCell {
+            header: CellHeader::new(CellKind::String, a, 0, len),
+            hash: Cell::new(0),
+            extra: Cell::new(0),
+        }
     }
 
     /// Code units.
     #[inline(always)]
     pub fn len(&self) -> usize {
         self.header.c.get() as usize
+    }
+    /// For how many units a buffer has room; 0 if this is none.
+    fn buffer_capacity(&self) -> usize {
+        if self.flags() & (flags::ROPE | flags::SLICE) == 0 { self.extra.get() as usize } else { 0 }
+    }
+    /// How many concatenations deep the left side of a rope is.
+    fn rope_depth(&self) -> u32 {
+        if self.flags() & flags::ROPE != 0 { self.extra.get() } else { 0 }
     }
     /// Whether there are none.
     #[inline(always)]
@@ -376,7 +379,9 @@ impl StringCell {
 impl Linked {
     pub(crate) fn rope(len: u32, wide: bool, left: JsStr, right: JsStr) -> Self {
         let a = flags::ROPE | if wide { flags::WIDE } else { 0 };
-        Linked { head: StringCell::new_head(a, len), left: Cell::new(left), right: Cell::new(right.addr()) }
+        let head = StringCell::new_head(a, len);
+        head.extra.set(left.rope_depth().saturating_add(1));
+        Linked { head, left: Cell::new(left), right: Cell::new(right.addr()) }
     }
     pub(crate) fn slice(len: u32, parent: JsStr, first: usize) -> Self {
         let a = flags::SLICE | parent.flags() & flags::WIDE;
@@ -394,6 +399,19 @@ static CHARACTERS: [StaticStr<8>; 256] = {
     table
 };
 
+/// How many small integers have static strings.
+const SMALL_INTEGERS: usize = 256;
+
+static INTEGERS: [StaticStr<8>; SMALL_INTEGERS] = {
+    let mut table = [const { StaticStr::<8>::integer(0) }; SMALL_INTEGERS];
+    let mut i = 0;
+    while i < SMALL_INTEGERS {
+        table[i] = StaticStr::integer(i as u8);
+        i += 1;
+    }
+    table
+};
+
 static EMPTY: StaticStr<0> = StaticStr::new("");
 
 /// The string cell behind a static string.
@@ -405,6 +423,12 @@ pub(crate) const fn static_cell<const N: usize>(s: &'static StaticStr<N>) -> JsS
 #[inline(always)]
 pub fn empty() -> JsStr {
     static_cell(&EMPTY)
+}
+
+/// The decimal digits of a small integer.
+#[inline]
+pub(crate) fn small_integer(i: i32) -> Option<JsStr> {
+    INTEGERS.get(usize::try_from(i).ok()?).map(|s| Gc::from_static(&s.head))
 }
 
 /// The one-character string for a Latin-1 character.
@@ -428,12 +452,17 @@ impl Gc<StringCell> {
 
     /// The hash of the units, cached.
     pub fn hash(&self, vm: &mut Vm) -> u32 {
+        // The cells of static strings are shared by all isolates, and hold their plain hash.
+        let is_static = self.header().color() == color::IMMORTAL;
         let h = self.cached_hash();
-        if h != 0 {
+        if h != 0 && !is_static {
             return h;
         }
-        let h = hash_view(self.view(vm));
-        self.set_hash(h);
+        let seed = vm.hash_seed;
+        let h = seed.view(self.view(vm));
+        if !is_static {
+            self.set_hash(h);
+        }
         h
     }
 }

@@ -53,7 +53,7 @@ impl DynamicKind {
 
 impl Vm {
     pub(crate) fn compile_options(&self) -> CompileOptions {
-        CompileOptions { allow_eval: self.options.allow_eval, typescript: false }
+        CompileOptions { allow_eval: self.options.allow_eval, typescript: false, discard_value: false }
     }
 
     /// Throws the SyntaxError of the language for a syntax error of the front end.
@@ -84,6 +84,15 @@ impl Vm {
             Err(error) => return Err(self.throw_syntax(&error)),
         };
         self.run_script(&code)
+    }
+
+    /// Compiles and runs a script in the current realm, whose completion value nobody wants.
+    pub fn execute_script(&mut self, name: &str, text: &str) -> JsResult<()> {
+        let options = CompileOptions { discard_value: true, ..self.compile_options() };
+        match compiler::compile_script(name, text, options) {
+            Ok(code) => self.run_script(&code).map(drop),
+            Err(error) => Err(self.throw_syntax(&error)),
+        }
     }
 
     /// Runs a compiled script in the current realm.

@@ -135,6 +135,7 @@ impl Vm {
     ) {
         let start = Instant::now();
         self.heap.inhibit += 1;
+        self.lookup_cache.clear();
         let (exception, realm) = (self.exception, self.realm);
         let high = self.native_stack.high;
         let registry = self.heap.roots.clone();

@@ -79,6 +79,10 @@ pub struct Vm {
     pub proto_epoch: u32,
     /// Whether some prototype may have indexed properties (then element fast paths must look).
     pub indexed_prototypes: bool,
+    /// The key of all hashes of what the guest chooses.
+    pub(crate) hash_seed: crate::string::hash::HashSeed,
+    /// Property lookups that all sites share.
+    pub(crate) lookup_cache: crate::object::cache::LookupCache,
     pub(crate) interned: InternTable,
     pub(crate) root_shapes: HashMap<(u64, u32), Gc<Shape>>,
     pub(crate) symbol_registry: HashMap<PropertyKey, Symbol>,
@@ -117,6 +121,8 @@ impl Vm {
             host: HostHooks::default(),
             proto_epoch: 0,
             indexed_prototypes: false,
+            hash_seed: crate::string::hash::HashSeed::random(),
+            lookup_cache: Default::default(),
             interned: InternTable::default(),
             root_shapes: HashMap::new(),
             symbol_registry: HashMap::new(),

@@ -12,6 +12,7 @@ use crate::value::Value;
 pub struct RegisterStack {
     base: *mut Value,
     capacity: usize,
+    limit: *mut Value,
     /// One past the last register in use. The interpreter keeps it above every live register whenever anything
     /// may allocate.
     pub top: *mut Value,
@@ -33,10 +34,15 @@ impl RegisterStack {
         };
         if base == libc::MAP_FAILED {
             // An isolate without registers runs no bytecode; every push reports an overflow.
-            return RegisterStack { base: std::ptr::null_mut(), capacity: 0, top: std::ptr::null_mut() };
+            return RegisterStack {
+                base: std::ptr::null_mut(),
+                capacity: 0,
+                limit: std::ptr::null_mut(),
+                top: std::ptr::null_mut(),
+            };
         }
         let base = base as *mut Value;
-        RegisterStack { base, capacity, top: base }
+        RegisterStack { base, capacity, limit: base.wrapping_add(capacity), top: base }
     }
 
     /// The first register.
@@ -48,7 +54,7 @@ impl RegisterStack {
     /// One past the last register there could be.
     #[inline(always)]
     pub fn limit(&self) -> *mut Value {
-        self.base.wrapping_add(self.capacity)
+        self.limit
     }
 
     /// Whether `count` more registers fit.

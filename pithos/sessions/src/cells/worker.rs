@@ -82,7 +82,7 @@ impl From<Abrupt> for Failure {
 impl Evaluation<'_> {
     /// Runs the code as an async function and waits for its promise.
     fn settle(&mut self, code: &str) -> Result<Persistent, Failure> {
-        let options = CompileOptions { allow_eval: false, typescript: true };
+        let options = CompileOptions { allow_eval: false, typescript: true, ..CompileOptions::default() };
         // One expression is its own value; anything else is a function body. The wrappers add no line, so that positions are right.
         let script = compile_script("cell", &format!("(async () => (\n{code}\n))()"), options)
             .or_else(|_| compile_script("cell", &format!("(async () => {{{code}\n}})()"), options))

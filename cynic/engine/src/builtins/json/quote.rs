@@ -23,6 +23,11 @@ const ESCAPES: [u8; 256] = {
 
 /// Appends the quoted form of a string.
 pub(super) fn quote(out: &mut StringBuilder, view: StrView<'_>) {
+    if let StrView::Latin1(units) = view
+        && !units.iter().any(|&unit| unit < 0x20 || unit == b'"' || unit == b'\\')
+    {
+        return out.push_quoted(units);
+    }
     out.push_latin1(b"\"");
     match view {
         StrView::Latin1(units) => quote_latin1(out, units),

@@ -19,6 +19,8 @@ use crate::vm::{JsResult, Vm};
 
 /// The most units of `space`.
 const GAP_UNITS_MAX: usize = 10;
+/// Units that the output has room for at first.
+const FIRST_UNITS: usize = 256;
 /// Properties between two polls.
 const POLL_EVERY: u32 = 64;
 /// Open containers beyond which cycles are looked up in a set instead of by scanning.
@@ -90,7 +92,7 @@ struct Serializer {
 impl Serializer {
     fn new(vm: &mut Vm) -> Self {
         Serializer {
-            out: StringBuilder::new(),
+            out: StringBuilder::with_capacity(FIRST_UNITS),
             gap: Vec::new(),
             replacer: Value::UNDEFINED,
             allowed: None,
@@ -164,7 +166,10 @@ impl Serializer {
     ) -> JsResult<Value> {
         let mut value = value;
         if value.is_object() || value.is_bigint() {
-            let to_json = vm.get_v(value, atoms::TO_JSON)?;
+            let to_json = match value.as_object() {
+                Some(object) => vm.get_cached(object, atoms::TO_JSON)?,
+                None => vm.get_v(value, atoms::TO_JSON)?,
+            };
             if to_json.as_object().is_some_and(|object| object.is_callable()) {
                 let name = key.to_value(vm);
                 value = vm.call(to_json, value, &[name])?;

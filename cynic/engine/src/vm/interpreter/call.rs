@@ -37,22 +37,24 @@ pub(crate) struct Entry {
     pub(crate) new_target: Value,
 }
 
-/// Pushes a frame above `below` and returns the state at its first instruction. `None` if there is no room, if a poll is
-/// due, or (rare, and left to [`enter`]) if the arguments must be kept apart from the parameters.
+/// [`enter`] with as many arguments as there are parameters.
 #[inline(always)]
-pub(crate) fn enter_plain(vm: *mut Vm, below: *mut Frame, entry: Entry) -> Option<State> {
-    let template = entry.template;
-    if entry.argument_count > template.parameters && template.flags & template_flags::NEEDS_ARGUMENTS != 0 {
-        return None;
-    }
+pub(crate) fn enter_exact(vm: *mut Vm, below: *mut Frame, entry: Entry) -> Option<State> {
+    debug_assert_eq!(entry.argument_count, entry.template.parameters);
     push_frame(vm, below, entry, entry.window)
 }
 
 /// Pushes a frame above `below` and returns the state at its first instruction. `None` if there is no room or a poll is due.
+#[inline(always)]
 pub(crate) fn enter(vm: *mut Vm, below: *mut Frame, entry: Entry) -> Option<State> {
     let template = entry.template;
     if entry.argument_count <= template.parameters || template.flags & template_flags::NEEDS_ARGUMENTS == 0 {
-        return push_frame(vm, below, entry, entry.window);
+        let state = push_frame(vm, below, entry, entry.window)?;
+        for i in entry.argument_count..template.parameters {
+            // SAFETY: the new frame has the parameters' registers.
+            unsafe { *state.regs.add(i as usize + 1) = Value::UNDEFINED };
+        }
+        return Some(state);
     }
     // The parameters are copied above the arguments, so that both can be had.
     let regs = entry.window.wrapping_add(entry.argument_count as usize + 2);
@@ -64,7 +66,7 @@ pub(crate) fn enter(vm: *mut Vm, below: *mut Frame, entry: Entry) -> Option<Stat
     Some(state)
 }
 
-/// Writes the frame's record; parameters without an argument become undefined.
+/// Writes the frame's record; the parameters are the caller's business.
 #[inline(always)]
 fn push_frame(vm: *mut Vm, below: *mut Frame, entry: Entry, regs: *mut Value) -> Option<State> {
     let Entry { template, window, argument_count, dst, flags, new_target } = entry;
@@ -81,10 +83,6 @@ fn push_frame(vm: *mut Vm, below: *mut Frame, entry: Entry, regs: *mut Value) ->
     isolate.budget -= 1;
     // SAFETY: `end` is below the limit, so every register written here exists.
     unsafe {
-        for i in argument_count..template.parameters {
-            // Volatile, because a vectorised loop would cost every call more than it saves.
-            regs.add(i as usize + 1).write_volatile(Value::UNDEFINED);
-        }
         frame.write(Frame {
             regs,
             pc: template.code,

@@ -210,3 +210,31 @@ macro_rules! slow {
     }};
 }
 pub(super) use slow;
+
+/// Goes on in the handler `$handler`, a less common or bulkier way of doing the same instruction, without inlining it.
+#[cfg(not(cynic_tail_calls))]
+macro_rules! elsewhere {
+    ($s:expr, $handler:path) => {
+        $handler($s)
+    };
+}
+
+/// Goes on in the handler `$handler`, a less common or bulkier way of doing the same instruction, without inlining it.
+#[cfg(cynic_tail_calls)]
+macro_rules! elsewhere {
+    ($s:expr, $handler:path) => {{
+        #[inline(never)]
+        unsafe extern "C" fn out_of_line(
+            pc: *const u32,
+            regs: *mut $crate::value::Value,
+            vm: *mut $crate::vm::Vm,
+            frame: *mut $crate::vm::interpreter::Frame,
+            first: u32,
+        ) {
+            $handler($crate::vm::interpreter::State { pc, regs, vm, frame, first })
+        }
+        // SAFETY: the handler's own state.
+        unsafe { out_of_line($s.pc, $s.regs, $s.vm, $s.frame, $s.first) }
+    }};
+}
+pub(super) use elsewhere;

@@ -34,6 +34,14 @@ pub mod template_flags {
     pub const GENERATOR: u32 = 1 << 5;
 }
 
+/// Stand for the shape of a primitive in `Ic::far_shape`.
+pub mod primitive_shapes {
+    /// A string.
+    pub const STRING: usize = 1;
+    /// A number.
+    pub const NUMBER: usize = 2;
+}
+
 /// An inline cache of one site. Unused parts are zero.
 #[repr(C)]
 #[derive(Clone, Copy)]
@@ -63,6 +71,12 @@ pub struct Ic {
 }
 
 impl Ic {
+    /// Whether the site may still be taught; counts.
+    #[inline]
+    pub(crate) fn may_learn(&mut self) -> bool {
+        self.misses += 1;
+        self.misses <= crate::limits::IC_MISSES_MAX
+    }
     /// The property's key.
     #[inline(always)]
     pub fn property_key(&self) -> PropertyKey {
@@ -130,8 +144,8 @@ fn trace_ic(ic: &Ic, tracer: &mut Tracer<'_>) {
         tracer.key(ic.property_key());
     }
     for word in [ic.shape, ic.shape_2, ic.far_shape, ic.far] {
-        if word > 1 {
-            // SAFETY: a word of a cache is 0, 1 or the address of a cell that it keeps alive; a cell's bits are a value.
+        if word > primitive_shapes::NUMBER {
+            // SAFETY: a word of a cache is a small number or the address of a cell that it keeps alive; a cell's bits are a value.
             tracer.value(unsafe { Value::from_bits(word as u64) });
         }
     }

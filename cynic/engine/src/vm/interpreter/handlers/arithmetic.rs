@@ -1,6 +1,6 @@
 //! Arithmetic: int32 and double inline, everything else in `slow::arithmetic`.
 
-use super::super::state::slow;
+use super::super::state::{elsewhere, slow};
 use super::super::{State, Step, slow};
 use super::outlined;
 use crate::ops::numeric::double_to_int32;
@@ -17,48 +17,54 @@ pub(super) fn number(v: Value) -> f64 {
     if v.is_int32() { f64::from(v.int32_unchecked()) } else { v.double_unchecked() }
 }
 
+/// A binary operator and its form with an immediate: int32 here, doubles out of line.
 macro_rules! arithmetic {
-    ($($name:ident $name_i:ident $checked:ident $op:tt $slow:ident $slow_i:ident;)*) => {
+    ($($name:ident $name_i:ident $on_doubles:ident $on_double_i:ident $on_ints:path, $op:tt;)*) => {
         $(
             #[inline(always)]
             pub(crate) fn $name(s: State) -> Step {
                 let (a, b) = (s.reg(s.b()), s.reg(s.c()));
                 if Value::both_int32(a, b)
-                    && let Some(r) = a.int32_unchecked().$checked(b.int32_unchecked())
+                    && let Some(r) = $on_ints(a.int32_unchecked(), b.int32_unchecked())
                 {
                     s.set(s.a(), Value::int32(r));
                     return s.next(1);
                 }
-                if let Some((x, y)) = doubles(a, b) {
+                elsewhere!(s, $on_doubles)
+            }
+
+            #[inline(always)]
+            fn $on_doubles(s: State) -> Step {
+                if let Some((x, y)) = doubles(s.reg(s.b()), s.reg(s.c())) {
                     s.set(s.a(), Value::double(x $op y));
                     return s.next(1);
                 }
-                slow!(s, slow::arithmetic::$slow)
+                slow!(s, slow::arithmetic::$name)
             }
 
             #[inline(always)]
             pub(crate) fn $name_i(s: State) -> Step {
                 let a = s.reg(s.b());
-                let i = s.x() as i32;
                 if a.is_int32()
-                    && let Some(r) = a.int32_unchecked().$checked(i)
+                    && let Some(r) = $on_ints(a.int32_unchecked(), s.x() as i32)
                 {
                     s.set(s.a(), Value::int32(r));
                     return s.next(2);
                 }
+                elsewhere!(s, $on_double_i)
+            }
+
+            #[inline(always)]
+            fn $on_double_i(s: State) -> Step {
+                let a = s.reg(s.b());
                 if a.is_number() {
-                    s.set(s.a(), Value::double(number(a) $op f64::from(i)));
+                    s.set(s.a(), Value::double(number(a) $op f64::from(s.x() as i32)));
                     return s.next(2);
                 }
-                slow!(s, slow::arithmetic::$slow_i)
+                slow!(s, slow::arithmetic::$name_i)
             }
         )*
     };
-}
-
-arithmetic! {
-    add add_i checked_add + add add_i;
-    sub sub_i checked_sub - sub sub_i;
 }
 
 /// The int32 product, unless it overflows or could be -0.
@@ -68,37 +74,10 @@ fn int_product(a: i32, b: i32) -> Option<i32> {
     if product == 0 && (a | b) < 0 { None } else { Some(product) }
 }
 
-#[inline(always)]
-pub(crate) fn mul(s: State) -> Step {
-    let (a, b) = (s.reg(s.b()), s.reg(s.c()));
-    if Value::both_int32(a, b)
-        && let Some(r) = int_product(a.int32_unchecked(), b.int32_unchecked())
-    {
-        s.set(s.a(), Value::int32(r));
-        return s.next(1);
-    }
-    if let Some((x, y)) = doubles(a, b) {
-        s.set(s.a(), Value::double(x * y));
-        return s.next(1);
-    }
-    slow!(s, slow::arithmetic::mul)
-}
-
-#[inline(always)]
-pub(crate) fn mul_i(s: State) -> Step {
-    let a = s.reg(s.b());
-    let i = s.x() as i32;
-    if a.is_int32()
-        && let Some(r) = int_product(a.int32_unchecked(), i)
-    {
-        s.set(s.a(), Value::int32(r));
-        return s.next(2);
-    }
-    if a.is_number() {
-        s.set(s.a(), Value::double(number(a) * f64::from(i)));
-        return s.next(2);
-    }
-    slow!(s, slow::arithmetic::mul_i)
+arithmetic! {
+    add add_i add_doubles add_double_i i32::checked_add, +;
+    sub sub_i sub_doubles sub_double_i i32::checked_sub, -;
+    mul mul_i mul_doubles mul_double_i int_product, *;
 }
 
 #[inline(always)]
@@ -152,26 +131,49 @@ fn int_operand(v: Value) -> Option<i32> {
     }
 }
 
+/// A bitwise operator and its form with an immediate: int32 here, doubles out of line.
 macro_rules! bitwise {
-    ($($name:ident $name_i:ident |$a:ident, $b:ident| $result:expr, $slow:ident $slow_i:ident;)*) => {
+    ($($name:ident $name_i:ident $on_numbers:ident $on_number_i:ident |$a:ident, $b:ident| $result:expr;)*) => {
         $(
             #[inline(always)]
             pub(crate) fn $name(s: State) -> Step {
+                let (a, b) = (s.reg(s.b()), s.reg(s.c()));
+                if Value::both_int32(a, b) {
+                    let ($a, $b) = (a.int32_unchecked(), b.int32_unchecked());
+                    s.set(s.a(), $result);
+                    return s.next(1);
+                }
+                elsewhere!(s, $on_numbers)
+            }
+
+            #[inline(always)]
+            fn $on_numbers(s: State) -> Step {
                 if let (Some($a), Some($b)) = (int_operand(s.reg(s.b())), int_operand(s.reg(s.c()))) {
                     s.set(s.a(), $result);
                     return s.next(1);
                 }
-                slow!(s, slow::arithmetic::$slow)
+                slow!(s, slow::arithmetic::$name)
             }
 
             #[inline(always)]
             pub(crate) fn $name_i(s: State) -> Step {
+                let a = s.reg(s.b());
+                if a.is_int32() {
+                    let ($a, $b) = (a.int32_unchecked(), s.x() as i32);
+                    s.set(s.a(), $result);
+                    return s.next(2);
+                }
+                elsewhere!(s, $on_number_i)
+            }
+
+            #[inline(always)]
+            fn $on_number_i(s: State) -> Step {
                 let $b = s.x() as i32;
                 if let Some($a) = int_operand(s.reg(s.b())) {
                     s.set(s.a(), $result);
                     return s.next(2);
                 }
-                slow!(s, slow::arithmetic::$slow_i)
+                slow!(s, slow::arithmetic::$name_i)
             }
         )*
     };
@@ -183,12 +185,12 @@ fn unsigned(n: u32) -> Value {
 }
 
 bitwise! {
-    bit_and bit_and_i |a, b| Value::int32(a & b), bit_and bit_and_i;
-    bit_or bit_or_i |a, b| Value::int32(a | b), bit_or bit_or_i;
-    bit_xor bit_xor_i |a, b| Value::int32(a ^ b), bit_xor bit_xor_i;
-    shl shl_i |a, b| Value::int32(a.wrapping_shl(b as u32)), shl shl_i;
-    sar sar_i |a, b| Value::int32(a.wrapping_shr(b as u32)), sar sar_i;
-    shr shr_i |a, b| unsigned((a as u32).wrapping_shr(b as u32)), shr shr_i;
+    bit_and bit_and_i bit_and_numbers bit_and_number_i |a, b| Value::int32(a & b);
+    bit_or bit_or_i bit_or_numbers bit_or_number_i |a, b| Value::int32(a | b);
+    bit_xor bit_xor_i bit_xor_numbers bit_xor_number_i |a, b| Value::int32(a ^ b);
+    shl shl_i shl_numbers shl_number_i |a, b| Value::int32(a.wrapping_shl(b as u32));
+    sar sar_i sar_numbers sar_number_i |a, b| Value::int32(a.wrapping_shr(b as u32));
+    shr shr_i shr_numbers shr_number_i |a, b| unsigned((a as u32).wrapping_shr(b as u32));
 }
 
 #[inline(always)]

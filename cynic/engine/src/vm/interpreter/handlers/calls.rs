@@ -1,11 +1,12 @@
 //! Calls and returns.
 
-use super::super::call::{Entry, closure_template, enter_plain};
-use super::super::state::slow;
-use super::super::template::template_flags;
+use super::super::call::{Entry, closure_template, enter, enter_exact};
+use super::super::state::{elsewhere, slow};
+use super::super::template::{FunctionTemplate, template_flags};
 use super::super::{State, Step, frame_flags, slow};
 use super::outlined;
 use super::properties::is_closure;
+use crate::gc::{Data, Gc};
 use crate::value::Value;
 
 #[inline(always)]
@@ -14,17 +15,40 @@ pub(crate) fn call(s: State) -> Step {
     let callee = s.reg(base);
     if is_closure(callee) {
         let template = closure_template(callee.object_unchecked());
+        if s.c() as u32 == template.parameters
+            && template.flags & template_flags::CLASS_CONSTRUCTOR == 0
+            && s.vm().runs_in(template.realm)
+        {
+            s.frame().pc = s.pc.wrapping_add(1);
+            if let Some(state) = enter_exact(s.vm, s.frame, call_entry(s, template)) {
+                return state.go();
+            }
+        }
+    }
+    elsewhere!(s, call_otherwise)
+}
+
+#[inline(always)]
+fn call_entry(s: State, template: Gc<Data<FunctionTemplate>>) -> Entry {
+    Entry {
+        template,
+        window: s.regs.wrapping_add(s.b() + 1),
+        argument_count: s.c() as u32,
+        dst: s.a() as u8,
+        flags: 0,
+        new_target: Value::UNDEFINED,
+    }
+}
+
+/// A closure with more or fewer arguments than parameters, or something else.
+#[inline(always)]
+fn call_otherwise(s: State) -> Step {
+    let callee = s.reg(s.b());
+    if is_closure(callee) {
+        let template = closure_template(callee.object_unchecked());
         if template.flags & template_flags::CLASS_CONSTRUCTOR == 0 && s.vm().runs_in(template.realm) {
             s.frame().pc = s.pc.wrapping_add(1);
-            let entry = Entry {
-                template,
-                window: s.regs.wrapping_add(base + 1),
-                argument_count: s.c() as u32,
-                dst: s.a() as u8,
-                flags: 0,
-                new_target: Value::UNDEFINED,
-            };
-            if let Some(state) = enter_plain(s.vm, s.frame, entry) {
+            if let Some(state) = enter(s.vm, s.frame, call_entry(s, template)) {
                 return state.go();
             }
         }

@@ -1,92 +1,64 @@
 //! Comparisons, as values and fused with branches.
 
-use super::super::state::slow;
+use super::super::state::{elsewhere, slow};
 use super::super::{State, Step, slow};
 use super::arithmetic::number;
 use super::control::branch_to;
 use super::outlined;
 use crate::value::Value;
 
-/// The comparison of two numbers; `None`: ask the slow path.
+/// One form of a comparison: int32 here, doubles out of line. `$operands` are the two sides.
+macro_rules! comparison {
+    ($name:ident $on_numbers:ident |$s:ident, $result:ident| $operands:expr, $op:tt, $done:expr) => {
+        #[inline(always)]
+        pub(crate) fn $name($s: State) -> Step {
+            let (a, b): (Value, Value) = $operands;
+            if Value::both_int32(a, b) {
+                let $result = a.int32_unchecked() $op b.int32_unchecked();
+                return $done;
+            }
+            elsewhere!($s, $on_numbers)
+        }
+
+        #[inline(always)]
+        fn $on_numbers($s: State) -> Step {
+            let (a, b): (Value, Value) = $operands;
+            if a.is_number() && b.is_number() {
+                let $result = number(a) $op number(b);
+                return $done;
+            }
+            slow!($s, slow::compare::$name)
+        }
+    };
+}
+
 macro_rules! relations {
-    ($($name:ident $branch:ident $branch_not:ident $branch_i:ident $branch_not_i:ident $op:tt $slow:ident;)*) => {
+    ($($name:ident $slow:ident $branch:ident $slow_branch:ident $not:ident $slow_not:ident
+        $branch_i:ident $slow_branch_i:ident $not_i:ident $slow_not_i:ident $op:tt;)*) => {
         $(
-            #[inline(always)]
-            pub(crate) fn $name(s: State) -> Step {
-                let (a, b) = (s.reg(s.b()), s.reg(s.c()));
-                let result = if Value::both_int32(a, b) {
-                    a.int32_unchecked() $op b.int32_unchecked()
-                } else if a.is_number() && b.is_number() {
-                    number(a) $op number(b)
-                } else {
-                    return slow!(s, slow::compare::$slow);
-                };
+            comparison!($name $slow |s, result| (s.reg(s.b()), s.reg(s.c())), $op, {
                 s.set(s.a(), Value::bool(result));
                 s.next(1)
-            }
-
-            #[inline(always)]
-            pub(crate) fn $branch(s: State) -> Step {
-                let (a, b) = (s.reg(s.a()), s.reg(s.b()));
-                let result = if Value::both_int32(a, b) {
-                    a.int32_unchecked() $op b.int32_unchecked()
-                } else if a.is_number() && b.is_number() {
-                    number(a) $op number(b)
-                } else {
-                    return slow!(s, slow::compare::$branch);
-                };
-                branch_to(s, result, 2)
-            }
-
-            #[inline(always)]
-            pub(crate) fn $branch_not(s: State) -> Step {
-                let (a, b) = (s.reg(s.a()), s.reg(s.b()));
-                let result = if Value::both_int32(a, b) {
-                    a.int32_unchecked() $op b.int32_unchecked()
-                } else if a.is_number() && b.is_number() {
-                    number(a) $op number(b)
-                } else {
-                    return slow!(s, slow::compare::$branch_not);
-                };
-                branch_to(s, !result, 2)
-            }
-
-            #[inline(always)]
-            pub(crate) fn $branch_i(s: State) -> Step {
-                let a = s.reg(s.a());
-                let i = s.y() as i32;
-                let result = if a.is_int32() {
-                    a.int32_unchecked() $op i
-                } else if a.is_number() {
-                    a.double_unchecked() $op f64::from(i)
-                } else {
-                    return slow!(s, slow::compare::$branch_i);
-                };
-                branch_to(s, result, 3)
-            }
-
-            #[inline(always)]
-            pub(crate) fn $branch_not_i(s: State) -> Step {
-                let a = s.reg(s.a());
-                let i = s.y() as i32;
-                let result = if a.is_int32() {
-                    a.int32_unchecked() $op i
-                } else if a.is_number() {
-                    a.double_unchecked() $op f64::from(i)
-                } else {
-                    return slow!(s, slow::compare::$branch_not_i);
-                };
-                branch_to(s, !result, 3)
-            }
+            });
+            comparison!($branch $slow_branch |s, result| (s.reg(s.a()), s.reg(s.b())), $op, branch_to(s, result, 2));
+            comparison!($not $slow_not |s, result| (s.reg(s.a()), s.reg(s.b())), $op, branch_to(s, !result, 2));
+            comparison!($branch_i $slow_branch_i |s, result| (s.reg(s.a()), Value::int32(s.y() as i32)), $op,
+                branch_to(s, result, 3));
+            comparison!($not_i $slow_not_i |s, result| (s.reg(s.a()), Value::int32(s.y() as i32)), $op,
+                branch_to(s, !result, 3));
         )*
     };
 }
 
 relations! {
-    lt j_lt j_not_lt j_lt_i j_not_lt_i < lt;
-    le j_le j_not_le j_le_i j_not_le_i <= le;
-    gt j_gt j_not_gt j_gt_i j_not_gt_i > gt;
-    ge j_ge j_not_ge j_ge_i j_not_ge_i >= ge;
+    lt lt_numbers j_lt j_lt_numbers j_not_lt j_not_lt_numbers
+        j_lt_i j_lt_i_number j_not_lt_i j_not_lt_i_number <;
+    le le_numbers j_le j_le_numbers j_not_le j_not_le_numbers
+        j_le_i j_le_i_number j_not_le_i j_not_le_i_number <=;
+    gt gt_numbers j_gt j_gt_numbers j_not_gt j_not_gt_numbers
+        j_gt_i j_gt_i_number j_not_gt_i j_not_gt_i_number >;
+    ge ge_numbers j_ge j_ge_numbers j_not_ge j_not_ge_numbers
+        j_ge_i j_ge_i_number j_not_ge_i j_not_ge_i_number >=;
 }
 
 /// Strict equality where it needs no look inside strings or BigInts.

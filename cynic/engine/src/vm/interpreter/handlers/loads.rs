@@ -1,6 +1,6 @@
 //! Loads, moves, scopes and globals.
 
-use super::super::state::slow;
+use super::super::state::{elsewhere, slow};
 use super::super::{State, Step, slow};
 use super::outlined;
 use crate::gc::{Gc, ValueArray};
@@ -146,18 +146,26 @@ pub(crate) fn check_unbound(s: State) -> Step {
     s.next(1)
 }
 
-/// The value of a global whose binding cell or property the site knows.
+/// The value of a global whose binding cell the site knows.
 #[inline(always)]
 pub(crate) fn get_global(s: State) -> Step {
-    let ic = s.ic();
-    if ic.far != 0 {
+    let far = s.ic().far;
+    if far != 0 {
         // SAFETY: at a global site `far` is a binding cell, a one-slot array that the cache keeps alive.
-        let value = unsafe { Gc::<ValueArray>::from_addr(ic.far as *mut ValueArray).get_unchecked(0) };
+        let value = unsafe { Gc::<ValueArray>::from_addr(far as *mut ValueArray).get_unchecked(0) };
         if !value.is_empty() {
             s.set(s.a(), value);
             return s.next(2);
         }
-    } else if ic.shape != 0 {
+    }
+    elsewhere!(s, get_global_property)
+}
+
+/// The value of a global that is a property of the global object.
+#[inline(always)]
+fn get_global_property(s: State) -> Step {
+    let ic = s.ic();
+    if ic.far == 0 && ic.shape != 0 {
         let global = s.vm().global_object();
         if global.shape().addr() == ic.shape {
             s.set(s.a(), global.slot(ic.slot));
@@ -169,16 +177,24 @@ pub(crate) fn get_global(s: State) -> Step {
 
 #[inline(always)]
 pub(crate) fn set_global(s: State) -> Step {
-    let ic = s.ic();
-    if ic.far != 0 {
+    let far = s.ic().far;
+    if far != 0 {
         // SAFETY: as in `get_global`.
-        let cell = unsafe { Gc::<ValueArray>::from_addr(ic.far as *mut ValueArray) };
+        let cell = unsafe { Gc::<ValueArray>::from_addr(far as *mut ValueArray) };
         // SAFETY: a binding cell has one value.
         if !unsafe { cell.get_unchecked(0) }.is_empty() {
             cell.set(0, s.reg(s.a()));
             return s.next(2);
         }
-    } else if ic.shape != 0 {
+    }
+    elsewhere!(s, set_global_property)
+}
+
+/// Stores to a global that is a property of the global object.
+#[inline(always)]
+fn set_global_property(s: State) -> Step {
+    let ic = s.ic();
+    if ic.far == 0 && ic.shape != 0 {
         let global = s.vm().global_object();
         if global.shape().addr() == ic.shape {
             global.set_slot(ic.slot, s.reg(s.a()));

@@ -200,6 +200,33 @@ slow_paths! {
     }
 }
 
+/// Enters a getter that is a closure of this realm; the result goes to operand a of the instruction of `words` words.
+pub(in super::super) fn enter_getter(
+    s: State,
+    getter: Value,
+    this: Value,
+    words: usize,
+) -> Option<JsResult<Next>> {
+    let closure = runs_here(s.vm(), getter)?;
+    let template = closure_template(closure);
+    if template.flags & template_flags::CLASS_CONSTRUCTOR != 0 {
+        return None;
+    }
+    if let Err(abrupt) = s.vm().poll() {
+        return Some(Err(abrupt));
+    }
+    let window = s.frame().end.wrapping_add(1);
+    // SAFETY: some registers are kept free above every frame.
+    unsafe {
+        *window.sub(1) = getter;
+        *window = this;
+    }
+    s.frame().pc = s.pc.wrapping_add(words);
+    let new_target = Value::UNDEFINED;
+    let entry = Entry { template, window, argument_count: 0, dst: s.a() as u8, flags: 0, new_target };
+    Some(push(s.vm(), s.frame, entry))
+}
+
 /// A tail call that cannot reuse the frame is a call whose result lands in `base`.
 fn enter_tail_as_call(s: State, closure: Object, count: u32) -> JsResult<Next> {
     s.vm().poll()?;

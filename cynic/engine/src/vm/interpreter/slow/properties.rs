@@ -1,7 +1,7 @@
 //! Property access beyond the caches, and definitions.
 
 use super::super::closure::home_object;
-use super::super::template::Ic;
+use super::super::template::{Ic, primitive_shapes};
 use super::super::{Next, State};
 use super::slow_paths;
 use crate::object::cache::{GetLookup, SetLookup};
@@ -11,6 +11,14 @@ use crate::shape::attrs;
 use crate::symbol::Symbol;
 use crate::value::Value;
 use crate::vm::{Abrupt, JsResult, Vm};
+
+/// What a named read finds.
+enum Found {
+    /// The value.
+    Value(Value),
+    /// An accessor's getter, which is still to be called.
+    Getter(Value),
+}
 
 /// Remembers an own slot: the last shape goes to the second place.
 fn remember_own(ic: &mut Ic, object: Object, slot: u32) {
@@ -30,39 +38,65 @@ impl Vm {
         self.throw_type_error(&message)
     }
 
-    fn cached_get(&mut self, s: State, base: Value) -> JsResult<Value> {
+    fn cached_get(&mut self, s: State, base: Value) -> JsResult<Found> {
         let key = s.ic().property_key();
         let Some(object) = base.as_object() else {
-            if base.is_nullish() {
-                return Err(self.throw_nullish_read(base, &key.to_display()));
-            }
-            return self.get_v(base, key);
+            return self.get_of_primitive(s, base, key).map(Found::Value);
         };
-        match self.lookup_for_get(object, key) {
+        let value = match self.lookup_for_get_cached(object, key) {
             GetLookup::Own { slot } => {
-                remember_own(s.ic(), object, slot);
-                s.template_cell().write_barrier();
-                Ok(object.slot(slot))
+                if s.ic().may_learn() {
+                    remember_own(s.ic(), object, slot);
+                    s.template_cell().write_barrier();
+                }
+                object.slot(slot)
             }
             GetLookup::Prototype { holder, slot } => {
-                self.remember_far(s, object, holder.addr(), slot);
-                Ok(holder.slot(slot))
+                self.remember_far(s, object.shape().addr(), holder.addr(), slot);
+                holder.slot(slot)
             }
             GetLookup::Absent => {
-                self.remember_far(s, object, 0, 0);
-                Ok(Value::UNDEFINED)
+                self.remember_far(s, object.shape().addr(), 0, 0);
+                Value::UNDEFINED
             }
             GetLookup::Accessor { holder, slot } => match holder.slot(slot).as_accessor() {
-                Some(pair) if !pair.getter().is_undefined() => self.call(pair.getter(), base, &[]),
-                _ => Ok(Value::UNDEFINED),
+                Some(pair) if !pair.getter().is_undefined() => return Ok(Found::Getter(pair.getter())),
+                _ => Value::UNDEFINED,
             },
-            GetLookup::Uncacheable => self.get(object, key),
-        }
+            GetLookup::Uncacheable => self.get(object, key)?,
+        };
+        Ok(Found::Value(value))
     }
 
-    fn remember_far(&mut self, s: State, object: Object, far: usize, slot: u32) {
+    /// A property of a primitive, through the site's cache where its prototype has it.
+    fn get_of_primitive(&mut self, s: State, base: Value, key: PropertyKey) -> JsResult<Value> {
+        if base.is_nullish() {
+            return Err(self.throw_nullish_read(base, &key.to_display()));
+        }
+        let stand_in = match base {
+            _ if base.is_string() => primitive_shapes::STRING,
+            _ if base.is_number() => primitive_shapes::NUMBER,
+            _ => return self.get_v(base, key),
+        };
         let ic = s.ic();
-        ic.far_shape = object.shape().addr();
+        if ic.far_shape == stand_in && ic.epoch == self.proto_epoch {
+            // SAFETY: the cache keeps its holder alive; beside a primitive's stand-in `far` is never 0.
+            let holder = unsafe { Object::from_addr(ic.far as *mut crate::object::JsObject) };
+            return Ok(holder.slot(ic.far_slot));
+        }
+        if let Some((holder, slot)) = self.lookup_for_primitive(base, key) {
+            self.remember_far(s, stand_in, holder.addr(), slot);
+            return Ok(holder.slot(slot));
+        }
+        self.get_v(base, key)
+    }
+
+    fn remember_far(&mut self, s: State, shape: usize, far: usize, slot: u32) {
+        let ic = s.ic();
+        if !ic.may_learn() {
+            return;
+        }
+        ic.far_shape = shape;
         ic.far = far;
         ic.far_slot = slot;
         ic.epoch = self.proto_epoch;
@@ -84,13 +118,15 @@ impl Vm {
         };
         match self.lookup_for_set(object, key) {
             SetLookup::Own { slot } => {
-                remember_own(s.ic(), object, slot);
-                s.template_cell().write_barrier();
+                if s.ic().may_learn() {
+                    remember_own(s.ic(), object, slot);
+                    s.template_cell().write_barrier();
+                }
                 object.set_slot(slot, value);
                 Ok(())
             }
             SetLookup::Add { shape, slot } => {
-                self.remember_far(s, object, shape.addr(), slot);
+                self.remember_far(s, object.shape().addr(), shape.addr(), slot);
                 self.add_slot(object, shape, slot, value);
                 Ok(())
             }
@@ -114,7 +150,7 @@ impl Vm {
         }
         let key = self.to_property_key(key)?;
         match base.as_object() {
-            Some(object) => self.get(object, key),
+            Some(object) => self.get_cached(object, key),
             None => self.get_v(base, key),
         }
     }
@@ -183,7 +219,7 @@ impl Vm {
         self.throw_type_error(&format!("{what} {name}: the object is not an instance of its class"))
     }
 
-    fn private_get(&mut self, base: Value, name: Value) -> JsResult<Value> {
+    fn private_get(&mut self, s: State, base: Value, name: Value) -> JsResult<Value> {
         let Some(name) = name.as_symbol() else { return Ok(Value::UNDEFINED) };
         let key = PropertyKey::symbol(name);
         let Some((object, info)) = base.as_object().and_then(|o| o.shape().lookup(key).map(|info| (o, info)))
@@ -192,7 +228,10 @@ impl Vm {
         };
         let value = object.slot(info.slot);
         match value.as_accessor() {
-            None => Ok(value),
+            None => {
+                remember_private(s, object, name, info.slot);
+                Ok(value)
+            }
             Some(pair) if !pair.getter().is_undefined() => self.call(pair.getter(), base, &[]),
             Some(_) => {
                 Err(self.throw_type_error(&format!("'{}' was defined without a getter", key.to_display())))
@@ -200,7 +239,7 @@ impl Vm {
         }
     }
 
-    fn private_set(&mut self, base: Value, name: Value, value: Value) -> JsResult<()> {
+    fn private_set(&mut self, s: State, base: Value, name: Value, value: Value) -> JsResult<()> {
         let Some(name) = name.as_symbol() else { return Ok(()) };
         let key = PropertyKey::symbol(name);
         let Some((object, info)) = base.as_object().and_then(|o| o.shape().lookup(key).map(|info| (o, info)))
@@ -216,6 +255,7 @@ impl Vm {
                 Err(self.throw_type_error(&format!("private method '{}' is not writable", key.to_display())))
             }
             None => {
+                remember_private(s, object, name, info.slot);
                 object.set_slot(info.slot, value);
                 Ok(())
             }
@@ -280,6 +320,34 @@ impl Vm {
     }
 }
 
+/// Remembers a private member that is no accessor, under its name.
+fn remember_private(s: State, object: Object, name: Symbol, slot: u32) {
+    let ic = s.ic();
+    ic.shape = object.shape().addr();
+    ic.slot = slot;
+    ic.far = name.addr();
+    s.template_cell().write_barrier();
+}
+
+/// The end of a named read: a closure that is a getter runs in a frame of this run loop, and returns to operand a.
+fn finish_read(s: State, base: Value, result: JsResult<Found>) -> Next {
+    match result {
+        Ok(Found::Value(value)) => {
+            s.set(s.a(), value);
+            s.advance(2)
+        }
+        Ok(Found::Getter(getter)) => match super::calls::enter_getter(s, getter, base, 2) {
+            Some(Ok(next)) => next,
+            Some(Err(abrupt)) => s.unwind(abrupt),
+            None => {
+                let result = s.vm().call(getter, base, &[]);
+                s.finish(2, s.a(), result)
+            }
+        },
+        Err(abrupt) => s.unwind(abrupt),
+    }
+}
+
 /// A result for a method window: the function, and its `this` after it.
 fn finish_method(s: State, this: Value, result: JsResult<Value>) -> Next {
     match result {
@@ -294,13 +362,15 @@ fn finish_method(s: State, this: Value, result: JsResult<Value>) -> Next {
 
 slow_paths! {
     fn get_prop(s) {
-        let result = s.vm().cached_get(s, s.reg(s.b()));
-        s.finish(2, s.a(), result)
+        let base = s.reg(s.b());
+        let result = s.vm().cached_get(s, base);
+        finish_read(s, base, result)
     }
     fn get_method(s) {
         let this = s.reg(s.b());
         let result = s.vm().cached_get(s, this);
-        finish_method(s, this, result)
+        s.set(s.a() + 1, this);
+        finish_read(s, this, result)
     }
     fn set_prop(s) {
         let result = s.vm().cached_set(s, s.reg(s.a()), s.reg(s.b()));
@@ -350,12 +420,12 @@ slow_paths! {
         s.proceed(2, result)
     }
     fn get_private(s) {
-        let result = s.vm().private_get(s.reg(s.b()), s.reg(s.c()));
-        s.finish(1, s.a(), result)
+        let result = s.vm().private_get(s, s.reg(s.b()), s.reg(s.c()));
+        s.finish(2, s.a(), result)
     }
     fn set_private(s) {
-        let result = s.vm().private_set(s.reg(s.a()), s.reg(s.b()), s.reg(s.c()));
-        s.proceed(1, result)
+        let result = s.vm().private_set(s, s.reg(s.a()), s.reg(s.b()), s.reg(s.c()));
+        s.proceed(2, result)
     }
     fn add_private(s) {
         let result = s.vm().private_add(s.reg(s.a()), s.reg(s.b()), s.reg(s.c()), s.x());

@@ -1,0 +1,138 @@
+//! What the interpreter's fast paths must not get wrong: each case makes a cache learn, then changes what it learnt.
+
+use cynic::vm::{Options, Vm};
+
+#[track_caller]
+fn check(source: &str, expected: &str) {
+    for zeal in [false, true] {
+        let options = Options { hardened: false, ..Options::default() };
+        let mut vm = Vm::new(options);
+        vm.heap.set_zeal(zeal);
+        let result = vm.evaluate_script("test.js", source);
+        let value = result.unwrap_or_else(|_| vm.take_exception());
+        let text = vm.to_string(value).map(|s| s.to_rust_string()).unwrap_or_default();
+        assert_eq!(text, expected, "{source}");
+    }
+}
+
+#[test]
+fn getters_run_in_the_same_loop_and_may_change_or_throw() {
+    check(
+        "class A { constructor(n) { this.n = n; } get double() { return this.n * 2; } }
+        let s = 0; for (let i = 0; i < 20; i++) s += new A(i).double; s",
+        "380",
+    );
+    check(
+        "const o = { get x() { return 1; } }; const read = () => o.x; let s = '';
+        for (let i = 0; i < 6; i++) { s += read(); if (i === 2) Object.defineProperty(o, 'x', { get() { return 2; } }); } s",
+        "111222",
+    );
+    check(
+        "const o = { get x() { throw new Error('no'); } }; let s = '';
+        for (let i = 0; i < 3; i++) try { o.x; } catch (e) { s += e.message + /test.js:1[^]*test.js:2/.test(e.stack); } s",
+        "notruenotruenotrue",
+    );
+    check("const o = { get f() { return function () { return this === o; }; } }; '' + o.f() + o.f()", "truetrue");
+    check("const o = { get x() { return arguments.length + ',' + (new.target === undefined); } }; o.x", "0,true");
+    check("class C {}; const o = Object.defineProperty({}, 'x', { get: C }); let s; try { o.x } catch (e) { s = e.name } s", "TypeError");
+    check("const o = Object.defineProperty({}, 'x', { get: function* () { yield 7; } }); o.x.next().value", "7");
+}
+
+#[test]
+fn methods_of_primitives_follow_their_prototypes() {
+    check(
+        "const f = (v) => v.twice(); String.prototype.twice = function () { return this + this; };
+        Number.prototype.twice = function () { return this * 2; };
+        let s = ''; for (let i = 0; i < 4; i++) s += f('a') + f(i);
+        String.prototype.twice = function () { return '!'; }; s += f('b');
+        delete Number.prototype.twice; Object.prototype.twice = () => '?'; s + f(1) + f(true)",
+        "aa0aa2aa4aa6!??",
+    );
+    check("const f = (v) => v.length; '' + f('abc') + f([1]) + f(5) + f({ length: 'x' }) + f(new Uint8Array(4))", "31undefinedx4");
+}
+
+#[test]
+fn many_shapes_at_one_site() {
+    check(
+        "const make = [(i) => ({ v: i }), (i) => ({ a: 0, v: i }), (i) => ({ b: 0, c: 0, v: i }), (i) => Object.create({ v: i }),
+            (i) => ({ get v() { return i; } }), () => ({})];
+        const read = (o) => o.v; let s = 0;
+        for (let i = 0; i < 120; i++) { const v = read(make[i % 6](i)); s += v === undefined ? 1000 : v; } s",
+        "25900",
+    );
+    check(
+        "class A { f() { return 1; } } class B extends A {} class C extends B { f() { return 3; } }
+        const os = [new A(), new B(), new C()]; let s = '';
+        for (let i = 0; i < 60; i++) { if (i === 45) B.prototype.f = () => 2; s += os[i % 3].f(); }
+        s === '113'.repeat(15) + '123'.repeat(5)",
+        "true",
+    );
+    check(
+        "const o = {}; for (let i = 0; i < 50; i++) o['k' + i] = i; let s = 0;
+        for (let j = 0; j < 3; j++) { for (let i = 0; i < 50; i++) s += o['k' + i] ?? 0; delete o['k' + j]; } s",
+        "3674",
+    );
+}
+
+#[test]
+fn private_names_of_classes_that_are_evaluated_twice() {
+    check(
+        "const make = () => class { #x; constructor(x) { this.#x = x; } get() { return this.#x; } set(x) { this.#x = x; }
+            static read(o) { return o.#x; } };
+        const [A, B] = [make(), make()]; const a = new A(1), b = new B(2); let s = '';
+        for (let i = 0; i < 4; i++) { s += A.read(a) + B.read(b); a.set(i); b.get(); }
+        try { A.read(b); } catch (e) { s += e.name; } s + a.get()",
+        "3234TypeError3",
+    );
+}
+
+#[test]
+fn strings_that_grow_share_a_buffer() {
+    // Two strings that continue one prefix must not see each other's pieces.
+    check(
+        "let s = ''; for (let i = 0; i < 200; i++) s += 'ab' + (i % 10);
+        const a = s + 'left', b = s + 'right', c = a + '1', d = a + '2'; s += 'x';
+        [s.length, a.slice(-5), b.slice(-6), c.slice(-6), d.slice(-6), s.slice(-3), (c + d + b).length].join()",
+        "601,9left,9right,9left1,9left2,b9x,1815",
+    );
+    check(
+        "const parts = []; let s = ''; for (let i = 0; i < 300; i++) { s += i; parts.push(s); }
+        parts.every((p, i) => i === 0 || p === parts[i - 1] + i) + ',' + s.length",
+        "true,790",
+    );
+    check(
+        "let s = ''; for (let i = 0; i < 100; i++) s += 'abc'; for (let i = 0; i < 100; i++) s += i === 50 ? 'Ж' : 'd';
+        s.length + s[350] + s[349] + s.indexOf('Ж')",
+        "400Жd350",
+    );
+    check(
+        "let s = 'Ж'; for (let i = 0; i < 400; i++) s += 'ab'; const m = new Map([[s, 1]]);
+        let t = 'Ж'; for (let i = 0; i < 200; i++) t = t + 'abab'; m.get(t) + ',' + ({ [s]: 2 })[t] + ',' + (s === t)",
+        "1,2,true",
+    );
+    check(
+        "let s = ''; for (let i = 0; i < 500; i++) s += 'x'; const sub = s.substring(100, 400); let u = sub; for (let i = 0; i < 99; i++) u += 'y';
+        s += 'z'; [sub.length, u.length, u.slice(298, 302), s.slice(498)].join()",
+        "300,399,xxyy,xxz",
+    );
+}
+
+#[test]
+fn elements_of_typed_arrays() {
+    check(
+        "const out = []; const values = [1, -1, 1.5, 300, -0.5, NaN, 4294967295, 2 ** 40 + 3];
+        for (const T of [Int8Array, Uint8Array, Uint8ClampedArray, Int16Array, Uint16Array, Int32Array, Uint32Array, Float32Array, Float64Array]) {
+            const a = new T(9); for (let i = 0; i < values.length; i++) a[i] = values[i]; let s = []; for (let i = 0; i < 10; i++) s.push(a[i]); out.push(s.join()); }
+        out.join(';')",
+        "1,-1,1,44,0,0,-1,3,0,;1,255,1,44,0,0,255,3,0,;1,0,2,255,0,0,255,255,0,;1,-1,1,300,0,0,-1,3,0,;\
+         1,65535,1,300,0,0,65535,3,0,;1,-1,1,300,0,0,-1,3,0,;1,4294967295,1,300,0,0,4294967295,3,0,;\
+         1,-1,1.5,300,-0.5,NaN,4294967296,1099511627776,0,;1,-1,1.5,300,-0.5,NaN,4294967295,1099511627779,0,",
+    );
+    check("const a = new Float64Array([3, 0.5]); const list = ['x', 'y', 'z', 'w']; list[a[0]] + (a[0] === 3) + Object.is(a[0] % 3, 0)", "wtruetrue");
+    check(
+        "const b = new ArrayBuffer(16, { maxByteLength: 32 }); const a = new Uint8Array(b, 8, 8), t = new Uint8Array(b); const read = (x, i) => x[i];
+        a[7] = 5; let s = [read(a, 7), read(t, 15)]; b.resize(12); s.push(read(a, 7), read(t, 11), read(t, 12), a.length); a[0] = 9; b.resize(16); s.push(read(a, 0), read(a, 7)); s.join()",
+        "5,5,,0,,0,0,0",
+    );
+    check("const a = new Uint8Array(4); const f = () => { a[1] = 7; return a[1]; }; let s = '' + f(); structuredCloneless(a); function structuredCloneless(x) { x.buffer.transfer(); } s + f() + a.length", "7undefined0");
+}
