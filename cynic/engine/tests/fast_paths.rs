@@ -32,10 +32,22 @@ fn getters_run_in_the_same_loop_and_may_change_or_throw() {
         for (let i = 0; i < 3; i++) try { o.x; } catch (e) { s += e.message + /test.js:1[^]*test.js:2/.test(e.stack); } s",
         "notruenotruenotrue",
     );
-    check("const o = { get f() { return function () { return this === o; }; } }; '' + o.f() + o.f()", "truetrue");
-    check("const o = { get x() { return arguments.length + ',' + (new.target === undefined); } }; o.x", "0,true");
-    check("class C {}; const o = Object.defineProperty({}, 'x', { get: C }); let s; try { o.x } catch (e) { s = e.name } s", "TypeError");
-    check("const o = Object.defineProperty({}, 'x', { get: function* () { yield 7; } }); o.x.next().value", "7");
+    check(
+        "const o = { get f() { return function () { return this === o; }; } }; '' + o.f() + o.f()",
+        "truetrue",
+    );
+    check(
+        "const o = { get x() { return arguments.length + ',' + (new.target === undefined); } }; o.x",
+        "0,true",
+    );
+    check(
+        "class C {}; const o = Object.defineProperty({}, 'x', { get: C }); let s; try { o.x } catch (e) { s = e.name } s",
+        "TypeError",
+    );
+    check(
+        "const o = Object.defineProperty({}, 'x', { get: function* () { yield 7; } }); o.x.next().value",
+        "7",
+    );
 }
 
 #[test]
@@ -48,7 +60,10 @@ fn methods_of_primitives_follow_their_prototypes() {
         delete Number.prototype.twice; Object.prototype.twice = () => '?'; s + f(1) + f(true)",
         "aa0aa2aa4aa6!??",
     );
-    check("const f = (v) => v.length; '' + f('abc') + f([1]) + f(5) + f({ length: 'x' }) + f(new Uint8Array(4))", "31undefinedx4");
+    check(
+        "const f = (v) => v.length; '' + f('abc') + f([1]) + f(5) + f({ length: 'x' }) + f(new Uint8Array(4))",
+        "31undefinedx4",
+    );
 }
 
 #[test]
@@ -128,11 +143,17 @@ fn elements_of_typed_arrays() {
          1,65535,1,300,0,0,65535,3,0,;1,-1,1,300,0,0,-1,3,0,;1,4294967295,1,300,0,0,4294967295,3,0,;\
          1,-1,1.5,300,-0.5,NaN,4294967296,1099511627776,0,;1,-1,1.5,300,-0.5,NaN,4294967295,1099511627779,0,",
     );
-    check("const a = new Float64Array([3, 0.5]); const list = ['x', 'y', 'z', 'w']; list[a[0]] + (a[0] === 3) + Object.is(a[0] % 3, 0)", "wtruetrue");
+    check(
+        "const a = new Float64Array([3, 0.5]); const list = ['x', 'y', 'z', 'w']; list[a[0]] + (a[0] === 3) + Object.is(a[0] % 3, 0)",
+        "wtruetrue",
+    );
     check(
         "const b = new ArrayBuffer(16, { maxByteLength: 32 }); const a = new Uint8Array(b, 8, 8), t = new Uint8Array(b); const read = (x, i) => x[i];
         a[7] = 5; let s = [read(a, 7), read(t, 15)]; b.resize(12); s.push(read(a, 7), read(t, 11), read(t, 12), a.length); a[0] = 9; b.resize(16); s.push(read(a, 0), read(a, 7)); s.join()",
         "5,5,,0,,0,0,0",
     );
-    check("const a = new Uint8Array(4); const f = () => { a[1] = 7; return a[1]; }; let s = '' + f(); structuredCloneless(a); function structuredCloneless(x) { x.buffer.transfer(); } s + f() + a.length", "7undefined0");
+    check(
+        "const a = new Uint8Array(4); const f = () => { a[1] = 7; return a[1]; }; let s = '' + f(); structuredCloneless(a); function structuredCloneless(x) { x.buffer.transfer(); } s + f() + a.length",
+        "7undefined0",
+    );
 }
