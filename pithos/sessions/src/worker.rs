@@ -1,13 +1,11 @@
-//! The worker roles: what the processes below the guardian do. A shell worker is single-threaded: it waits for a message, does it,
-//! answers. Between runs its standard descriptors lead nowhere; each run brings its own.
+//! The worker roles: how the processes below the guardian start and what ties them to it. What a shell worker then does is
+//! `rush_session::serve`.
 
 use std::io;
 use std::os::fd::OwnedFd;
-use std::os::unix::ffi::{OsStrExt, OsStringExt};
-use std::time::Instant;
+use std::os::unix::ffi::OsStringExt;
 
-use rush::{Outcome, Session, Unwind, sys};
-use rush_session::{Fork, Frames, FromShell, Pipeline, Run, RunDone, Status, Termination, ToShell, VERSION};
+use rush::{Session, sys};
 use rustix::process::{Resource, Signal};
 
 /// The descriptor from which the worker's own ones are numbered, above what scripts use by number.
@@ -15,8 +13,6 @@ const DESCRIPTOR_MIN: i32 = 100;
 /// SIGINT and SIGPIPE by number, as the shell counts signals.
 const SIGINT: i32 = 2;
 const SIGPIPE: i32 = 13;
-/// The status of a run that SIGINT ended.
-const STATUS_INTERRUPTED: i32 = 128 + SIGINT;
 
 /// Takes the socket that stands on standard input, and leaves nothing in its place.
 pub(crate) fn own_socket() -> io::Result<OwnedFd> {
@@ -33,9 +29,7 @@ pub(crate) fn shell() -> io::Result<()> {
     sys::signal_catch(SIGINT);
     let mut session = Session::new(b"rush".to_vec());
     session.import_environment(std::env::vars_os().map(|(name, value)| (name.into_vec(), value.into_vec())));
-    session.interrupt_discards = true;
-    let mut worker = Worker { session, frames: Frames::new(socket) };
-    worker.serve()
+    rush_session::serve(session, socket)
 }
 
 /// A cell worker. Returns when the server has gone.
@@ -55,167 +49,4 @@ fn become_worker() -> io::Result<()> {
     core.current = Some(0);
     rustix::process::setrlimit(Resource::Core, core)?;
     Ok(())
-}
-
-struct Worker {
-    session: Session,
-    frames: Frames,
-}
-
-impl Worker {
-    fn serve(&mut self) -> io::Result<()> {
-        self.say(&FromShell::Ready { pid: std::process::id(), version: VERSION })?;
-        loop {
-            let received = self.frames.receive::<ToShell>();
-            let (message, descriptors) = match received {
-                Ok(Some(frame)) => frame,
-                Ok(None) => return Ok(()),
-                // A signal between two runs ends nothing.
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
-                Err(error) => return Err(error),
-            };
-            sys::clear_pending_signals();
-            match message {
-                ToShell::Run(run) => {
-                    let id = run.id;
-                    match self.run(run, descriptors) {
-                        Ok(done) => {
-                            let exited = done.exited;
-                            self.say(&FromShell::Done(done))?;
-                            if exited {
-                                return Ok(());
-                            }
-                        }
-                        Err(message) => self.say(&FromShell::Failed { id, message })?,
-                    }
-                }
-                ToShell::Fork(Fork { id }) => self.fork(id, descriptors)?,
-                ToShell::Exit => return Ok(()),
-            }
-        }
-    }
-
-    fn say(&self, message: &FromShell) -> io::Result<()> {
-        self.frames.send(message, &[])
-    }
-
-    fn run(&mut self, run: Run, descriptors: Vec<OwnedFd>) -> Result<RunDone, String> {
-        install(descriptors)?;
-        let start = Instant::now();
-        let cpu = cpu_us();
-        if let Err(message) = self.prepare(&run) {
-            let _ = lead_nowhere();
-            return Err(message);
-        }
-        self.session.pipeline_record = Some(Vec::new());
-        let result = self.session.run_text(run.script.as_bytes(), 1);
-        let (status, exited, terminated) = self.outcome(result);
-        let _ = lead_nowhere();
-        let stages = self.session.pipeline_record.take().unwrap_or_default();
-        Ok(RunDone {
-            id: run.id,
-            status: Status(status),
-            pipelines: stages.into_iter().map(|stages| Pipeline { stages }).collect(),
-            cwd: String::from_utf8_lossy(std::env::current_dir().unwrap_or_default().as_os_str().as_bytes())
-                .into_owned(),
-            wall_us: start.elapsed().as_micros() as u64,
-            cpu_us: cpu_us().saturating_sub(cpu),
-            terminated,
-            exited,
-        })
-    }
-
-    /// The status, whether the session is over, and whether a signal ended the run.
-    fn outcome(&mut self, result: Outcome) -> (i32, bool, Option<Termination>) {
-        let answer = match result {
-            Ok(status) => (status, false, None),
-            Err(Unwind::Exit(status)) => (self.session.finish(Err(Unwind::Exit(status))), true, None),
-            Err(Unwind::Discard(STATUS_INTERRUPTED)) => {
-                (STATUS_INTERRUPTED, false, Some(Termination::Interrupted))
-            }
-            Err(Unwind::Discard(status) | Unwind::Return(status)) => (status, false, None),
-            Err(_) => (self.session.status, false, None),
-        };
-        self.session.flush_output();
-        answer
-    }
-
-    /// The run's environment and working directory, by the shell's own means.
-    fn prepare(&mut self, run: &Run) -> Result<(), String> {
-        for (name, value) in &run.environment {
-            let name_is_good = !name.is_empty()
-                && !name.starts_with(|c: char| c.is_ascii_digit())
-                && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
-            if !name_is_good {
-                return Err(format!("'{name}' cannot name an environment variable"));
-            }
-            self.expect_success(
-                &format!("export {name}={}", quoted(value)),
-                &format!("the environment variable '{name}'"),
-            )?;
-        }
-        match &run.cwd {
-            Some(folder) => self.expect_success(
-                &format!("cd -- {}", quoted(folder)),
-                &format!("the working directory '{folder}'"),
-            ),
-            None => Ok(()),
-        }
-    }
-
-    fn expect_success(&mut self, command: &str, what: &str) -> Result<(), String> {
-        match self.session.run_text(command.as_bytes(), 1) {
-            Ok(0) => Ok(()),
-            _ => Err(format!("{what} could not be set")),
-        }
-    }
-
-    /// Copies this process; the copy goes on with the socket that came with the request.
-    fn fork(&mut self, id: u64, descriptors: Vec<OwnedFd>) -> io::Result<()> {
-        let Some(socket) = descriptors.into_iter().next() else {
-            return self
-                .say(&FromShell::Failed { id, message: "a fork needs the copy's socket".to_string() });
-        };
-        match self.session.fork_copy() {
-            Ok(0) => {
-                self.frames = Frames::new(socket);
-                rustix::process::set_child_subreaper(Some(rustix::process::getpid()))?;
-                self.say(&FromShell::Ready { pid: std::process::id(), version: VERSION })
-            }
-            Ok(pid) => self.say(&FromShell::Forked { id, pid: pid as u32 }),
-            Err(error) => {
-                self.say(&FromShell::Failed { id, message: format!("fork: {}", sys::strerror(error)) })
-            }
-        }
-    }
-}
-
-/// Puts a run's descriptors on 0, 1 and 2.
-fn install(descriptors: Vec<OwnedFd>) -> Result<(), String> {
-    let failed = |error: rustix::io::Errno| format!("the run's descriptors: {error}");
-    let [stdin, stdout, stderr] =
-        <[OwnedFd; 3]>::try_from(descriptors).map_err(|_| "a run needs three descriptors".to_string())?;
-    rustix::stdio::dup2_stdin(stdin).map_err(failed)?;
-    rustix::stdio::dup2_stdout(stdout).map_err(failed)?;
-    rustix::stdio::dup2_stderr(stderr).map_err(failed)
-}
-
-/// Lets go of a run's descriptors, so that its client sees the end of its output.
-fn lead_nowhere() -> io::Result<()> {
-    let null = std::fs::OpenOptions::new().read(true).write(true).open("/dev/null")?;
-    rustix::stdio::dup2_stdin(&null)?;
-    rustix::stdio::dup2_stdout(&null)?;
-    rustix::stdio::dup2_stderr(&null)?;
-    Ok(())
-}
-
-/// `text` as one word of shell source.
-fn quoted(text: &str) -> String {
-    format!("'{}'", text.replace('\'', "'\\''"))
-}
-
-/// User and system time of this process and the children it waited for.
-fn cpu_us() -> u64 {
-    let clocks = sys::clocks();
-    clocks.user_us + clocks.system_us
 }

@@ -29,6 +29,10 @@ pub(crate) struct Arguments {
     pub(crate) version: bool,
     /// `--help`
     pub(crate) help: bool,
+    /// `--json`: one object about the run in place of its output.
+    pub(crate) json: bool,
+    /// `--json-limit`: how many bytes of each stream it keeps.
+    pub(crate) json_limit: Option<u64>,
     /// What follows the options.
     pub(crate) operands: Vec<Vec<u8>>,
 }
@@ -57,6 +61,9 @@ pub(crate) fn parse(words: &[Vec<u8>]) -> Result<Arguments, String> {
     if arguments.command_string && arguments.operands.is_empty() {
         return Err("-c: option requires an argument".into());
     }
+    if arguments.json && (!arguments.command_string || arguments.interactive) {
+        return Err("--json: needs -c COMMAND, and no -i".into());
+    }
     Ok(arguments)
 }
 
@@ -70,6 +77,12 @@ fn long_option(arguments: &mut Arguments, words: &[Vec<u8>]) -> Result<usize, St
         "--login" => arguments.login = true,
         "--version" => arguments.version = true,
         "--help" => arguments.help = true,
+        "--json" => arguments.json = true,
+        "--json-limit" => {
+            let number = words.get(1).and_then(|word| std::str::from_utf8(word).ok()?.parse().ok());
+            arguments.json_limit = Some(number.ok_or_else(|| format!("{text}: needs a number of bytes"))?);
+            return Ok(2);
+        }
         "--verbose" => arguments.set.push((SetOption::Verbose, true)),
         "--noediting" | "--debugger" | "--restricted" => {}
         "--rcfile" | "--init-file" => {

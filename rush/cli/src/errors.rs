@@ -7,7 +7,8 @@ pub(crate) fn as_json(source: &[u8], line: u32, message: &[u8]) -> Vec<u8> {
     format!("{{\"error\":{{\"source\":{source},\"line\":{line},\"message\":{message}}}}}\n").into_bytes()
 }
 
-fn quoted(text: &[u8]) -> String {
+/// A JSON string of `text`.
+pub(crate) fn quoted(text: &[u8]) -> String {
     let mut out = String::from('"');
     for character in String::from_utf8_lossy(text).chars() {
         match character {

@@ -2,7 +2,29 @@
 #![forbid(unsafe_code)]
 
 mod arguments;
+mod connect;
+mod daemon;
 mod errors;
+mod guard;
+mod json;
+mod limits;
+mod perf;
 mod start;
 
-pub use start::run;
+/// Runs the command line with the process's own environment; the exit status.
+pub fn run(words: &[Vec<u8>]) -> i32 {
+    match words.get(1).map(Vec::as_slice) {
+        Some(b"--connect") => {
+            let mut words = words.to_vec();
+            words.remove(1);
+            // Only `-c` makes sense without a terminal of one's own.
+            let commands = words.get(1).is_some_and(|word| word.starts_with(b"-") && word.ends_with(b"c"));
+            let done = if commands { connect::run(&words) } else { None };
+            done.unwrap_or_else(|| start::run(&words))
+        }
+        Some(b"daemon") if !std::path::Path::new("daemon").is_file() => {
+            daemon::main(words.get(2..).unwrap_or_default())
+        }
+        _ => start::run(words),
+    }
+}

@@ -2,6 +2,7 @@
 
 use crate::arguments::{self, Arguments};
 use rush::exec::script::{FileLines, StandardInputLines};
+use rush::perf::Perf;
 use rush::state::descriptors::OpenFile;
 use rush::state::options::{SetOption, Shopt};
 use rush::{Session, sys};
@@ -22,13 +23,24 @@ usage: rush [option ...] [FILE [ARG ...]]
   --norc          do not read the start-up file of interactive shells
   --noprofile     do not read the start-up files of login shells
   --rcfile FILE   read FILE instead of ~/.rushrc or ~/.bashrc
+  --json          with -c: print one JSON object about the run (docs/rush-json.md)
+  --json-limit N  keep N bytes of each stream in it
   --version       print the version
   --help          print this
   and the letters of `set` (-e -u -x ...)
 ";
 
-/// Runs the command line; the exit status.
-pub fn run(words: &[Vec<u8>]) -> i32 {
+/// The environment of a shell: names and values.
+pub(crate) type Environment = Vec<(Vec<u8>, Vec<u8>)>;
+
+/// Runs the command line with the process's own environment; the exit status.
+pub(crate) fn run(words: &[Vec<u8>]) -> i32 {
+    let environment = std::env::vars_os().map(|(name, value)| (name.into_vec(), value.into_vec()));
+    run_with(words, environment.collect())
+}
+
+/// Runs the command line with this environment; the exit status.
+pub(crate) fn run_with(words: &[Vec<u8>], environment: Environment) -> i32 {
     let name = words.first().cloned().unwrap_or_else(|| b"rush".to_vec());
     let arguments = match arguments::parse(words.get(1..).unwrap_or_default()) {
         Ok(arguments) => arguments,
@@ -45,26 +57,53 @@ pub fn run(words: &[Vec<u8>]) -> i32 {
         print!("{USAGE}");
         return 0;
     }
+    if arguments.json {
+        let limit = arguments.json_limit;
+        return crate::json::run(limit, |watcher| run_shell(name, arguments, environment, watcher));
+    }
+    run_shell(name, arguments, environment, &mut |_| {})
+}
+
+/// Runs the shell that the arguments ask for. `watcher` sees the session when it is ready and when it has ended.
+fn run_shell(
+    name: Vec<u8>,
+    arguments: Arguments,
+    environment: Environment,
+    watcher: &mut dyn FnMut(&mut Session),
+) -> i32 {
     // The Rust runtime ignores SIGPIPE; commands expect its default.
     sys::signal_default(13);
     let mut session = Session::new(name.clone());
-    let environment = std::env::vars_os().map(|(name, value)| (name.into_vec(), value.into_vec()));
-    session.import_environment(environment);
+    observe(&mut session, &environment);
+    session.import_environment(environment.into_iter());
     apply_options(&mut session, &arguments);
-    if std::env::var_os("RUSH_ERROR_FORMAT").is_some_and(|format| format == "json") {
-        session.error_format = Some(crate::errors::as_json);
-    }
-    if name.first() == Some(&b'-') || arguments.login {
+    watcher(&mut session);
+    let result = if name.first() == Some(&b'-') || arguments.login {
         session.options.put_shopt(Shopt::LoginShell, true);
-        if !arguments.no_profile {
-            let result = session.run_profile();
-            if result.is_err() {
-                return session.finish(result);
+        if arguments.no_profile { Ok(0) } else { session.run_profile() }
+    } else {
+        Ok(0)
+    };
+    let result = result.and_then(|_| run_operands(&mut session, arguments));
+    let status = session.finish(result);
+    if let Some(perf) = session.perf.clone() {
+        session.write_err(&perf.run_report());
+    }
+    watcher(&mut session);
+    status
+}
+
+/// What the environment asks to be told: errors as JSON, times.
+fn observe(session: &mut Session, environment: &Environment) {
+    for (name, value) in environment {
+        match &name[..] {
+            b"RUSH_ERROR_FORMAT" if value == b"json" => session.error_format = Some(crate::errors::as_json),
+            b"RUSH_PERF" => {
+                session.perf = crate::perf::formatter(value).map(|format| Rc::new(Perf::new(format)));
             }
+            _ => {}
         }
     }
-    let result = run_operands(&mut session, arguments);
-    session.finish(result)
 }
 
 fn apply_options(session: &mut Session, arguments: &Arguments) {

@@ -28,3 +28,18 @@ fn state_is_put_back() {
 fn a_late_fork_goes_on_in_the_child() {
     check("x=$( (echo a; [ $BASHPID = $$ ] || echo other; echo b) ); echo $x", "a other b\n");
 }
+
+#[test]
+fn a_redirected_background_process_holds_no_pipe_of_the_shell() {
+    for script in ["sleep 99 >/dev/null 2>&1 & echo $!", "{ sleep 99; :; } >/dev/null 2>&1 & echo $!"] {
+        // Waits for the end of the pipes.
+        let output =
+            Command::new(env!("CARGO_BIN_EXE_rush")).args(["-c", script]).output().expect("rush starts");
+        let pid = String::from_utf8_lossy(&output.stdout).trim().to_string();
+        assert!(
+            std::path::Path::new(&format!("/proc/{pid}")).exists(),
+            "{script}: the output outlived {pid}"
+        );
+        let _ = Command::new("kill").arg(pid).status();
+    }
+}

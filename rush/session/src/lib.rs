@@ -2,14 +2,19 @@
 //!
 //! The client hands each run its own descriptors for stdin, stdout and stderr, so output never passes through the shell's
 //! own loop: the client reads the pipes itself, a background job keeps writing to the pipes of the run that started it, and
-//! the shell stays single-threaded. This crate owns the protocol only; it executes nothing.
+//! the shell stays single-threaded. This crate owns the protocol and the shell's half of it ([`serve`]); how the processes are
+//! guarded is their host's business.
 #![forbid(unsafe_code)]
 
 mod message;
+mod result;
 mod wire;
+mod worker;
 
-pub use message::{Fork, FromShell, Pipeline, Run, RunDone, Status, Termination, ToShell};
+pub use message::{Command, Fork, FromShell, Pipeline, Run, RunDone, Status, Termination, ToShell};
+pub use result::{Captured, RunResult, Timings};
 pub use wire::{Decoder, Frames, encode, send_all};
+pub use worker::{pipelines, serve};
 
 /// A frame's body may have this many bytes at most; a script that is longer belongs in a file.
 pub const FRAME_BYTES_MAX: usize = 16 * 1024 * 1024;

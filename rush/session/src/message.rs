@@ -10,6 +10,9 @@ use serde::{Deserialize, Serialize};
 pub enum ToShell {
     /// Run a script in the session's state. Carries three descriptors: stdin, stdout, stderr.
     Run(Run),
+    /// Be a `rush` of its own for a client of the daemon; the first and only request on its connection. Carries four
+    /// descriptors: stdin, stdout, stderr and the working directory.
+    Command(Command),
     /// Copy the whole session into a new process. Carries one descriptor: the copy's own socket.
     Fork(Fork),
     /// End the session; its background jobs get SIGHUP.
@@ -29,6 +32,17 @@ pub struct Run {
     /// Exported variables for this run and after it.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub environment: BTreeMap<String, String>,
+}
+
+/// A command line of `rush` to run as if the client ran it itself.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+pub struct Command {
+    /// The name and the arguments.
+    pub words: Vec<String>,
+    /// `NAME=value`, the whole environment.
+    pub environment: Vec<String>,
+    /// The file creation mask.
+    pub umask: u32,
 }
 
 /// A request for a copy.
@@ -57,6 +71,16 @@ pub enum FromShell {
         id: u64,
         /// The copy's process.
         pid: u32,
+    },
+    /// A [`Command`] ended with this status.
+    Exited {
+        /// 0 to 255.
+        status: i32,
+    },
+    /// The shell of a [`Command`] died of a signal.
+    Killed {
+        /// By number.
+        signal: i32,
     },
     /// The request could not be carried out; the session goes on.
     Failed {
@@ -92,10 +116,16 @@ pub struct RunDone {
 }
 
 /// The status of each stage of one pipeline, as PIPESTATUS has it.
-#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Pipeline {
     /// One per stage.
     pub stages: Vec<i32>,
+    /// The line it stands on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub line: Option<u32>,
+    /// The name of the signal that ended each stage's program; empty when none did.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub signals: Vec<Option<String>>,
 }
 
 /// An exit status as the shell has it: 0 to 255, 128+n for a signal.

@@ -11,6 +11,7 @@ pub mod exec;
 pub mod expand;
 pub mod limits;
 pub mod pattern;
+pub mod perf;
 pub mod printf;
 pub mod quote;
 pub mod regex;

@@ -34,6 +34,17 @@ impl Session {
         }
     }
 
+    /// Runs a compound command as all that this process still does: its redirections are never undone.
+    pub(crate) fn run_compound_for_good(&mut self, command: &CompoundCommand) -> Outcome {
+        if let Err(status) = self.redirect(&command.redirects)? {
+            return Ok(status);
+        }
+        self.let_go_of_standard_descriptors();
+        let status = self.run_compound_kind(command)?;
+        self.status = status;
+        Ok(status)
+    }
+
     fn run_compound_kind(&mut self, command: &CompoundCommand) -> Outcome {
         match &command.kind {
             Compound::Group(list) => self.run_list(list),

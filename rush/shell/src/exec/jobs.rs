@@ -189,6 +189,7 @@ impl Session {
     /// Waits for a foreground program; says so when a signal ended it.
     pub(crate) fn wait_foreground(&mut self, pid: i32, args: &[Bytes]) -> Status {
         let Some(status) = self.wait_raw(pid) else { return 127 };
+        self.note_stage(status);
         self.report_signal(pid, status, || args.join(&b' '));
         sys::shell_status(status)
     }
@@ -201,10 +202,12 @@ impl Session {
                 Child::Running(pid) => pid,
                 Child::Ended(status) => {
                     statuses.push(*status);
+                    self.note_stage(0);
                     continue;
                 }
             };
             let status = self.wait_raw(*pid).unwrap_or(127 << 8);
+            self.note_stage(status);
             if n + 1 == children.len() {
                 self.report_signal(*pid, status, &text);
             }

@@ -11,6 +11,7 @@ pub mod jobs;
 mod lookup;
 mod pipeline;
 mod prompt;
+pub mod record;
 mod redirect;
 pub mod script;
 mod simple;
@@ -144,6 +145,9 @@ impl Session {
     pub(crate) fn set_pipeline_status(&mut self, status: Status) {
         self.pipeline_status.clear();
         self.pipeline_status.push(status);
+        if self.pipeline_record.is_some() {
+            self.record_single(status);
+        }
     }
 
     /// After a command that `set -e` looks at: runs the ERR trap and leaves the shell if the command failed.

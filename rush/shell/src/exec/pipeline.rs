@@ -7,7 +7,7 @@ use crate::state::options::{SetOption, Shopt};
 use crate::syntax::ast::{
     AndOr, Command, Operation, Part, Pipeline, SimpleCommand, TimeStyle, Word, WordKind,
 };
-use crate::{Bytes, Outcome, Session, Status, Unwind, limits, sys};
+use crate::{Bytes, Outcome, Session, Status, Unwind, sys};
 use std::cell::RefCell;
 use std::os::fd::RawFd;
 use std::rc::Rc;
@@ -18,13 +18,20 @@ impl Session {
     /// Runs the stages of a pipeline, each in a subshell but (with `lastpipe`) the last.
     pub(crate) fn run_pipes(&mut self, stages: &[Command], pipeline: &Pipeline) -> Outcome {
         let in_shell = self.shopt(Shopt::Lastpipe) && !self.is(SetOption::Monitor);
-        let (mut statuses, memory) = self.run_memory_stages(stages)?;
+        // What runs here in place of a child is a stage of this pipeline and not one of its own.
+        let record = self.pipeline_record.take();
+        let started = self.run_memory_stages(stages);
+        self.pipeline_record = record;
+        let (mut statuses, memory) = started?;
         let rest = &stages[statuses.len()..];
         if let ([last], Some(bytes)) = (rest, &memory)
             && !in_shell
         {
             let bytes = bytes.clone();
-            statuses.push(self.run_last_in_memory(last, bytes)?);
+            let record = self.pipeline_record.take();
+            let ended = self.run_last_in_memory(last, bytes);
+            self.pipeline_record = record;
+            statuses.push(ended?);
             let status = self.pipeline_result(&statuses);
             self.record_pipeline(&statuses);
             self.pipeline_status = statuses;
@@ -52,6 +59,7 @@ impl Session {
         }
         launch.collect(self);
         let text = || crate::syntax::printer::pipeline(pipeline);
+        self.forget_stages();
         statuses.extend(self.wait_pipeline(&children, text));
         let mut unwind = None;
         match last_status {
@@ -66,15 +74,6 @@ impl Session {
         self.record_pipeline(&statuses);
         self.pipeline_status = statuses;
         unwind.map_or(Ok(status), Err)
-    }
-
-    fn record_pipeline(&mut self, statuses: &[Status]) {
-        if let Some(record) = &mut self.pipeline_record {
-            if record.len() == limits::PIPELINES_RECORDED_MAX {
-                record.remove(0);
-            }
-            record.push(statuses.to_vec());
-        }
     }
 
     /// OPTIMIZATION: leading stages that are builtins which only write (`echo`, `printf` ...) run in this process, and
@@ -245,11 +244,14 @@ impl Session {
                 sys::ignore_interrupts();
                 self.null_input();
             }
-            let simple = and_or.rest.is_empty()
-                && matches!(&and_or.first.stages[..], [Command::Simple(_)])
-                && !and_or.first.negated
-                && and_or.first.timed.is_none();
-            self.exec_directly = simple && !self.traps.has_exit();
+            let alone = and_or.rest.is_empty() && !and_or.first.negated && and_or.first.timed.is_none();
+            let command = if alone { and_or.first.stages.first() } else { None };
+            let command = command.filter(|_| and_or.first.stages.len() == 1);
+            self.background_process = true;
+            self.exec_directly = matches!(command, Some(Command::Simple(_))) && !self.traps.has_exit();
+            if let Some(Command::Compound(compound)) = command {
+                self.finish_child(|session| session.run_compound_for_good(compound));
+            }
             self.finish_child(|session| session.run_and_or(and_or));
         }
         self.last_background = Some(pid);

@@ -1,7 +1,9 @@
 //! Running text: scripts read line by line, strings, and the reporting of syntax errors.
 
+use crate::perf::{Phase, Started};
 use crate::state::descriptors::OpenFile;
 use crate::state::options::{SetOption, Shopt};
+use crate::syntax::ast::List;
 use crate::syntax::{Context, Input, LineSource, Next, Parser, SyntaxError};
 use crate::{Bytes, Outcome, Session, Unwind, limits};
 use std::rc::Rc;
@@ -39,14 +41,27 @@ impl Session {
     pub(crate) fn run_input(&mut self, input: &mut Input, top: bool) -> Outcome {
         let mut status = 0;
         loop {
+            let started = self.command_starts();
+            let start = input.position();
             let next = self.parse_next(input);
             match next {
-                Ok(Next::End) => return Ok(status),
+                Ok(Next::End) => {
+                    self.command_ended(started, 0, b"");
+                    return Ok(status);
+                }
                 Ok(Next::List(list)) => {
                     if self.is(SetOption::Noexec) && !self.interactive {
+                        self.command_ended(started, 0, b"");
                         continue;
                     }
-                    match self.run_list(&list) {
+                    let outcome = if started.is_some() {
+                        let end = input.position();
+                        let text = input.slice(start.min(end), end).to_vec();
+                        self.run_timed_list(&list, started, &text)
+                    } else {
+                        self.run_list(&list)
+                    };
+                    match outcome {
                         Ok(s) => status = s,
                         Err(Unwind::Discard(s)) if top => {
                             self.status = s;
@@ -67,6 +82,7 @@ impl Session {
                     }
                 }
                 Err(error) => {
+                    self.command_ended(started, 0, b"");
                     self.report_syntax_error(&error, "");
                     self.status = 2;
                     if top && self.interactive {
@@ -83,6 +99,18 @@ impl Session {
         }
     }
 
+    /// Runs a list and reports what it took.
+    fn run_timed_list(&mut self, list: &List, started: Option<Started>, text: &[u8]) -> Outcome {
+        let blanks = text.iter().take_while(|byte| byte.is_ascii_whitespace()).count();
+        let text = text.get(blanks..).unwrap_or_default();
+        let line = list.items.first().map_or(0, |item| item.and_or.first.line);
+        self.enter_phase(Phase::Execute);
+        let outcome = self.run_list(list);
+        self.flush_output();
+        self.command_ended(started, line, text);
+        outcome
+    }
+
     fn parse_next(&mut self, input: &mut Input) -> Result<Next, SyntaxError> {
         let aliases = self.aliases.clone();
         let expands = self.shopt(Shopt::ExpandAliases) || self.is(SetOption::Posix);
@@ -96,6 +124,7 @@ impl Session {
         };
         let start = input.position();
         let mut parser = Parser::new(input, context);
+        parser.perf.clone_from(&self.perf);
         let next = parser.next_command();
         let warnings = std::mem::take(&mut parser.warnings);
         for (line, message) in warnings {

@@ -169,7 +169,9 @@ impl Session {
             Err(status) => return self.program_not_found(args, status),
         };
         self.last_argument = args.last().cloned().unwrap_or_default();
-        if let Some(outcome) = self.run_utility(&path, &args) {
+        // A background process that is nothing but this program becomes it: `ps` shows it, and it holds only what it uses.
+        let becomes = self.exec_directly && self.background_process;
+        if !becomes && let Some(outcome) = self.run_utility(&path, &args) {
             return outcome;
         }
         if self.exec_directly {

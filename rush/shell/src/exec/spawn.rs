@@ -131,6 +131,13 @@ impl Session {
         }
     }
 
+    /// The process's own descriptors 0 to 2 become what the table says for good, so that nobody waits for the end of a pipe that this process does not use.
+    pub(crate) fn let_go_of_standard_descriptors(&mut self) {
+        let map = self.descriptor_map(&Launch::default());
+        let map: Vec<_> = map.into_iter().filter(|(source, number)| *source > 2 && *number <= 2).collect();
+        sys::apply_descriptors(&map);
+    }
+
     /// The environment block for children.
     pub(crate) fn environment_block(&mut self) -> Rc<Vec<CString>> {
         let generation = self.variables.export_generation;

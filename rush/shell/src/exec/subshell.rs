@@ -8,6 +8,7 @@
 
 use super::jobs::Jobs;
 use super::traps::Traps;
+use crate::perf::Phase;
 use crate::state::descriptors::{Capture, Descriptors, Entry, OpenFile};
 use crate::state::options::{Options, SetOption};
 use crate::state::session::{Call, Function};
@@ -97,8 +98,10 @@ impl Session {
             self.descriptors.replace(1, Entry::Open(capture.clone()));
         }
         self.levels.push(Level { capture: capture.clone(), ..Level::default() });
+        let outer = self.enter_phase(Phase::Execute);
         let result = body(self);
         let result = self.end_subshell(result);
+        self.leave_phase(outer);
         if self.levels.last().is_some_and(|level| level.real) {
             let status = result.unwrap_or_else(|unwind| unwind_status(&unwind));
             self.flush_output();

@@ -17,6 +17,7 @@ mod transform;
 pub use reference::Index;
 pub(crate) use reference::{Resolved, split_subscript};
 
+use crate::perf::Phase;
 use crate::syntax::Mode;
 use crate::syntax::ast::{Expression, Part, Word, WordKind};
 use crate::{Bytes, Session, Unwind};
@@ -61,6 +62,13 @@ impl Session {
     }
 
     fn expand_arguments(&mut self, parts: &[Part], out: &mut Vec<Bytes>) -> Expanded<()> {
+        let outer = self.enter_phase(Phase::Expand);
+        let expanded = self.expand_to_fields(parts, out);
+        self.leave_phase(outer);
+        expanded
+    }
+
+    fn expand_to_fields(&mut self, parts: &[Part], out: &mut Vec<Bytes>) -> Expanded<()> {
         let mut fields = Fields::new(Purpose::Arguments, self.separators(), self.extglob(), out);
         self.expand_parts(parts, false, &mut fields)?;
         let globs = fields.finish();
@@ -103,10 +111,13 @@ impl Session {
     }
 
     pub(crate) fn expand_as(&mut self, parts: &[Part], quoted: bool, purpose: Purpose) -> Expanded<Bytes> {
+        let outer = self.enter_phase(Phase::Expand);
         let mut out = Vec::with_capacity(1);
         let mut fields = Fields::new(purpose, self.separators(), self.extglob(), &mut out);
-        self.expand_parts(parts, quoted, &mut fields)?;
+        let expanded = self.expand_parts(parts, quoted, &mut fields);
         fields.finish();
+        self.leave_phase(outer);
+        expanded?;
         Ok(out.pop().unwrap_or_default())
     }
 

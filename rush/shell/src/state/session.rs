@@ -6,9 +6,11 @@ use super::names;
 use super::options::{Options, SetOption, Shopt};
 use super::variables::Variables;
 use crate::exec::jobs::Jobs;
+use crate::exec::record::PipelineRecord;
 use crate::exec::subshell::Level;
 use crate::exec::traps::Traps;
 use crate::expand::fields::Separators;
+use crate::perf::Perf;
 use crate::syntax::ast::FunctionDefinition;
 use crate::{Bytes, Status, limits, sys};
 use rustc_hash::FxHashMap;
@@ -109,8 +111,10 @@ pub struct Session {
     pub interactive: bool,
     /// Whether SIGINT without a trap gives up the running text, as in an interactive shell; for hosts that drive a session.
     pub interrupt_discards: bool,
-    /// The statuses of pipelines with several stages, oldest first, when a host wants them.
-    pub pipeline_record: Option<Vec<Vec<Status>>>,
+    /// How pipelines ended, when a host wants to know.
+    pub pipeline_record: Option<Box<PipelineRecord>>,
+    /// The clock of what time is spent on, when somebody wants to know.
+    pub perf: Option<Rc<Perf>>,
     /// Whether it runs a `-c` string.
     pub runs_command_string: bool,
     /// Whether it reads commands from standard input.
@@ -135,6 +139,7 @@ pub struct Session {
     pub(crate) hash_generation: u64,
     pub(crate) environment: Option<(u64, Rc<Vec<CString>>)>,
     pub(crate) exec_directly: bool,
+    pub(crate) background_process: bool,
     pub(crate) trap_depth: u32,
     pub(crate) stack_base: usize,
     pub(crate) error_context: Option<&'static str>,
@@ -184,6 +189,7 @@ impl Session {
             interactive: false,
             interrupt_discards: false,
             pipeline_record: None,
+            perf: None,
             runs_command_string: false,
             reads_standard_input: false,
             utf8: false,
@@ -201,6 +207,7 @@ impl Session {
             hash_generation: u64::MAX,
             environment: None,
             exec_directly: false,
+            background_process: false,
             trap_depth: 0,
             stack_base: &raw const marker as usize,
             error_context: None,

@@ -4,9 +4,11 @@
 use super::ast::{AndOr, Connector, Item, List, Pipeline, TimeStyle};
 use super::here_document::Pending;
 use super::{Input, Parsed, SyntaxError, alias::AliasState};
+use crate::perf::Perf;
 use crate::state::variables::Variables;
 use crate::{Bytes, limits};
 use rustc_hash::FxHashMap;
+use std::rc::Rc;
 
 /// What parsing depends on besides the text.
 pub struct Context<'a> {
@@ -36,6 +38,8 @@ pub struct Parser<'a> {
     pub(super) alias: AliasState,
     /// Warnings for the user (a here-document delimited by the end of the file), with their lines.
     pub warnings: Vec<(u32, Bytes)>,
+    /// The clock on which scanning words counts.
+    pub(crate) perf: Option<Rc<Perf>>,
     pub(super) in_assignment: bool,
     /// Whether `extglob` is on, also inside `[[ ]]`, where extended patterns always are.
     pub(super) extglob_option: bool,
@@ -55,6 +59,7 @@ impl<'a> Parser<'a> {
             pending: Vec::new(),
             alias: AliasState::default(),
             warnings: Vec::new(),
+            perf: None,
             in_assignment: false,
             extglob_option,
             depth: 0,

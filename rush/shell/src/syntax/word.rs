@@ -4,6 +4,7 @@ use super::Parsed;
 use super::ast::{Part, Parts, ProcessSubstitution, Word, WordKind};
 use super::parser::Parser;
 use crate::Bytes;
+use crate::perf::Phase;
 use crate::state::names::is_name_byte;
 use std::rc::Rc;
 
@@ -149,6 +150,14 @@ impl Parser<'_> {
 
     /// The word at the position in `mode`.
     pub(super) fn word_in(&mut self, mode: Mode) -> Parsed<Option<Word>> {
+        let Some(perf) = self.perf.clone() else { return self.scan_word(mode) };
+        let outer = perf.enter(Phase::Lex);
+        let word = self.scan_word(mode);
+        perf.enter(outer);
+        word
+    }
+
+    fn scan_word(&mut self, mode: Mode) -> Parsed<Option<Word>> {
         if self.input.current().is_none() {
             return Ok(None);
         }

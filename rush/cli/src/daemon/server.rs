@@ -1,0 +1,246 @@
+//! The daemon: keeps warm shells that wait in `accept`, replaces those that were taken, and ends everything that a client
+//! started when that client goes before its command has.
+//!
+//! A client talks to its shell directly; the daemon only holds a second descriptor of each connection, on which it sees
+//! the client hang up. States of a shell: *waiting* (in `accept`), *taken* (its connection is watched), *released* (its command
+//! has ended; background processes may live on below it). Only a taken shell is ended with its client.
+
+use std::io::{self, PipeReader};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::unix::net::UnixListener;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use rush::sys;
+use rush_session::{Frames, FromShell};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::process::{Pid, PidfdFlags, Signal, kill_process, pidfd_open};
+use serde::{Deserialize, Serialize};
+
+use super::{place, shell};
+use crate::guard;
+use crate::limits::REFILL_DELAY_MS;
+
+/// What a shell tells the daemon.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+pub(super) enum ToDaemon {
+    /// A client has connected. Carries the connection.
+    Taken,
+    /// The client's command has ended.
+    Released,
+}
+
+/// Serves until `alive` ends, or for ever; `ready` is told once clients can connect.
+pub(crate) fn serve(folder: &Path, pool: usize, alive: PipeReader, ready: impl FnOnce()) -> io::Result<()> {
+    let listener = listen(folder)?;
+    let mut daemon = Daemon { listener, shells: Vec::new(), alive, pool, refill_at: None };
+    daemon.refill()?;
+    ready();
+    loop {
+        if !daemon.turn()? {
+            return Ok(());
+        }
+    }
+}
+
+/// The listening socket, in place of one that nobody serves any more.
+fn listen(folder: &Path) -> io::Result<UnixListener> {
+    place::prepare(folder)?;
+    let path = place::socket(folder);
+    if std::os::unix::net::UnixStream::connect(&path).is_ok() {
+        return Err(io::Error::new(io::ErrorKind::AddrInUse, "a daemon is running already"));
+    }
+    match std::fs::remove_file(&path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+        _ => {}
+    }
+    let mask = rustix::process::umask(rustix::fs::Mode::from_raw_mode(0o177));
+    let listener = UnixListener::bind(&path);
+    rustix::process::umask(mask);
+    listener
+}
+
+struct Shell {
+    pid: i32,
+    handle: OwnedFd,
+    control: Frames,
+    /// The client's connection, while the shell is taken.
+    connection: Option<OwnedFd>,
+    waiting: bool,
+}
+
+struct Daemon {
+    listener: UnixListener,
+    shells: Vec<Shell>,
+    alive: PipeReader,
+    pool: usize,
+    refill_at: Option<Instant>,
+}
+
+/// What a descriptor that became ready belongs to.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Source {
+    Alive,
+    Control(i32),
+    Ended(i32),
+    Connection(i32),
+}
+
+impl Daemon {
+    /// Waits for something to happen and handles it; false when the guard has gone.
+    fn turn(&mut self) -> io::Result<bool> {
+        let ready = self.wait()?;
+        if ready.contains(&Source::Alive) {
+            return Ok(false);
+        }
+        // What shells have said comes first: a client whose command has ended may hang up.
+        for source in &ready {
+            if let Source::Control(pid) = source {
+                self.hear(*pid);
+            }
+        }
+        for source in &ready {
+            if let Source::Connection(pid) = source {
+                self.client_left(*pid);
+            }
+        }
+        for source in &ready {
+            if let Source::Ended(pid) = source {
+                self.shell_ended(*pid);
+            }
+        }
+        if self.refill_at.is_some_and(|at| at <= Instant::now()) || !self.shells.iter().any(|s| s.waiting) {
+            self.refill()?;
+        }
+        Ok(true)
+    }
+
+    fn wait(&self) -> io::Result<Vec<Source>> {
+        let mut sources = vec![Source::Alive];
+        let mut waits = vec![PollFd::new(&self.alive, PollFlags::IN)];
+        for shell in &self.shells {
+            sources.push(Source::Control(shell.pid));
+            waits.push(PollFd::from_borrowed_fd(shell.control.descriptor(), PollFlags::IN));
+            sources.push(Source::Ended(shell.pid));
+            waits.push(PollFd::new(&shell.handle, PollFlags::IN));
+            if let Some(connection) = &shell.connection {
+                sources.push(Source::Connection(shell.pid));
+                waits.push(PollFd::new(connection, PollFlags::IN | PollFlags::RDHUP));
+            }
+        }
+        let patience = self.refill_at.map(|at| {
+            let left = at.saturating_duration_since(Instant::now());
+            Timespec { tv_sec: left.as_secs() as i64, tv_nsec: i64::from(left.subsec_nanos()) }
+        });
+        match poll(&mut waits, patience.as_ref()) {
+            Ok(_) | Err(rustix::io::Errno::INTR) => {}
+            Err(error) => return Err(error.into()),
+        }
+        let ready = sources.into_iter().zip(&waits).filter(|(_, wait)| !wait.revents().is_empty());
+        Ok(ready.map(|(source, _)| source).collect())
+    }
+
+    fn shell(&mut self, pid: i32) -> Option<&mut Shell> {
+        self.shells.iter_mut().find(|shell| shell.pid == pid)
+    }
+
+    /// Takes what the shell has said.
+    fn hear(&mut self, pid: i32) {
+        let Some(shell) = self.shell(pid) else { return };
+        let mut taken = false;
+        let Ok(Some((mut message, mut descriptors))) = shell.control.receive::<ToDaemon>() else { return };
+        loop {
+            match message {
+                ToDaemon::Taken => {
+                    shell.connection = descriptors.pop();
+                    shell.waiting = false;
+                    taken = true;
+                }
+                ToDaemon::Released => shell.connection = None,
+            }
+            match shell.control.buffered() {
+                Ok(Some(next)) => (message, descriptors) = next,
+                _ => break,
+            }
+        }
+        if taken {
+            self.refill_at = Some(Instant::now() + Duration::from_millis(REFILL_DELAY_MS));
+        }
+    }
+
+    /// The client sent a signal, or hung up.
+    fn client_left(&mut self, pid: i32) {
+        let Some(shell) = self.shell(pid) else { return };
+        let Some(connection) = shell.connection.as_ref() else { return };
+        match read_signal(connection.as_fd()) {
+            Some(signal) => {
+                // As a terminal would: everybody in the foreground, which is the shell's own group.
+                let _ = sys::send_signal(-pid, signal);
+            }
+            None => {
+                shell.connection = None;
+                kill(pid);
+            }
+        }
+    }
+
+    /// Takes an ended shell out, and what it left.
+    fn shell_ended(&mut self, pid: i32) {
+        // A last word may have come after the poll.
+        self.hear_rest(pid);
+        let Some(at) = self.shells.iter().position(|shell| shell.pid == pid) else { return };
+        let shell = self.shells.swap_remove(at);
+        let status = sys::wait_child(pid).map_or(0, |(_, status)| status);
+        if let (Some(connection), Some(signal)) = (shell.connection, sys::term_signal(status)) {
+            let _ = Frames::new(connection).send(&FromShell::Killed { signal }, &[]);
+        }
+        if status != 0 {
+            let others: Vec<i32> = self.shells.iter().map(|shell| shell.pid).collect();
+            guard::end_all_below(&others);
+        }
+    }
+
+    fn hear_rest(&mut self, pid: i32) {
+        let Some(shell) = self.shell(pid) else { return };
+        let mut waits = [PollFd::from_borrowed_fd(shell.control.descriptor(), PollFlags::IN)];
+        let now = Timespec { tv_sec: 0, tv_nsec: 0 };
+        if poll(&mut waits, Some(&now)).is_ok_and(|count| count > 0) {
+            self.hear(pid);
+        }
+    }
+
+    /// Starts shells until enough of them wait.
+    fn refill(&mut self) -> io::Result<()> {
+        self.refill_at = None;
+        while self.shells.iter().filter(|shell| shell.waiting).count() < self.pool {
+            let (ours, theirs) = std::os::unix::net::UnixStream::pair()?;
+            let pid = sys::fork().map_err(io::Error::from_raw_os_error)?;
+            if pid == 0 {
+                drop(ours);
+                self.shells.clear();
+                shell::main(&self.listener, Frames::new(theirs.into()));
+            }
+            let raw = Pid::from_raw(pid).ok_or(io::ErrorKind::InvalidData)?;
+            let handle = pidfd_open(raw, PidfdFlags::empty())?;
+            let control = Frames::new(ours.into());
+            self.shells.push(Shell { pid, handle, control, connection: None, waiting: true });
+        }
+        Ok(())
+    }
+}
+
+/// The signal that a client sent as one byte; `None` when it has hung up.
+fn read_signal(connection: BorrowedFd<'_>) -> Option<i32> {
+    let mut byte = [0];
+    match rustix::net::recv(connection, &mut byte, rustix::net::RecvFlags::DONTWAIT) {
+        Ok((_, 1)) => Some(i32::from(byte[0])),
+        _ => None,
+    }
+}
+
+fn kill(pid: i32) {
+    if let Some(pid) = Pid::from_raw(pid) {
+        let _ = kill_process(pid, Signal::KILL);
+    }
+}

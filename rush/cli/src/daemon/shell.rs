@@ -1,0 +1,92 @@
+//! A shell of the daemon's pool: warmed, it waits for one client, is `rush` for it, and goes. Fresh for every command, so
+//! that no command sees another's state.
+
+use std::io;
+use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::net::UnixListener;
+
+use rush::sys;
+use rush_session::{Command, Frames, FromShell, ToShell};
+use rustix::process::{Signal, getpid};
+
+use super::place;
+use super::server::ToDaemon;
+
+/// The descriptor from which the shell's own ones are numbered, above what scripts use by number.
+const DESCRIPTOR_MIN: i32 = 100;
+/// Statuses by which the daemon sees that nothing is left below the shell, or that it must look.
+const STATUS_CLEAN: i32 = 0;
+const STATUS_UNCLEAN: i32 = 1;
+
+/// The whole life of a pooled shell.
+pub(super) fn main(listener: &UnixListener, daemon: Frames) -> ! {
+    let served = become_shell().and_then(|()| serve(listener, &daemon));
+    sys::exit_now(if served.is_ok() { STATUS_CLEAN } else { STATUS_UNCLEAN });
+}
+
+/// A session and a group of its own, adopting what its commands leave, and gone when the daemon goes.
+fn become_shell() -> io::Result<()> {
+    rustix::process::setsid()?;
+    rustix::process::set_child_subreaper(Some(getpid()))?;
+    rustix::process::set_parent_process_death_signal(Some(Signal::KILL))?;
+    // Touch what a command will need, while nobody waits.
+    crate::start::run_with(&[b"rush".to_vec(), b"-c".to_vec(), b"x=$(:); [ a ]".to_vec()], Vec::new());
+    Ok(())
+}
+
+fn serve(listener: &UnixListener, daemon: &Frames) -> io::Result<()> {
+    let (mut client, command, descriptors) = loop {
+        let connection = rustix::net::accept_with(listener, rustix::net::SocketFlags::CLOEXEC)?;
+        let connection = rustix::io::fcntl_dupfd_cloexec(&connection, DESCRIPTOR_MIN)?;
+        if place::check_peer(&connection).is_err() {
+            continue;
+        }
+        let mut client = Frames::new(connection);
+        // Who only looks whether anybody is there hangs up without a word.
+        let Ok(Some((ToShell::Command(command), descriptors))) = client.receive() else { continue };
+        break (client, command, descriptors);
+    };
+    daemon.send(&ToDaemon::Taken, &[client.descriptor().as_fd()])?;
+    let status = run(command, descriptors)?;
+    daemon.send(&ToDaemon::Released, &[])?;
+    let answered = client.send(&FromShell::Exited { status }, &[]);
+    // The client may have gone in between; what it started in the background goes on all the same.
+    let _ = (answered, client.buffered::<ToShell>());
+    drop(client);
+    outlive_children();
+    Ok(())
+}
+
+/// Is `rush` for the client; the status.
+fn run(command: Command, descriptors: Vec<OwnedFd>) -> io::Result<i32> {
+    let [stdin, stdout, stderr, folder] = <[OwnedFd; 4]>::try_from(descriptors)
+        .map_err(|_| io::Error::new(io::ErrorKind::InvalidData, "a command needs four descriptors"))?;
+    rustix::stdio::dup2_stdin(stdin)?;
+    rustix::stdio::dup2_stdout(stdout)?;
+    rustix::stdio::dup2_stderr(stderr)?;
+    rustix::process::fchdir(folder)?;
+    rustix::process::umask(rustix::fs::Mode::from_raw_mode(command.umask & 0o777));
+    let environment = command.environment.iter().filter_map(|entry| {
+        let at = entry.find('=').filter(|at| *at > 0)?;
+        Some((entry[..at].as_bytes().to_vec(), entry[at + 1..].as_bytes().to_vec()))
+    });
+    let words: Vec<Vec<u8>> = command.words.into_iter().map(String::into_bytes).collect();
+    let status = crate::start::run_with(&words, environment.collect());
+    // Nothing of the client's stays open here.
+    let null = std::fs::OpenOptions::new().read(true).write(true).open("/dev/null")?;
+    rustix::stdio::dup2_stdin(&null)?;
+    rustix::stdio::dup2_stdout(&null)?;
+    rustix::stdio::dup2_stderr(&null)?;
+    Ok(status)
+}
+
+/// Background processes stay this shell's children, so that they stay known; it ends with the last of them.
+fn outlive_children() {
+    loop {
+        match sys::wait_any(true) {
+            Ok(_) => {}
+            Err(error) if error == rustix::io::Errno::INTR.raw_os_error() => {}
+            Err(_) => return,
+        }
+    }
+}

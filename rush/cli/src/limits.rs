@@ -1,0 +1,22 @@
+//! Every limit of the command, with its reason.
+
+/// How much of each stream `--json` keeps when `--json-limit` does not say, in bytes: a program reads it whole.
+pub(crate) const CAPTURE_BYTES_MAX: u64 = 1 << 20;
+
+/// How long `--json` waits, after the shell has ended, for what background processes still write.
+pub(crate) const CAPTURE_GRACE_MS: u64 = 20;
+
+/// How long the last processes of a dead session are pursued; one that cannot die waits in the kernel.
+pub(crate) const KILL_PATIENCE_MS: u64 = 5_000;
+
+/// Shells that a daemon keeps ready when `--pool` does not say: several at once, each a few hundred pages of its own.
+pub(crate) const POOL_SHELLS: usize = 4;
+
+/// The most that `--pool` may ask for.
+pub(crate) const POOL_SHELLS_MAX: usize = 64;
+
+/// How long a daemon waits before it replaces a shell that was taken, so that the copying does not compete with the client.
+pub(crate) const REFILL_DELAY_MS: u64 = 3;
+
+/// How long `daemon start` and `stop` wait for it to be there or gone.
+pub(crate) const DAEMON_PATIENCE_MS: u64 = 5_000;
