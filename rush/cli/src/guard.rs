@@ -42,11 +42,15 @@ pub(crate) fn run_guarded(body: impl FnOnce(PipeReader) -> i32) -> io::Result<i3
 
 /// Kills every process below this one that is not one of `except` or below one, until nothing new turns up.
 pub(crate) fn end_all_below(except: &[i32]) {
-    let me = getpid().as_raw_nonzero().get();
+    end_below(getpid().as_raw_nonzero().get(), except);
+}
+
+/// The same below another process.
+pub(crate) fn end_below(root: i32, except: &[i32]) {
     let start = Instant::now();
     loop {
         reap_strays(except);
-        let left = below(me, except);
+        let left = below(root, except);
         if left.is_empty() || start.elapsed() > Duration::from_millis(KILL_PATIENCE_MS) {
             return;
         }

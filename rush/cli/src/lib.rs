@@ -9,6 +9,7 @@ mod guard;
 mod json;
 mod limits;
 mod perf;
+mod session;
 mod start;
 
 /// Runs the command line with the process's own environment; the exit status.
@@ -22,9 +23,11 @@ pub fn run(words: &[Vec<u8>]) -> i32 {
             let done = if commands { connect::run(&words) } else { None };
             done.unwrap_or_else(|| start::run(&words))
         }
+        // A script of that name would be run by bash, and so it is here.
         Some(b"daemon") if !std::path::Path::new("daemon").is_file() => {
             daemon::main(words.get(2..).unwrap_or_default())
         }
+        Some(b"session") if words.len() == 2 && !std::path::Path::new("session").is_file() => session::main(),
         _ => start::run(words),
     }
 }

@@ -20,3 +20,9 @@ pub(crate) const REFILL_DELAY_MS: u64 = 3;
 
 /// How long `daemon start` and `stop` wait for it to be there or gone.
 pub(crate) const DAEMON_PATIENCE_MS: u64 = 5_000;
+
+/// Copies and snapshots that one `rush session` may hold.
+pub(crate) const SHELLS_MAX: usize = 64;
+
+/// Input that waits for a command to read it, per run.
+pub(crate) const PENDING_INPUT_BYTES_MAX: usize = 16 << 20;

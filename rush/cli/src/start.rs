@@ -12,6 +12,9 @@ use std::rc::Rc;
 const USAGE: &str = "\
 usage: rush [option ...] [FILE [ARG ...]]
        rush [option ...] -c COMMAND [NAME [ARG ...]]
+       rush --connect -c COMMAND [NAME [ARG ...]]    at the daemon, if it runs
+       rush daemon start|stop|status
+       rush session                                  framed sessions on stdin and stdout
 
   -c              run COMMAND
   -s              read commands from standard input

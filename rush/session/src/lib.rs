@@ -7,11 +7,13 @@
 #![forbid(unsafe_code)]
 
 mod message;
+mod remote;
 mod result;
 mod wire;
 mod worker;
 
 pub use message::{Command, Fork, FromShell, Pipeline, Run, RunDone, Status, Termination, ToShell};
+pub use remote::{FromHost, RemoteRun, StreamName, ToHost};
 pub use result::{Captured, RunResult, Timings};
 pub use wire::{Decoder, Frames, encode, send_all};
 pub use worker::{pipelines, serve};

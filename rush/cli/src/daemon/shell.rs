@@ -67,8 +67,8 @@ fn run(command: Command, descriptors: Vec<OwnedFd>) -> io::Result<i32> {
     rustix::process::fchdir(folder)?;
     rustix::process::umask(rustix::fs::Mode::from_raw_mode(command.umask & 0o777));
     let environment = command.environment.iter().filter_map(|entry| {
-        let at = entry.find('=').filter(|at| *at > 0)?;
-        Some((entry[..at].as_bytes().to_vec(), entry[at + 1..].as_bytes().to_vec()))
+        let (name, value) = entry.split_once('=').filter(|(name, _)| !name.is_empty())?;
+        Some((name.as_bytes().to_vec(), value.as_bytes().to_vec()))
     });
     let words: Vec<Vec<u8>> = command.words.into_iter().map(String::into_bytes).collect();
     let status = crate::start::run_with(&words, environment.collect());

@@ -8,6 +8,9 @@ use crate::syntax::{Context, Input, LineSource, Next, Parser, SyntaxError};
 use crate::{Bytes, Outcome, Session, Unwind, limits};
 use std::rc::Rc;
 
+/// The status of what SIGINT gave up.
+const INTERRUPTED: crate::Status = 128 + libc::SIGINT;
+
 impl Session {
     /// Runs text as `eval` does: every complete command in turn. The first line is `line`.
     pub fn run_text(&mut self, text: &[u8], line: u32) -> Outcome {
@@ -63,6 +66,10 @@ impl Session {
                     };
                     match outcome {
                         Ok(s) => status = s,
+                        // SIGINT gives up the whole text for a host, not only the command.
+                        Err(Unwind::Discard(INTERRUPTED)) if self.interrupt_discards => {
+                            return Err(Unwind::Discard(INTERRUPTED));
+                        }
                         Err(Unwind::Discard(s)) if top => {
                             self.status = s;
                             status = s;

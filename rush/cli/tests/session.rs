@@ -1,0 +1,151 @@
+//! `rush session` as a client sees it: the framed protocol of `docs/rush-sessions.md` over standard input and output.
+
+use std::io::{Read, Write};
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+
+struct Client {
+    child: Child,
+    input: ChildStdin,
+    output: ChildStdout,
+}
+
+impl Client {
+    fn start() -> Client {
+        let mut child = Command::new(env!("CARGO_BIN_EXE_rush"))
+            .arg("session")
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .expect("rush starts");
+        let (input, output) = (child.stdin.take().expect("piped"), child.stdout.take().expect("piped"));
+        let mut client = Client { child, input, output };
+        assert_eq!(client.hear()["type"], "ready");
+        client
+    }
+
+    fn say(&mut self, message: &Value) {
+        let body = message.to_string();
+        let mut frame = (body.len() as u32).to_le_bytes().to_vec();
+        frame.push(0);
+        frame.extend_from_slice(body.as_bytes());
+        self.input.write_all(&frame).expect("written");
+    }
+
+    fn hear(&mut self) -> Value {
+        let mut header = [0; 5];
+        self.output.read_exact(&mut header).expect("a header");
+        let length = u32::from_le_bytes([header[0], header[1], header[2], header[3]]);
+        let mut body = vec![0; length as usize];
+        self.output.read_exact(&mut body).expect("a body");
+        serde_json::from_slice(&body).expect("JSON")
+    }
+
+    /// The next message of this type; what was written to stdout before it.
+    fn until(&mut self, kind: &str) -> (Value, String) {
+        let mut text = String::new();
+        loop {
+            let message = self.hear();
+            if message["type"] == kind {
+                return (message, text);
+            }
+            assert_eq!(message["type"], "output", "{message}");
+            if message["stream"] == "stdout" {
+                text.push_str(message["data"].as_str().expect("text"));
+            }
+        }
+    }
+
+    fn run(&mut self, session: u64, script: &str) -> (Value, String) {
+        self.say(&json!({"type": "run", "id": 9, "session": session, "script": script}));
+        self.until("done")
+    }
+}
+
+#[test]
+fn a_session_keeps_its_state_and_tells_how_runs_ended() {
+    let mut client = Client::start();
+    let (done, _) = client.run(1, "x=1; cd /usr; f() { echo f$x; }");
+    assert_eq!((&done["status"], &done["cwd"], &done["session"]), (&json!(0), &json!("/usr"), &json!(1)));
+    let (done, text) = client.run(1, "f; false | true; echo é; (exit 3)");
+    assert_eq!(text, "f1\né\n");
+    assert_eq!(done["status"], 3);
+    assert_eq!(done["pipelines"], json!([{"stages": [1, 0], "line": 1}]));
+}
+
+#[test]
+fn input_is_fed_and_ends() {
+    let mut client = Client::start();
+    client.say(&json!({"type": "run", "id": 5, "script": "read a; echo got $a; cat", "input": true}));
+    client.say(&json!({"type": "stdin", "id": 5, "data": "one\ntwo"}));
+    client.say(&json!({"type": "stdin", "id": 5, "data": "\nthree\n", "end": true}));
+    let (done, text) = client.until("done");
+    assert_eq!((text.as_str(), &done["id"]), ("got one\ntwo\nthree\n", &json!(5)));
+    // Without input there is none to wait for.
+    assert_eq!(client.run(1, "cat; echo end").1, "end\n");
+}
+
+#[test]
+fn a_signal_ends_the_run_and_not_the_session() {
+    let mut client = Client::start();
+    client.say(&json!({"type": "run", "id": 3, "script": "kept=1; echo start; sleep 100\necho not here"}));
+    let first = client.hear();
+    assert_eq!(first["data"], "start\n");
+    client.say(&json!({"type": "signal", "id": 3, "signal": "INT"}));
+    let (done, text) = client.until("done");
+    assert_eq!((text.as_str(), &done["terminated"]), ("", &json!("interrupted")));
+    assert_eq!(client.run(1, "echo $kept").1, "1\n");
+    client.say(&json!({"type": "signal", "id": 77, "signal": "INT"}));
+    assert_eq!(client.until("failed").0["id"], 77);
+}
+
+#[test]
+fn snapshots_restore_and_forks_part_ways() {
+    let mut client = Client::start();
+    client.run(1, "x=before; cd /usr");
+    client.say(&json!({"type": "snapshot", "id": 1}));
+    let (made, _) = client.until("snapshotted");
+    client.run(1, "x=after; cd /");
+    client.say(&json!({"type": "fork", "id": 2}));
+    let (forked, _) = client.until("forked");
+    let copy = forked["session"].as_u64().expect("a number");
+    client.run(copy, "x=copy");
+    assert_eq!(client.run(1, "echo $x $PWD").1, "after /\n");
+    client.say(&json!({"type": "restore", "id": 3, "session": 1, "snapshot": made["snapshot"]}));
+    client.until("restored");
+    assert_eq!(client.run(1, "echo $x $PWD").1, "before /usr\n");
+    assert_eq!(client.run(copy, "echo $x $PWD").1, "copy /\n");
+}
+
+#[test]
+fn what_cannot_be_done_is_said() {
+    let mut client = Client::start();
+    for request in [
+        json!({"type": "run", "id": 4, "session": 8, "script": ":"}),
+        json!({"type": "restore", "id": 4, "session": 1, "snapshot": 1}),
+        json!({"type": "stdin", "id": 4, "data": "x"}),
+        json!({"type": "close", "id": 4, "session": 12}),
+    ] {
+        client.say(&request);
+        assert_eq!(client.until("failed").0["id"], 4, "{request}");
+    }
+    client.run(1, "exit 6");
+    assert_eq!(client.until("closed").0["session"], 1);
+}
+
+#[test]
+fn a_client_that_goes_leaves_nothing() {
+    let mut client = Client::start();
+    client.say(&json!({"type": "run", "id": 1, "script": "sleep 100 & echo $! $$; setsid sleep 100 | cat"}));
+    let text = client.hear()["data"].as_str().expect("text").to_string();
+    let pids: Vec<u32> = text.split_whitespace().map(|pid| pid.parse().expect("a number")).collect();
+    client.child.kill().expect("killed");
+    client.child.wait().expect("reaped");
+    let start = Instant::now();
+    while pids.iter().any(|pid| std::path::Path::new(&format!("/proc/{pid}")).exists()) {
+        assert!(start.elapsed() < Duration::from_secs(20), "{pids:?}");
+        std::thread::sleep(Duration::from_millis(2));
+    }
+}
