@@ -11,7 +11,7 @@ use std::os::unix::net::UnixStream;
 use std::time::Instant;
 
 use rush::sys;
-use rush_session::{Command, Frames, FromShell, ToShell};
+use rush_session::{Command, CommandEnd, Frames, ToShell};
 use rustix::fs::{Mode, OFlags};
 
 use crate::daemon::place;
@@ -29,9 +29,8 @@ pub(crate) fn run(words: &[Vec<u8>]) -> Option<i32> {
                 eprintln!("rush: connect: ran at daemon {pid}, {} us", start.elapsed().as_micros());
             }
             Some(match end {
-                FromShell::Exited { status } => status,
-                FromShell::Killed { signal } => die_of(signal),
-                _ => 1,
+                CommandEnd::Exited { status } => status,
+                CommandEnd::Killed { signal } => die_of(signal),
             })
         }
         Err(Refused::Before(error)) => {
@@ -67,7 +66,7 @@ impl From<rustix::io::Errno> for Refused {
     }
 }
 
-fn attempt(words: &[Vec<u8>]) -> Result<(i32, FromShell), Refused> {
+fn attempt(words: &[Vec<u8>]) -> Result<(i32, CommandEnd), Refused> {
     let command = command(words)?;
     let folder = place::folder(|name| std::env::var_os(name).map(OsString::into_vec));
     place::check_folder(&folder)?;
@@ -79,7 +78,7 @@ fn attempt(words: &[Vec<u8>]) -> Result<(i32, FromShell), Refused> {
     let mut frames = Frames::new(socket.into());
     frames.send(&ToShell::Command(command), &[stdin, stdout, stderr, here.as_fd()])?;
     loop {
-        match frames.receive::<FromShell>() {
+        match frames.receive::<CommandEnd>() {
             Ok(Some((end, _))) => return Ok((pid, end)),
             Ok(None) => return Err(Refused::After(io::ErrorKind::UnexpectedEof.into())),
             Err(error) if error.kind() == io::ErrorKind::Interrupted => forward(&frames),

@@ -12,7 +12,9 @@ mod result;
 mod wire;
 mod worker;
 
-pub use message::{Command, Fork, FromShell, Pipeline, Run, RunDone, Status, Termination, ToShell};
+pub use message::{
+    Command, CommandEnd, Fork, FromShell, Pipeline, Run, RunDone, Status, Termination, ToShell,
+};
 pub use remote::{FromHost, RemoteRun, StreamName, ToHost};
 pub use result::{Captured, RunResult, Timings};
 pub use wire::{Decoder, Frames, encode, send_all};

@@ -72,22 +72,28 @@ pub enum FromShell {
         /// The copy's process.
         pid: u32,
     },
-    /// A [`Command`] ended with this status.
-    Exited {
-        /// 0 to 255.
-        status: i32,
-    },
-    /// The shell of a [`Command`] died of a signal.
-    Killed {
-        /// By number.
-        signal: i32,
-    },
     /// The request could not be carried out; the session goes on.
     Failed {
         /// The request's id, 0 when it could not be read.
         id: u64,
         /// What failed and what to try.
         message: String,
+    },
+}
+
+/// How a [`Command`] ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+pub enum CommandEnd {
+    /// With this status.
+    Exited {
+        /// 0 to 255.
+        status: i32,
+    },
+    /// Its shell died of a signal.
+    Killed {
+        /// By number.
+        signal: i32,
     },
 }
 

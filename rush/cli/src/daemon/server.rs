@@ -12,7 +12,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use rush::sys;
-use rush_session::{Frames, FromShell};
+use rush_session::{CommandEnd, Frames};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, PidfdFlags, Signal, kill_process, pidfd_open};
 use serde::{Deserialize, Serialize};
@@ -193,7 +193,7 @@ impl Daemon {
         let shell = self.shells.swap_remove(at);
         let status = sys::wait_child(pid).map_or(0, |(_, status)| status);
         if let (Some(connection), Some(signal)) = (shell.connection, sys::term_signal(status)) {
-            let _ = Frames::new(connection).send(&FromShell::Killed { signal }, &[]);
+            let _ = Frames::new(connection).send(&CommandEnd::Killed { signal }, &[]);
         }
         if status != 0 {
             let others: Vec<i32> = self.shells.iter().map(|shell| shell.pid).collect();

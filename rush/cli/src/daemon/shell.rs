@@ -6,7 +6,7 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::net::UnixListener;
 
 use rush::sys;
-use rush_session::{Command, Frames, FromShell, ToShell};
+use rush_session::{Command, CommandEnd, Frames, ToShell};
 use rustix::process::{Signal, getpid};
 
 use super::place;
@@ -49,7 +49,7 @@ fn serve(listener: &UnixListener, daemon: &Frames) -> io::Result<()> {
     daemon.send(&ToDaemon::Taken, &[client.descriptor().as_fd()])?;
     let status = run(command, descriptors)?;
     daemon.send(&ToDaemon::Released, &[])?;
-    let answered = client.send(&FromShell::Exited { status }, &[]);
+    let answered = client.send(&CommandEnd::Exited { status }, &[]);
     // The client may have gone in between; what it started in the background goes on all the same.
     let _ = (answered, client.buffered::<ToShell>());
     drop(client);
