@@ -1,5 +1,6 @@
 //! The keeper: one thread per runtime for time. Owns the timer wheel's waking and the watch over workers: a turn that lasts longer
-//! than a tick is asked to yield, one that lasts two ticks gets a stand-in, one that lasts `SLOW_HANDLER_MS` is reported.
+//! than a tick is asked to yield, one that lasts two ticks gets a stand-in (after one tick if a worker is stuck already: handlers that
+//! block often come together), one that lasts `SLOW_HANDLER_MS` is reported.
 //! Invariant: it sleeps for good while no worker is awake and no timer is set. Leaves the firing order to `timer`.
 
 use std::collections::VecDeque;
@@ -186,6 +187,7 @@ impl Keeper {
     }
 
     fn watch(&self, shared: &Arc<Shared>, pool: &Pool, sights: &mut [Sight]) {
+        let patience = if pool.any_stuck() { 1 } else { 2 };
         for (slot, sight) in pool.slots.iter().map_while(|slot| slot.get()).zip(sights) {
             let current = slot.current.load(Ordering::SeqCst);
             let epoch = slot.epoch.load(Ordering::Relaxed);
@@ -195,7 +197,7 @@ impl Keeper {
             }
             sight.ticks += 1;
             slot.preempt.store(true, Ordering::Relaxed);
-            if sight.ticks >= 2 {
+            if sight.ticks >= patience {
                 self.stand_in(shared, pool, slot);
             }
             if sight.ticks * KEEPER_TICK_MS == SLOW_HANDLER_MS {

@@ -304,6 +304,10 @@ impl Pool {
         fresh
     }
 
+    fn any_stuck(&self) -> bool {
+        self.stuck.load(Ordering::Relaxed) > 0
+    }
+
     fn clear_stuck(&self, slot: &WorkerSlot) {
         if slot.stuck.load(Ordering::Relaxed) && slot.stuck.swap(false, Ordering::SeqCst) {
             self.stuck.fetch_sub(1, Ordering::SeqCst);
