@@ -334,8 +334,7 @@ def test_tools(system, tmp_path, capsys):
     assert "visible" in top and "HANDLER%" in top
     kid = next(line for line in top.splitlines() if line.endswith("kid"))
     assert kid.startswith("  <") and kid.split()[-3] == "1", "a child under its supervisor, restarted once"
-    ref.ask_sync(1, timeout=10)
-    wait_until(lambda: any(actor["busy"] > 0 for actor in system.actors()), "a timed handler")
+    wait_until(lambda: ref.ask_sync(1, timeout=10) and any(actor["busy"] > 0 for actor in system.actors()), "a timed turn")
     assert tools.main(["metrics", "--socket", path]) == 0
     text = capsys.readouterr().out
     assert "iris_actors 3" in text and "# TYPE iris_exits_total counter" in text
