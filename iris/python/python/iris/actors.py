@@ -7,6 +7,7 @@ from __future__ import annotations
 import contextvars
 import dataclasses
 import inspect
+import types
 from typing import Any, Callable, Optional, TypeVar, Union, overload
 
 from iris._iris import PyRuntime, Ref
@@ -122,6 +123,8 @@ class System(Runtime):
 
         `name`, `path`, `parent`, `link` and `monitor` are the spawn's own; everything else goes to the class.
         """
+        if not args and not kwargs and _is_plain(target):
+            return self._inner._spawn_actor(target)
         own = {key: kwargs.pop(key, None) for key in ("name", "path", "parent", "link", "monitor")}
         options = getattr(target, "__iris__", None) or Options()
         parts = _take_apart(target, args, kwargs, options)
@@ -215,6 +218,19 @@ class System(Runtime):
     def supervise(self, supervisor: Any, parent: Any = None) -> Any:
         """Starts a `Supervisor` and its children."""
         return supervisor.start(self, parent)
+
+
+def _is_plain(target: Any) -> bool:
+    """Whether a target is a synchronous function without options, as most are: nothing has to be taken apart then, which is a tenth of
+    the work."""
+    kind = type(target)
+    if kind is types.MethodType:
+        target = target.__func__
+        kind = type(target)
+    if kind is not types.FunctionType:
+        return kind is types.BuiltinFunctionType
+    # What `actor` (or `inspect.markcoroutinefunction`) says of a function is in its dictionary.
+    return not target.__code__.co_flags & inspect.CO_COROUTINE and not target.__dict__
 
 
 def _pid(who: "Ref | int") -> int:
