@@ -1,13 +1,13 @@
-//! The primitives of the mailbox, so that loom can stand in for them. Owns nothing else; every other file uses
-//! `parking_lot` and `std` directly, because only the mailbox's states are model-checked.
+//! The primitives of what loom checks (the mailbox's states, who of a pool is awake, a task's wake-ups), so that it can stand in for them.
+//! Owns nothing else; every other file uses `parking_lot` and `std` directly.
 
 #[cfg(not(iris_loom))]
 pub(crate) use parking_lot::Mutex;
 #[cfg(not(iris_loom))]
-pub(crate) use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+pub(crate) use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicUsize, Ordering, fence};
 
 #[cfg(iris_loom)]
-pub(crate) use loom::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+pub(crate) use loom::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicUsize, Ordering, fence};
 
 /// loom's mutex with `parking_lot`'s signature: no poisoning, because no user code runs under the lock.
 #[cfg(iris_loom)]

@@ -187,7 +187,7 @@ impl Keeper {
     }
 
     fn watch(&self, shared: &Arc<Shared>, pool: &Pool, sights: &mut [Sight]) {
-        let patience = if pool.any_stuck() { 1 } else { 2 };
+        let patience = if pool.watch.any_stuck() { 1 } else { 2 };
         for (slot, sight) in pool.slots.iter().map_while(|slot| slot.get()).zip(sights) {
             let current = slot.current.load(Ordering::SeqCst);
             let epoch = slot.epoch.load(Ordering::Relaxed);

@@ -1,18 +1,18 @@
 //! The scheduler: pools of workers over work-stealing deques. Owns run queues, sleeping and waking, and stand-ins for
 //! workers whose handler blocks. Leaves what a job is to `cell` and `task`, time to `keeper`.
 //!
-//! Waking is Dekker's pattern: a pusher publishes the job, fences, then reads `searching`/`running`; a worker that goes to sleep
-//! first lowers those counters and then looks at every queue once more. One of the two always sees the other.
+//! Whether somebody has to be woken is `watch`'s decision; its header has the argument.
 //! A job that a worker pushes while its own queue is empty wakes nobody, because that worker takes it next; if its handler does
 //! not return, the keeper notices within two ticks and wakes another worker for it.
 
 pub(crate) mod keeper;
 pub(crate) mod task;
+mod watch;
 mod worker;
 
 use std::cell::RefCell;
 use std::rc::Rc;
-use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering, fence};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::thread::JoinHandle;
 
@@ -21,6 +21,7 @@ use parking_lot::{Condvar, Mutex};
 
 use crate::limits::SPARE_WORKERS_MAX;
 use crate::runtime::Shared;
+use watch::{Call, Watch};
 
 /// Something that waits for a worker: a cell, or a future.
 pub(crate) trait Runnable: Send + Sync {
@@ -125,18 +126,13 @@ pub(crate) struct Pool {
     pub(crate) name: String,
     key: u64,
     index: u8,
-    /// Workers that run at the same time.
-    base: AtomicUsize,
+    watch: Watch,
     /// Threads that may be started; the slots are the upper end.
     threads_max: AtomicUsize,
     host: Arc<dyn Host>,
     injector: Injector<Job>,
     slots: Box<[OnceLock<WorkerSlot>]>,
     started: AtomicUsize,
-    running: AtomicUsize,
-    searching: AtomicUsize,
-    stuck: AtomicUsize,
-    sleepers: Mutex<Vec<usize>>,
     closing: AtomicBool,
     threads: Mutex<Vec<JoinHandle<()>>>,
 }
@@ -161,16 +157,12 @@ impl Pool {
             name: options.name,
             key: NEXT_KEY.fetch_add(1, Ordering::Relaxed),
             index,
-            base: AtomicUsize::new(options.workers),
+            watch: Watch::new(options.workers),
             threads_max: AtomicUsize::new(slots),
             host: options.host,
             injector: Injector::new(),
             slots: (0..slots).map(|_| OnceLock::new()).collect(),
             started: AtomicUsize::new(0),
-            running: AtomicUsize::new(0),
-            searching: AtomicUsize::new(0),
-            stuck: AtomicUsize::new(0),
-            sleepers: Mutex::new(Vec::new()),
             closing: AtomicBool::new(false),
             threads: Mutex::new(Vec::new()),
         }
@@ -197,24 +189,15 @@ impl Pool {
 
     /// Makes sure that somebody will look at the queues.
     fn notify(&self, shared: &Arc<Shared>) {
-        fence(Ordering::SeqCst);
-        if self.searching.load(Ordering::SeqCst) > 0 || self.active() >= self.base() {
-            return;
-        }
-        let sleeper = self.sleepers.lock().pop();
-        if let Some(id) = sleeper {
-            self.running.fetch_add(1, Ordering::SeqCst);
-            self.searching.fetch_add(1, Ordering::SeqCst);
-            if let Some(slot) = self.slots[id].get() {
-                slot.parker.unpark();
+        match self.watch.call() {
+            Call::Nobody => {}
+            Call::Sleeper(id) => {
+                if let Some(slot) = self.slots[id].get() {
+                    slot.parker.unpark();
+                }
             }
-        } else {
-            self.start_worker(shared);
+            Call::NewWorker => self.start_worker(shared),
         }
-    }
-
-    fn base(&self) -> usize {
-        self.base.load(Ordering::Relaxed)
     }
 
     fn threads_max(&self) -> usize {
@@ -225,12 +208,7 @@ impl Pool {
     pub(crate) fn set_limits(&self, workers: usize, threads_max: usize) {
         let threads_max = threads_max.clamp(1, self.slots.len());
         self.threads_max.store(threads_max, Ordering::Relaxed);
-        self.base.store(workers.clamp(1, threads_max), Ordering::Relaxed);
-    }
-
-    /// Workers that are awake and not stuck in a handler.
-    fn active(&self) -> usize {
-        self.running.load(Ordering::SeqCst).saturating_sub(self.stuck.load(Ordering::SeqCst))
+        self.watch.set_base(workers.clamp(1, threads_max));
     }
 
     fn start_worker(&self, shared: &Arc<Shared>) {
@@ -248,16 +226,14 @@ impl Pool {
             stuck: AtomicBool::new(false),
         };
         let _ = self.slots[id].set(fresh);
-        self.running.fetch_add(1, Ordering::SeqCst);
-        self.searching.fetch_add(1, Ordering::SeqCst);
+        self.watch.joined();
         let (shared, index) = (shared.clone(), self.index);
         let thread = std::thread::Builder::new().name(format!("iris-{}-{id}", self.name));
         match thread.spawn(move || worker::main(&shared, index, id, deque)) {
             Ok(handle) => self.threads.lock().push(handle),
             Err(_) => {
                 // The system refuses threads: the workers that there are go on; the next push tries again with a new slot.
-                self.running.fetch_sub(1, Ordering::SeqCst);
-                self.searching.fetch_sub(1, Ordering::SeqCst);
+                self.watch.left(true);
             }
         }
     }
@@ -269,11 +245,11 @@ impl Pool {
 
     /// No worker is awake and nothing waits. A worker lowers `running` only after it found every queue empty.
     pub(crate) fn is_quiet(&self) -> bool {
-        self.running.load(Ordering::SeqCst) == 0 && !self.has_work()
+        self.watch.running() == 0 && !self.has_work()
     }
 
     pub(crate) fn awake(&self) -> bool {
-        self.running.load(Ordering::Relaxed) > 0
+        self.watch.running() > 0
     }
 
     pub(crate) fn threads_started(&self) -> usize {
@@ -299,18 +275,14 @@ impl Pool {
     fn mark_stuck(&self, slot: &WorkerSlot) -> bool {
         let fresh = !slot.stuck.swap(true, Ordering::SeqCst);
         if fresh {
-            self.stuck.fetch_add(1, Ordering::SeqCst);
+            self.watch.add_stuck();
         }
         fresh
     }
 
-    fn any_stuck(&self) -> bool {
-        self.stuck.load(Ordering::Relaxed) > 0
-    }
-
     fn clear_stuck(&self, slot: &WorkerSlot) {
         if slot.stuck.load(Ordering::Relaxed) && slot.stuck.swap(false, Ordering::SeqCst) {
-            self.stuck.fetch_sub(1, Ordering::SeqCst);
+            self.watch.remove_stuck();
         }
     }
 
@@ -321,7 +293,7 @@ impl Pool {
 
     /// Whether a stand-in can take over while one more worker blocks.
     pub(crate) fn can_block(&self) -> bool {
-        !self.sleepers.lock().is_empty() || self.started.load(Ordering::SeqCst) < self.threads_max()
+        self.watch.any_asleep() || self.started.load(Ordering::SeqCst) < self.threads_max()
     }
 
     /// Runs something that blocks on a worker, with a stand-in for the time.
@@ -339,10 +311,7 @@ impl Pool {
     /// Tells the workers to end when they have nothing to do.
     pub(crate) fn close(&self) {
         self.closing.store(true, Ordering::SeqCst);
-        let sleepers = std::mem::take(&mut *self.sleepers.lock());
-        self.running.fetch_add(sleepers.len(), Ordering::SeqCst);
-        self.searching.fetch_add(sleepers.len(), Ordering::SeqCst);
-        for slot in sleepers.into_iter().filter_map(|id| self.slots[id].get()) {
+        for slot in self.watch.call_all().into_iter().filter_map(|id| self.slots[id].get()) {
             slot.parker.unpark();
         }
     }

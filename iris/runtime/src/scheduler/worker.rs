@@ -110,7 +110,7 @@ impl Worker<'_> {
         }
         if !self.searching {
             self.searching = true;
-            self.pool.searching.fetch_add(1, Ordering::SeqCst);
+            self.pool.watch.search();
         }
         for _ in 0..SEARCH_ROUNDS {
             if let Some(job) = self.pool.steal(self.local.id).or_else(|| self.next()) {
@@ -123,10 +123,7 @@ impl Worker<'_> {
 
     /// The last searcher that finds something passes the search on.
     fn stop_searching(&mut self) {
-        if std::mem::take(&mut self.searching)
-            && self.pool.searching.fetch_sub(1, Ordering::SeqCst) == 1
-            && self.pool.has_work()
-        {
+        if std::mem::take(&mut self.searching) && self.pool.watch.found() && self.pool.has_work() {
             self.pool.notify(self.shared);
         }
     }
@@ -134,63 +131,32 @@ impl Worker<'_> {
     /// A stand-in whose principal is back lets it work alone.
     fn step_aside(&mut self) -> bool {
         let pool = self.pool;
-        if pool.active() <= pool.base() || pool.closing.load(Ordering::Relaxed) {
+        let closing = || pool.closing.load(Ordering::SeqCst);
+        if pool.watch.active() <= pool.watch.base() || closing() {
             return false;
         }
-        let surplus = pool.running.fetch_update(Ordering::SeqCst, Ordering::SeqCst, |running| {
-            (running.saturating_sub(pool.stuck.load(Ordering::SeqCst)) > pool.base()).then(|| running - 1)
-        });
-        if surplus.is_err() {
-            return false;
-        }
-        self.drop_searching();
-        pool.sleepers.lock().push(self.local.id);
-        if pool.closing.load(Ordering::SeqCst) || (pool.has_work() && pool.active() < pool.base()) {
-            self.rise();
-        } else {
-            self.slot.parker.park();
-        }
-        self.searching = true;
-        true
-    }
-
-    fn drop_searching(&mut self) {
-        if std::mem::take(&mut self.searching) {
-            self.pool.searching.fetch_sub(1, Ordering::SeqCst);
-        }
-    }
-
-    fn sleep(&mut self) {
-        self.pool.sleepers.lock().push(self.local.id);
-        self.drop_searching();
-        self.pool.running.fetch_sub(1, Ordering::SeqCst);
-        if self.pool.has_work() || self.pool.closing.load(Ordering::SeqCst) {
-            self.rise();
-        } else {
+        let more = |few: bool| closing() || (few && pool.has_work());
+        let Some(park) = pool.watch.step_aside(self.local.id, self.searching, more) else { return false };
+        if park {
             self.slot.parker.park();
         }
         // Whoever woke this worker has counted it as running and searching.
         self.searching = true;
+        true
+    }
+
+    fn sleep(&mut self) {
+        let pool = self.pool;
+        let more = || pool.has_work() || pool.closing.load(Ordering::SeqCst);
+        if pool.watch.lie_down(self.local.id, self.searching, more) {
+            self.slot.parker.park();
+        }
+        self.searching = true;
         self.shared.keeper.attend(self.shared);
     }
 
-    /// Takes itself off the list of sleepers; if somebody was quicker, the token is on its way.
-    fn rise(&mut self) {
-        let mut sleepers = self.pool.sleepers.lock();
-        if let Some(at) = sleepers.iter().position(|id| *id == self.local.id) {
-            sleepers.swap_remove(at);
-            drop(sleepers);
-            self.pool.running.fetch_add(1, Ordering::SeqCst);
-            self.pool.searching.fetch_add(1, Ordering::SeqCst);
-        } else {
-            drop(sleepers);
-            self.slot.parker.park();
-        }
-    }
-
     fn leave(&mut self) {
-        self.drop_searching();
-        self.pool.running.fetch_sub(1, Ordering::SeqCst);
+        self.pool.watch.left(std::mem::take(&mut self.searching));
     }
 }
 
