@@ -15,7 +15,7 @@ use crate::atoms;
 pub use crate::builtins::registry::Intrinsic;
 use crate::gc::{Data, Gc, Trace, Tracer};
 use crate::object::function::{
-    NATIVE_CAPTURE_SLOT, NATIVE_REALM_SLOT, NATIVE_SPEC_SLOT, NativeFn, NativeSpec,
+    NATIVE_CAPTURE_SLOT, NATIVE_REALM_SLOT, NATIVE_SPEC_SLOT, NativeFn, NativeSpec, StepFn,
 };
 use crate::object::{Object, ObjectKind, flags};
 use crate::property_key::PropertyKey;
@@ -121,6 +121,12 @@ pub const fn method(name: &'static str, length: u8, function: NativeFn) -> Prope
         value: ValueSpec::Method(NativeSpec::new(name, length, function)),
         attrs: attrs::METHOD,
     }
+}
+
+/// The row of an iterator's `next`, which can also step without a result object.
+pub const fn iterator_next(length: u8, function: NativeFn, step: StepFn) -> PropertySpec {
+    let spec = NativeSpec { step: Some(step), ..NativeSpec::new("next", length, function) };
+    PropertySpec { key: KeySpec::Name("next"), value: ValueSpec::Method(spec), attrs: attrs::METHOD }
 }
 
 /// A method row with a symbol for key; `name` is what the function is called, brackets included.

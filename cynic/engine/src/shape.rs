@@ -16,7 +16,8 @@
 #![allow(unsafe_code)]
 
 use std::cell::{Cell, UnsafeCell};
-use std::collections::HashMap;
+
+use rustc_hash::FxHashMap;
 
 use crate::atoms;
 use crate::gc::{CellHeader, CellKind, Gc, Tracer};
@@ -174,7 +175,7 @@ enum Transitions {
     #[default]
     None,
     One(PropertyKey, u8, Gc<Shape>),
-    Many(HashMap<(PropertyKey, u8), Gc<Shape>>),
+    Many(FxHashMap<(PropertyKey, u8), Gc<Shape>>),
 }
 
 /// A shape; see the module's head.
@@ -340,7 +341,7 @@ impl Shape {
         match transitions {
             Transitions::None => *transitions = Transitions::One(key, what, child),
             Transitions::One(k, a, s) => {
-                let map = HashMap::from([((*k, *a), *s), ((key, what), child)]);
+                let map = FxHashMap::from_iter([((*k, *a), *s), ((key, what), child)]);
                 *transitions = Transitions::Many(map);
             }
             Transitions::Many(map) => {

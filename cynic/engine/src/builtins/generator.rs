@@ -7,7 +7,7 @@ use crate::atoms;
 use crate::gc::{Data, Gc};
 use crate::object::function::{CallArgs, NativeSpec};
 use crate::object::{Object, ObjectKind};
-use crate::realm::{Body, Intrinsic, IntrinsicSpec, ValueSpec, data, method, to_string_tag};
+use crate::realm::{Body, Intrinsic, IntrinsicSpec, ValueSpec, data, iterator_next, method, to_string_tag};
 use crate::shape::attrs;
 use crate::value::Value;
 use crate::vm::eval::DynamicKind;
@@ -43,7 +43,7 @@ pub static PROTOTYPE: IntrinsicSpec = IntrinsicSpec {
     prototype: Some(Intrinsic::IteratorPrototype),
     properties: &[
         data("constructor", ValueSpec::Intrinsic(Intrinsic::GeneratorFunctionPrototype), attrs::CONFIGURABLE),
-        method("next", 1, |vm, args| resume(vm, args, Mode::Next)),
+        iterator_next(1, |vm, args| resume(vm, args, Mode::Next), step),
         method("return", 1, |vm, args| resume(vm, args, Mode::Return)),
         method("throw", 1, |vm, args| resume(vm, args, Mode::Throw)),
         to_string_tag("Generator"),
@@ -95,4 +95,30 @@ fn resume(vm: &mut Vm, args: CallArgs, mode: Mode) -> JsResult<Value> {
     }
     debug_assert_ne!(atoms::DONE, atoms::VALUE);
     Ok(Value::object(vm.create_iter_result_object(result, is_done)))
+}
+
+/// GeneratorResume for a loop, which wants the value only.
+fn step(vm: &mut Vm, generator: Object) -> Option<JsResult<Option<Value>>> {
+    if !generator.is(ObjectKind::Generator) {
+        return None;
+    }
+    let coroutine = generator.data::<Coroutine>(COROUTINE_SLOT)?;
+    match coroutine.state.get() {
+        CoroutineState::Completed => return Some(Ok(None)),
+        CoroutineState::Start | CoroutineState::Suspended => {}
+        _ => return None,
+    }
+    let result = match coroutine::resume(vm, coroutine, Mode::Next, Value::UNDEFINED) {
+        Ok(result) => result,
+        Err(abrupt) => return Some(Err(abrupt)),
+    };
+    if coroutine.state.get() == CoroutineState::Completed {
+        return Some(Ok(None));
+    }
+    if coroutine.is_delegating.get()
+        && let Some(inner) = result.as_object()
+    {
+        return Some(vm.iterator_result_value(inner));
+    }
+    Some(Ok(Some(result)))
 }

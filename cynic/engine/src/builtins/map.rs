@@ -10,8 +10,8 @@ use crate::gc::{Data, Gc, Trace, Tracer};
 use crate::object::function::{CallArgs, NativeFn, NativeSpec};
 use crate::object::{Object, ObjectKind};
 use crate::realm::{
-    Body, Intrinsic, IntrinsicSpec, ValueSpec, constructor, getter, method, prototype, species, symbol_data,
-    to_string_tag,
+    Body, Intrinsic, IntrinsicSpec, ValueSpec, constructor, getter, iterator_next, method, prototype,
+    species, symbol_data, to_string_tag,
 };
 use crate::shape::attrs;
 use crate::symbol;
@@ -53,7 +53,7 @@ pub static ITERATOR_PROTOTYPE: IntrinsicSpec = IntrinsicSpec {
     body: Body::Object(ObjectKind::Ordinary, 0),
     prototype: Some(Intrinsic::IteratorPrototype),
     properties: &[
-        method("next", 0, |vm, args| table_iterator_next(vm, args, ObjectKind::MapIterator)),
+        iterator_next(0, |vm, args| vm.next_by_step(args, step), step),
         to_string_tag("Map Iterator"),
     ],
 };
@@ -277,23 +277,27 @@ pub(crate) fn new_table_iterator(
     Value::object(o)
 }
 
-/// 24.1.5.2.1 and 24.2.6.2.1: `next` of map and set iterators.
-pub(crate) fn table_iterator_next(vm: &mut Vm, args: CallArgs, kind: ObjectKind) -> JsResult<Value> {
-    let Some(o) = args.this.as_object().filter(|o| o.is(kind)) else {
-        let message = format!("next method called on incompatible receiver {}", vm.describe(args.this));
-        return Err(vm.throw_type_error(&message));
-    };
-    let Some(state) = o.data::<TableIteration>(0) else {
-        return Ok(Value::object(vm.create_iter_result_object(Value::UNDEFINED, true)));
-    };
+/// 24.1.5.2.1 and 24.2.6.2.1: one step of a map or set iterator.
+pub(crate) fn table_iterator_step(
+    vm: &mut Vm,
+    iterator: Object,
+    kind: ObjectKind,
+) -> Option<JsResult<Option<Value>>> {
+    if !iterator.is(kind) {
+        return None;
+    }
+    let Some(state) = iterator.data::<TableIteration>(0) else { return Some(Ok(None)) };
     let Some((k, v)) = state.table.next(&state.position) else {
-        o.set_slot(0, Value::UNDEFINED);
-        return Ok(Value::object(vm.create_iter_result_object(Value::UNDEFINED, true)));
+        iterator.set_slot(0, Value::UNDEFINED);
+        return Some(Ok(None));
     };
-    let item = match state.yields {
-        Yields::Keys => k,
-        Yields::Values => v,
-        Yields::Entries => Value::object(vm.new_array_from(&[k, v])?),
-    };
-    Ok(Value::object(vm.create_iter_result_object(item, false)))
+    Some(match state.yields {
+        Yields::Keys => Ok(Some(k)),
+        Yields::Values => Ok(Some(v)),
+        Yields::Entries => vm.new_array_from(&[k, v]).map(|entry| Some(Value::object(entry))),
+    })
+}
+
+fn step(vm: &mut Vm, iterator: Object) -> Option<JsResult<Option<Value>>> {
+    table_iterator_step(vm, iterator, ObjectKind::MapIterator)
 }

@@ -157,7 +157,8 @@ fn match_result(vm: &mut Vm, program: &Rc<Program>, s: JsStr) -> JsResult<Value>
         values.push(value);
         ranges.push(capture(vm, group));
     }
-    let array = vm.new_array_from(&values)?;
+    // `index`, `input`, `groups`, and sometimes `indices`.
+    let array = vm.new_array_with_room(&values, 4)?;
     let start = ranges.first().cloned().flatten().map_or(0, |range| range.start);
     vm.create_data_property_or_throw(array, atoms::INDEX, Value::int32(start as i32))?;
     vm.create_data_property_or_throw(array, atoms::INPUT, Value::string(s))?;

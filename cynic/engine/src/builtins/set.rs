@@ -3,15 +3,15 @@
 //! A set's internal slot 0 is its table, in which keys and values are the same.
 
 use crate::atoms;
-use crate::builtins::map::{Yields, get_adder, new_table_iterator, table_iterator_next, this_table};
+use crate::builtins::map::{Yields, get_adder, new_table_iterator, table_iterator_step, this_table};
 use crate::builtins::ordered_table::{HashedKey, OrderedTable};
 use crate::gc::{Data, Gc};
 use crate::object::function::{CallArgs, NativeSpec};
 use crate::object::{Object, ObjectKind};
 use crate::ops::IteratorRecord;
 use crate::realm::{
-    Body, Intrinsic, IntrinsicSpec, ValueSpec, constructor, data, getter, method, prototype, species,
-    symbol_data, to_string_tag,
+    Body, Intrinsic, IntrinsicSpec, ValueSpec, constructor, data, getter, iterator_next, method, prototype,
+    species, symbol_data, to_string_tag,
 };
 use crate::shape::attrs;
 use crate::symbol;
@@ -57,7 +57,7 @@ pub static ITERATOR_PROTOTYPE: IntrinsicSpec = IntrinsicSpec {
     body: Body::Object(ObjectKind::Ordinary, 0),
     prototype: Some(Intrinsic::IteratorPrototype),
     properties: &[
-        method("next", 0, |vm, args| table_iterator_next(vm, args, ObjectKind::SetIterator)),
+        iterator_next(0, |vm, args| vm.next_by_step(args, step), step),
         to_string_tag("Set Iterator"),
     ],
 };
@@ -156,6 +156,10 @@ fn size(vm: &mut Vm, args: CallArgs) -> JsResult<Value> {
 fn iterate(vm: &mut Vm, args: CallArgs, yields: Yields) -> JsResult<Value> {
     let table = this_set(vm, args)?;
     Ok(new_table_iterator(vm, table, yields, ObjectKind::SetIterator, Intrinsic::SetIteratorPrototype))
+}
+
+fn step(vm: &mut Vm, iterator: Object) -> Option<JsResult<Option<Value>>> {
+    table_iterator_step(vm, iterator, ObjectKind::SetIterator)
 }
 
 /// A Set Record (24.2.1.1).

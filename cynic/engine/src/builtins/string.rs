@@ -259,8 +259,29 @@ fn pad_end(vm: &mut Vm, args: CallArgs) -> JsResult<Value> {
 /// 22.1.3.18
 fn pad_start(vm: &mut Vm, args: CallArgs) -> JsResult<Value> {
     let s = this_string(vm, &args)?;
+    if let Some(padded) = pad_start_shortly(vm, s, &args) {
+        return Ok(Value::string(padded));
+    }
     let filler = padding(vm, s, &args)?;
     Ok(Value::string(vm.concat(filler, s)?))
+}
+
+/// OPTIMIZATION: the result of `padStart` where it is short, of Latin-1, and the filler is one character.
+fn pad_start_shortly(vm: &mut Vm, s: JsStr, args: &CallArgs) -> Option<JsStr> {
+    const UNITS_MAX: usize = 64;
+    let wanted = usize::try_from(args.get(0).as_int32()?).ok().filter(|wanted| *wanted <= UNITS_MAX)?;
+    let fill = match args.get(1) {
+        v if v.is_undefined() => b' ',
+        v => match v.as_string()?.flat_view()? {
+            StrView::Latin1([unit]) => *unit,
+            _ => return None,
+        },
+    };
+    let Some(StrView::Latin1(units)) = s.flat_view() else { return None };
+    let missing = wanted.checked_sub(units.len())?;
+    let mut buffer = [fill; UNITS_MAX];
+    buffer[missing..wanted].copy_from_slice(units);
+    Some(vm.new_string_latin1(&buffer[..wanted]))
 }
 
 /// What StringPaddingBuiltinsImpl (22.1.3.18.1) adds to `s`.

@@ -3,9 +3,9 @@
 //! Internal slots: 0 the string (undefined when exhausted), 1 the position.
 
 use super::string::this_string;
-use crate::object::ObjectKind;
 use crate::object::function::CallArgs;
-use crate::realm::{Body, Intrinsic, IntrinsicSpec, method, to_string_tag};
+use crate::object::{Object, ObjectKind};
+use crate::realm::{Body, Intrinsic, IntrinsicSpec, iterator_next, to_string_tag};
 use crate::value::Value;
 use crate::vm::{JsResult, Vm};
 
@@ -13,7 +13,10 @@ use crate::vm::{JsResult, Vm};
 pub static PROTOTYPE: IntrinsicSpec = IntrinsicSpec {
     body: Body::Object(ObjectKind::Ordinary, 0),
     prototype: Some(Intrinsic::IteratorPrototype),
-    properties: &[method("next", 0, next), to_string_tag("String Iterator")],
+    properties: &[
+        iterator_next(0, |vm, args| vm.next_by_step(args, step), step),
+        to_string_tag("String Iterator"),
+    ],
 };
 
 /// 22.1.3.38 String.prototype [ %Symbol.iterator% ]
@@ -27,19 +30,17 @@ pub(super) fn create(vm: &mut Vm, args: CallArgs) -> JsResult<Value> {
 }
 
 /// 22.1.5.1.1
-fn next(vm: &mut Vm, args: CallArgs) -> JsResult<Value> {
-    let Some(o) = args.this.as_object().filter(|o| o.is(ObjectKind::StringIterator)) else {
-        return Err(vm.throw_type_error("next called on an object that is not a String Iterator"));
-    };
-    let Some(s) = o.slot(0).as_string() else {
-        return Ok(Value::object(vm.create_iter_result_object(Value::UNDEFINED, true)));
-    };
-    let position = o.slot(1).as_int32().unwrap_or(0) as usize;
+fn step(vm: &mut Vm, iterator: Object) -> Option<JsResult<Option<Value>>> {
+    if !iterator.is(ObjectKind::StringIterator) {
+        return None;
+    }
+    let Some(s) = iterator.slot(0).as_string() else { return Some(Ok(None)) };
+    let position = iterator.slot(1).as_int32().unwrap_or(0) as usize;
     let Some((_, width)) = s.view(vm).code_point_at(position) else {
-        o.set_slot(0, Value::UNDEFINED);
-        return Ok(Value::object(vm.create_iter_result_object(Value::UNDEFINED, true)));
+        iterator.set_slot(0, Value::UNDEFINED);
+        return Some(Ok(None));
     };
-    o.set_slot(1, Value::int32((position + width) as i32));
+    iterator.set_slot(1, Value::int32((position + width) as i32));
     let character = vm.substring(s, position, position + width);
-    Ok(Value::object(vm.create_iter_result_object(Value::string(character), false)))
+    Some(Ok(Some(Value::string(character))))
 }

@@ -56,6 +56,7 @@ macro_rules! for_each_opcode {
             ToNumber to_number (a: Dst, b: Src) "a = ToNumber(b)";
             ToNumeric to_numeric (a: Dst, b: Src) "a = ToNumeric(b)";
             ToString to_string (a: Dst, b: Src) "a = ToString(b)";
+            Concat concat (a: Dst, b: Src, x: Count) "a = the strings b, b+1, ... joined, x of them";
             ToPropertyKey to_property_key (a: Dst, b: Src) "a = ToPropertyKey(b)";
             Lt lt (a: Dst, b: Src, c: Src) "a = b < c";
             Le le (a: Dst, b: Src, c: Src) "a = b <= c";

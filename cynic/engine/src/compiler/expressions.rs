@@ -46,6 +46,9 @@ pub(super) fn array_index(name: &str) -> Option<u32> {
     (index != u32::MAX && index.to_string() == name).then_some(index)
 }
 
+/// Most parts of a template literal that are joined at once: each takes a register.
+const TEMPLATE_PARTS_MAX: u32 = 6;
+
 impl<'a> Generator<'a> {
     pub(super) fn dst(&mut self, dst: Option<Reg>) -> Result<Reg> {
         match dst {
@@ -224,37 +227,41 @@ impl<'a> Generator<'a> {
     fn template_literal(&mut self, it: &TemplateLiteral<'a>, dst: Option<Reg>) -> Result<Reg> {
         let dst = self.dst(dst)?;
         let mark = self.mark();
-        // The parts are gathered in a temporary: an expression may read the destination.
-        let result = self.alloc()?;
-        let mut is_first = true;
+        // The parts are gathered in temporaries: an expression may read the destination.
+        let base = self.alloc()?;
+        let mut count = 0;
         for (index, quasi) in it.quasis.iter().enumerate() {
             let cooked = quasi.value.cooked.as_ref().map_or("", |text| text.as_str());
             if !cooked.is_empty() || index == 0 && it.expressions.is_empty() {
-                let text = literal_text(cooked, quasi.lone_surrogates);
-                let target = if is_first { result } else { self.alloc()? };
-                self.load_string(target, text);
-                if !is_first {
-                    self.op(Op::Add, result, result, target);
-                }
-                is_first = false;
+                let part = self.template_part(base, &mut count)?;
+                self.load_string(part, literal_text(cooked, quasi.lone_surrogates));
             }
             let Some(expression) = it.expressions.get(index) else { continue };
+            let part = self.template_part(base, &mut count)?;
             let inner = self.mark();
             let value = self.expression(expression)?;
             self.pos(expression.span().start);
-            if is_first {
-                self.op(Op::ToString, result, value, 0);
-                is_first = false;
-            } else {
-                let string = self.alloc()?;
-                self.op(Op::ToString, string, value, 0);
-                self.op(Op::Add, result, result, string);
-            }
+            self.op(Op::ToString, part, value, 0);
             self.free(inner);
         }
-        self.mov(dst, result);
+        if count == 1 {
+            self.mov(dst, base);
+        } else {
+            self.op_x(Op::Concat, dst, base, 0, count);
+        }
         self.free(mark);
         Ok(dst)
+    }
+
+    /// The register for the next part of a template, of which `count` are in `base` and after it.
+    fn template_part(&mut self, base: Reg, count: &mut u32) -> Result<Reg> {
+        if *count == TEMPLATE_PARTS_MAX {
+            self.op_x(Op::Concat, base, base, 0, *count);
+            *count = 1;
+            self.free(u16::from(base) + 1);
+        }
+        *count += 1;
+        if *count == 1 { Ok(base) } else { self.alloc() }
     }
 
     /// Adds the template site of a tagged template and loads its object.

@@ -62,7 +62,14 @@ impl Vm {
 
     /// CreateArrayFromList (7.3.18).
     pub fn new_array_from(&mut self, values: &[Value]) -> JsResult<Object> {
-        let array = self.new_array();
+        self.new_array_with_room(values, 1)
+    }
+
+    /// The same with inline slots for `properties` more.
+    pub(crate) fn new_array_with_room(&mut self, values: &[Value], properties: u8) -> JsResult<Object> {
+        let shape = self.default_array_shape();
+        let array = self.alloc_object(shape, ObjectKind::Array, 1 + properties, 0);
+        array.set_array_length_slot(0);
         self.reserve_elements(array, values.len() as u32)?;
         for &v in values {
             array.elements().push(v);

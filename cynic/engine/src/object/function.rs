@@ -30,7 +30,12 @@ pub struct NativeSpec {
     pub constructor: bool,
     /// The code.
     pub function: NativeFn,
+    /// For the `next` of an iterator: the same without a result object.
+    pub step: Option<StepFn>,
 }
+
+/// One step of an iterator: its next value, or none when it is done. `None`: not an iterator of this kind (or not now), ask `next`.
+pub type StepFn = fn(&mut Vm, Object) -> Option<JsResult<Option<Value>>>;
 
 /// The prefix of SetFunctionName (10.2.9).
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
@@ -46,19 +51,19 @@ pub enum NamePrefix {
 impl NativeSpec {
     /// A method or plain function.
     pub const fn new(name: &'static str, length: u8, function: NativeFn) -> Self {
-        NativeSpec { name, prefix: NamePrefix::Plain, length, constructor: false, function }
+        NativeSpec { name, prefix: NamePrefix::Plain, length, constructor: false, function, step: None }
     }
     /// A constructor. Its code sees `new_target` undefined when it is called.
     pub const fn constructor(name: &'static str, length: u8, function: NativeFn) -> Self {
-        NativeSpec { name, prefix: NamePrefix::Plain, length, constructor: true, function }
+        NativeSpec { name, prefix: NamePrefix::Plain, length, constructor: true, function, step: None }
     }
     /// A getter.
     pub const fn getter(name: &'static str, function: NativeFn) -> Self {
-        NativeSpec { name, prefix: NamePrefix::Get, length: 0, constructor: false, function }
+        NativeSpec { name, prefix: NamePrefix::Get, length: 0, constructor: false, function, step: None }
     }
     /// A setter.
     pub const fn setter(name: &'static str, function: NativeFn) -> Self {
-        NativeSpec { name, prefix: NamePrefix::Set, length: 1, constructor: false, function }
+        NativeSpec { name, prefix: NamePrefix::Set, length: 1, constructor: false, function, step: None }
     }
 }
 

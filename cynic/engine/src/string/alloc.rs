@@ -7,12 +7,15 @@
 use super::{FLAT_DATA, JsStr, Linked, StrView, StringCell, character, empty, flags};
 use crate::gc::Gc;
 use crate::limits;
+use crate::value::Value;
 use crate::vm::{JsResult, Vm};
 
 /// Below this many units a substring is copied, above it is a slice of its parent.
 const SLICE_MIN: usize = 32;
 /// Below this many units a concatenation is copied, above it is a rope.
 const ROPE_MIN: usize = 24;
+/// Below this many units several strings are joined by copying.
+const JOIN_MAX: usize = 256;
 /// Pieces up to this many units are appended to a buffer; longer ones make ropes, which share them.
 const APPEND_MAX: usize = 512;
 /// A rope becomes a buffer once its left side is this deep, and deeper by one for each [`BUFFER_UNITS_PER_DEPTH`] of its length:
@@ -42,9 +45,7 @@ impl Vm {
         }
         let cell = self.alloc_flat(s.len(), false);
         // SAFETY: the cell has room for the units; `s` is Rust memory or another cell's, which does not move.
-        unsafe {
-            std::ptr::copy_nonoverlapping(s.as_ptr(), (cell.as_ptr() as *mut u8).add(FLAT_DATA), s.len())
-        };
+        unsafe { copy_short(s, (cell.as_ptr() as *mut u8).add(FLAT_DATA)) };
         cell
     }
 
@@ -121,16 +122,43 @@ impl Vm {
 
     fn concat_flat(&mut self, x: StrView<'_>, y: StrView<'_>, len: usize) -> JsStr {
         if let (StrView::Latin1(x), StrView::Latin1(y)) = (x, y) {
-            let mut buffer = [0u8; ROPE_MIN];
-            buffer[..x.len()].copy_from_slice(x);
-            buffer[x.len()..len].copy_from_slice(y);
-            return self.new_string_latin1(&buffer[..len]);
+            let cell = self.alloc_flat(len, false);
+            // SAFETY: the cell has room for the units of both, which are cells' and do not move.
+            unsafe {
+                let to = (cell.as_ptr() as *mut u8).add(FLAT_DATA);
+                copy_short(x, to);
+                copy_short(y, to.add(x.len()));
+            }
+            return cell;
         }
         let mut buffer = [0u16; ROPE_MIN];
         for (to, u) in buffer.iter_mut().zip(x.units().chain(y.units())) {
             *to = u;
         }
         self.new_string_utf16(&buffer[..len])
+    }
+
+    /// All of these strings (nothing else is in `parts`), one after the other.
+    pub(crate) fn concat_all(&mut self, parts: &[Value]) -> JsResult<JsStr> {
+        let strings = || parts.iter().filter_map(|part| part.as_string());
+        let len: usize = strings().map(|s| s.len()).sum();
+        let short = (2..JOIN_MAX).contains(&len);
+        if !short || strings().any(|s| !s.is_flat() || !s.is_latin1()) {
+            return strings().try_fold(super::empty(), |all, s| self.concat(all, s));
+        }
+        let cell = self.alloc_flat(len, false);
+        // SAFETY: the cell has room for the units of all.
+        let mut to = unsafe { (cell.as_ptr() as *mut u8).add(FLAT_DATA) };
+        for s in strings() {
+            if let Some(StrView::Latin1(units)) = s.flat_view() {
+                // SAFETY: as above.
+                unsafe {
+                    copy_short(units, to);
+                    to = to.add(units.len());
+                }
+            }
+        }
+        Ok(cell)
     }
 
     fn concat_rope(&mut self, a: JsStr, b: JsStr, len: usize) -> JsResult<JsStr> {
@@ -254,6 +282,39 @@ fn fill_and_link(s: JsStr, flat: JsStr) {
         fill_from_rope(s, s.len(), |at, v| write_units(data, wide, at, v));
     }
     s.become_slice_of(flat);
+}
+
+/// Copies bytes, of which there are mostly few: without a call then.
+///
+/// # Safety
+/// `to` has room for `s`, and does not overlap it.
+#[inline(always)]
+unsafe fn copy_short(s: &[u8], to: *mut u8) {
+    let (from, len) = (s.as_ptr(), s.len());
+    /// # Safety
+    /// Both have at least `N` bytes at each of the two places.
+    #[inline(always)]
+    unsafe fn ends<const N: usize>(from: *const u8, to: *mut u8, len: usize) {
+        // SAFETY: promised by the caller; the two copies may write some bytes twice.
+        unsafe {
+            std::ptr::copy_nonoverlapping(from, to, N);
+            std::ptr::copy_nonoverlapping(from.add(len - N), to.add(len - N), N);
+        }
+    }
+    // SAFETY: promised by the caller.
+    unsafe {
+        match len {
+            0..4 => {
+                for i in 0..len {
+                    *to.add(i) = *from.add(i);
+                }
+            }
+            4..8 => ends::<4>(from, to, len),
+            8..16 => ends::<8>(from, to, len),
+            16..=32 => ends::<16>(from, to, len),
+            _ => std::ptr::copy_nonoverlapping(from, to, len),
+        }
+    }
 }
 
 /// Calls `put` with every flat part of the rope and its position. Goes from right to left, because ropes that were

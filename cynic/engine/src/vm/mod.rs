@@ -84,7 +84,7 @@ pub struct Vm {
     /// Property lookups that all sites share.
     pub(crate) lookup_cache: crate::object::cache::LookupCache,
     pub(crate) interned: InternTable,
-    pub(crate) root_shapes: HashMap<(u64, u32), Gc<Shape>>,
+    pub(crate) root_shapes: rustc_hash::FxHashMap<(u64, u32), Gc<Shape>>,
     pub(crate) symbol_registry: HashMap<PropertyKey, Symbol>,
     /// Promises of `Atomics.waitAsync` that are pending.
     pub(crate) async_waiters: Vec<crate::builtins::atomics_wait::AsyncWaiter>,
@@ -124,7 +124,7 @@ impl Vm {
             hash_seed: crate::string::hash::HashSeed::random(),
             lookup_cache: Default::default(),
             interned: InternTable::default(),
-            root_shapes: HashMap::new(),
+            root_shapes: Default::default(),
             symbol_registry: HashMap::new(),
             async_waiters: Vec::new(),
             can_block: true,

@@ -2,9 +2,9 @@
 //!
 //! Internal slots: 0 the object (undefined when done), 1 the next index, 2 what is yielded.
 
-use crate::object::ObjectKind;
 use crate::object::function::CallArgs;
-use crate::realm::{Body, Intrinsic, IntrinsicSpec, method, to_string_tag};
+use crate::object::{Object, ObjectKind};
+use crate::realm::{Body, Intrinsic, IntrinsicSpec, iterator_next, to_string_tag};
 use crate::value::Value;
 use crate::vm::{JsResult, Vm};
 
@@ -12,7 +12,7 @@ use crate::vm::{JsResult, Vm};
 pub static ITERATOR_PROTOTYPE: IntrinsicSpec = IntrinsicSpec {
     body: Body::Object(ObjectKind::Ordinary, 0),
     prototype: Some(Intrinsic::IteratorPrototype),
-    properties: &[method("next", 0, next), to_string_tag("Array Iterator")],
+    properties: &[iterator_next(0, next, step), to_string_tag("Array Iterator")],
 };
 
 /// Yields indices.
@@ -51,20 +51,16 @@ pub(super) fn entries(vm: &mut Vm, args: CallArgs) -> JsResult<Value> {
 
 /// 23.1.5.2.1
 pub(super) fn next(vm: &mut Vm, args: CallArgs) -> JsResult<Value> {
-    let Some(iterator) = args.this.as_object().filter(|o| o.is(ObjectKind::ArrayIterator)) else {
-        let message = format!("next method called on incompatible receiver {}", vm.describe(args.this));
-        return Err(vm.throw_type_error(&message));
-    };
-    let (item, done) = match vm.array_iterator_step(iterator)? {
-        Some(v) => (v, false),
-        None => (Value::UNDEFINED, true),
-    };
-    Ok(Value::object(vm.create_iter_result_object(item, done)))
+    vm.next_by_step(args, step)
+}
+
+fn step(vm: &mut Vm, iterator: Object) -> Option<JsResult<Option<Value>>> {
+    iterator.is(ObjectKind::ArrayIterator).then(|| vm.array_iterator_step(iterator))
 }
 
 impl Vm {
     /// One step of an array iterator: None when it is done.
-    pub(crate) fn array_iterator_step(&mut self, iterator: crate::object::Object) -> JsResult<Option<Value>> {
+    pub(crate) fn array_iterator_step(&mut self, iterator: Object) -> JsResult<Option<Value>> {
         let Some(o) = iterator.slot(0).as_object() else { return Ok(None) };
         let at = iterator.slot(1).as_number().unwrap_or(0.0) as u64;
         let n = if o.is(ObjectKind::TypedArray) {

@@ -169,7 +169,7 @@ fn resume_in_realm(
 ) -> JsResult<Value> {
     vm.check_native_stack()?;
     vm.poll()?;
-    let registers = coroutine.registers.take();
+    let mut registers = coroutine.registers.take();
     let frame = vm.interpreter.frame.wrapping_add(1);
     if !vm.stack.has_room(registers.len() + 64) || frame >= vm.interpreter.frames_end {
         coroutine.registers.replace(registers);
@@ -197,7 +197,9 @@ fn resume_in_realm(
     }
     vm.interpreter.frame = frame;
     vm.stack.top = top.wrapping_add(registers.len());
-    coroutine.registers.replace(Vec::new());
+    // The memory is used again when the frame is copied back.
+    registers.clear();
+    coroutine.registers.replace(registers);
     coroutine.state.set(CoroutineState::Running);
     // SAFETY: the frame was just written.
     let regs = unsafe { (*frame).regs };

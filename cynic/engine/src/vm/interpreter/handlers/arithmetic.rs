@@ -273,4 +273,5 @@ conversions! {
 
 outlined! {
     exp => slow::arithmetic::exp;
+    concat => slow::arithmetic::concat;
 }

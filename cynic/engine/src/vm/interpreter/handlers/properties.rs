@@ -115,7 +115,7 @@ pub(crate) fn get_length(s: State) -> Step {
             return s.next(2);
         }
     }
-    slow!(s, slow::properties::get_prop)
+    elsewhere!(s, get_prop_further)
 }
 
 #[inline(always)]

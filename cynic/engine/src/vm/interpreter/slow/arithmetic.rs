@@ -207,6 +207,12 @@ pub fn number_exponentiate(base: f64, exponent: f64) -> f64 {
 macro_rules! binary {
     ($($name:ident $name_i:ident $operator:ident;)*) => {
         slow_paths! {
+    fn concat(s) {
+        // SAFETY: verified code: the registers are inside the frame, which outlives the instruction.
+        let parts = unsafe { std::slice::from_raw_parts(s.regs.add(s.b()), s.x() as usize) };
+        let result = s.vm().concat_all(parts).map(Value::string);
+        s.finish(2, s.a(), result)
+    }
             $(
                 fn $name(s) {
                     let result = s.vm().numeric_operator(Operator::$operator, s.reg(s.b()), s.reg(s.c()));

@@ -1,15 +1,16 @@
 //! Iteration protocols, for-in enumeration.
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 
 use super::super::{Next, State};
 use super::slow_paths;
 use crate::atoms;
 use crate::gc::{Data, Gc, Trace, Tracer, data_of};
-use crate::object::{Object, ObjectKind};
+use crate::object::{Object, ObjectKind, flags};
 use crate::ops::IteratorRecord;
 use crate::property_key::PropertyKey;
 use crate::realm::Intrinsic;
+use crate::shape::{PropertyInfo, attrs};
 use crate::symbol;
 use crate::value::Value;
 use crate::vm::{JsResult, Vm};
@@ -17,21 +18,39 @@ use crate::vm::{JsResult, Vm};
 /// The state of a for-in loop: keys of the object whose turn it is, and what was seen.
 pub(crate) struct ForInState {
     object: Cell<Value>,
-    keys: std::cell::RefCell<Vec<PropertyKey>>,
+    /// `None`: a key whose property was gone when its turn came, which does not hide one of a prototype.
+    keys: RefCell<Vec<Option<PropertyKey>>>,
     next: Cell<usize>,
-    visited: std::cell::RefCell<rustc_hash::FxHashSet<PropertyKey>>,
+    /// What the objects before this one had; empty for the first.
+    visited: RefCell<rustc_hash::FxHashSet<PropertyKey>>,
 }
 
 impl Trace for ForInState {
     fn trace(&self, tracer: &mut Tracer<'_>) {
         tracer.value(self.object.get());
-        for key in self.keys.borrow().iter() {
+        for key in self.keys.borrow().iter().flatten() {
             tracer.key(*key);
         }
         for key in self.visited.borrow().iter() {
             tracer.key(*key);
         }
     }
+}
+
+/// Whether neither this object nor any above it has a property that for-in would show.
+fn shows_nothing(object: Object) -> bool {
+    let mut at = Some(object);
+    while let Some(object) = at {
+        if object.has_flag(flags::EXOTIC | flags::HAS_SPARSE) || !object.elements().is_empty() {
+            return false;
+        }
+        let shown = |info: PropertyInfo| info.attrs & attrs::ENUMERABLE != 0;
+        if object.shape().table().iter().any(|(key, info)| shown(info) && !key.is_symbol()) {
+            return false;
+        }
+        at = object.prototype().as_object();
+    }
+    true
 }
 
 impl Vm {
@@ -83,9 +102,9 @@ impl Vm {
         let object = if value.is_nullish() { Value::NULL } else { Value::object(self.to_object(value)?) };
         let state = ForInState {
             object: Cell::new(object),
-            keys: std::cell::RefCell::default(),
+            keys: RefCell::default(),
             next: Cell::new(0),
-            visited: std::cell::RefCell::default(),
+            visited: RefCell::default(),
         };
         let state = self.alloc_data(state);
         if let Some(object) = object.as_object() {
@@ -96,10 +115,26 @@ impl Vm {
 
     fn for_in_keys(&mut self, state: Gc<Data<ForInState>>, object: Object) -> JsResult<()> {
         let keys = self.own_property_keys(object)?;
-        let strings = keys.iter().copied().filter(|key| !key.is_symbol()).collect();
-        state.keys.replace(strings);
+        let strings = keys.iter().copied().filter(|key| !key.is_symbol()).map(Some).collect();
+        let before = state.keys.replace(strings);
+        state.visited.borrow_mut().extend(before.into_iter().flatten());
         state.next.set(0);
         Ok(())
+    }
+
+    /// Goes on with the prototype of `object`.
+    fn for_in_parent(&mut self, state: Gc<Data<ForInState>>, object: Object) -> JsResult<()> {
+        let parent = self.get_prototype_of(object)?;
+        match parent.as_object().filter(|parent| !shows_nothing(*parent)) {
+            Some(parent) => {
+                state.object.set(Value::object(parent));
+                self.for_in_keys(state, parent)
+            }
+            None => {
+                state.object.set(Value::NULL);
+                Ok(())
+            }
+        }
     }
 
     /// EnumerateObjectProperties (14.7.5.9): the next key, or none.
@@ -108,25 +143,31 @@ impl Vm {
             let Some(object) = state.object.get().as_object() else { return Ok(None) };
             self.poll()?;
             let index = state.next.get();
-            let key = state.keys.borrow().get(index).copied();
-            let Some(key) = key else {
-                let parent = self.get_prototype_of(object)?;
-                state.object.set(parent);
-                if let Some(parent) = parent.as_object() {
-                    self.for_in_keys(state, parent)?;
-                }
+            let Some(key) = state.keys.borrow().get(index).copied() else {
+                self.for_in_parent(state, object)?;
                 continue;
             };
             state.next.set(index + 1);
-            if state.visited.borrow().contains(&key) {
-                continue;
-            }
-            let Some(property) = self.get_own_property(object, key)? else { continue };
-            state.visited.borrow_mut().insert(key);
-            if property.is_enumerable() {
-                return Ok(Some(key.to_value(self)));
+            let Some(key) = key.filter(|key| !state.visited.borrow().contains(key)) else { continue };
+            match self.is_enumerable_own(object, key)? {
+                Some(true) => return Ok(Some(key.to_value(self))),
+                Some(false) => {}
+                None => {
+                    if let Some(gone) = state.keys.borrow_mut().get_mut(index) {
+                        *gone = None;
+                    }
+                }
             }
         }
+    }
+
+    /// Whether an own property is enumerable; `None` if there is no such property.
+    fn is_enumerable_own(&mut self, object: Object, key: PropertyKey) -> JsResult<Option<bool>> {
+        if !object.has_flag(flags::EXOTIC) && !key.is_index() {
+            let info = object.shape().lookup(key);
+            return Ok(info.map(|info| info.attrs & attrs::ENUMERABLE != 0));
+        }
+        Ok(self.get_own_property(object, key)?.map(|property| property.is_enumerable()))
     }
 
     fn next_value(&mut self, s: State) -> JsResult<Option<Value>> {
