@@ -157,3 +157,50 @@ fn elements_of_typed_arrays() {
         "7undefined0",
     );
 }
+
+#[test]
+fn iteration_without_result_objects_is_not_seen() {
+    // A generator's next on another kind of iterator, and the other way round, still throw.
+    check(
+        "function* g() { yield 1; } const it = g(); it.next = [][Symbol.iterator]().next; let s;
+        try { for (const x of it); } catch (e) { s = e.name; } s",
+        "TypeError",
+    );
+    check(
+        "function* inner() { yield 1; yield 2; return 3; } function* outer() { const r = yield* inner(); yield r; yield* [4, 5]; }
+        [...outer()].join()",
+        "1,2,3,4,5",
+    );
+    check(
+        "function* g() { try { for (const x of it) ; } catch (e) { yield e.name; } } const it = g(); [...it].join()",
+        "TypeError",
+    );
+    check(
+        "const m = new Map([[1, 2]]); let s = ''; for (const [k, v] of m) { s += k + v; if (k < 4) m.set(k + 1, v); } s + [...'aЖ'].length",
+        "34562",
+    );
+}
+
+#[test]
+fn for_in_follows_prototypes_and_deletions() {
+    check(
+        "const p = { a: 1, x: 2 }, o = Object.create(p, { h: { value: 1 } }); o.b = 1; o.a = 2; Object.defineProperty(p, 'h', { value: 1, enumerable: true });
+        let s = ''; for (const k in o) { s += k; if (k === 'b') delete o.a; } s",
+        "bax",
+    );
+    check(
+        "class A { m() {} } const o = new A(); o.z = 1; o[3] = 1; let s = ''; for (const k in o) s += k; for (const k in 'ab') s += k; s",
+        "3z01",
+    );
+}
+
+#[test]
+fn templates_join_their_parts_in_order() {
+    check(
+        "let i = 0; const f = () => ++i; `${f()}-${f()}:${f()}${f()}|${f()}/${f()}.${f()}${''}${f()}!`",
+        "1-2:34|5/6.78!",
+    );
+    check("let s = 'x'; s = `${s}${s += 'y'}${s}`; s", "xxyxy");
+    check("`${''}` + `` + `${`${1}${2}`}` + `Ж${1}Ж`", "12Ж1Ж");
+    check("let s; try { `a${Symbol()}` } catch (e) { s = e.name } s", "TypeError");
+}
