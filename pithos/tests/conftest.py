@@ -5,6 +5,7 @@ import shutil
 from pathlib import Path
 
 import pytest
+from server import Server
 
 
 @pytest.fixture(scope="session")
@@ -20,3 +21,11 @@ def pithos() -> str:
 def workspace(tmp_path: Path) -> Path:
     """An empty folder for one server."""
     return tmp_path
+
+
+@pytest.fixture
+def server(pithos: str, workspace: Path):
+    """A server that works in the workspace."""
+    server = Server(pithos, workspace)
+    yield server
+    server.close()

@@ -24,7 +24,7 @@ def call_all(client_of):
     async def conversation() -> None:
         async with client_of() as client:
             tools = {tool.name for tool in (await client.list_tools()).tools}
-            assert {"run", "job", "log", "session"} <= tools and len(tools) <= 8
+            assert tools == {"run", "job", "log", "session", "js", "actors"}
 
             async def call(tool: str, **arguments):
                 result = await client.call_tool(tool, arguments)
@@ -49,6 +49,14 @@ def call_all(client_of):
             assert text == "4\n5\n" and log["total_bytes"] == 10
             _, stopped, _ = await call("job", action="stop", job=job["job"])
             assert stopped["state"] == "stopped" and "/bin/sleep 60" in [row["command"] for row in stopped["killed"]]
+            _, cell, _ = await call("js", code="const {output} = await shell('echo $x'); return Number(output) + 1")
+            assert (cell["state"], cell["value"]) == ("done", 43)
+            behaviour = "({receive(state, message, actor) { if (message === 'read') actor.reply(state); else return state + message; }})"
+            _, spawned, _ = await call("actors", action="spawn", group="g", code=behaviour, count=5, argument=1)
+            assert spawned["count"] == 5
+            await call("actors", action="send", to="g", message=2)
+            _, asked, _ = await call("actors", action="ask", to="g", message="read")
+            assert asked["sum"] == 15
             await call("session", action="close", session="copy")
             result, _, text = await call("run", command="echo no", session="copy")
             assert result.is_error and "there is no session 'copy'" in text

@@ -23,6 +23,11 @@ impl Audit {
         Ok(Self { file: Some(Mutex::new(file)) })
     }
 
+    /// Whether anybody asked for an audit.
+    pub(crate) fn wants(&self) -> bool {
+        self.file.is_some()
+    }
+
     /// Appends one call. A line that cannot be written is reported on stderr, once per line: an audit must not fail silently.
     pub(crate) fn call(&self, tool: &str, arguments: &Value, structured: &Value, wall: Duration) {
         let Some(file) = &self.file else { return };

@@ -30,7 +30,7 @@ impl Handler {
     }
 }
 
-const INSTRUCTIONS: &str = "Shell sessions that keep their state, jobs that can be waited for, and logs of everything they wrote. Start with `run`.";
+const INSTRUCTIONS: &str = "Shell sessions that keep their state, jobs that can be waited for, logs of everything they wrote, JavaScript cells and actors. Start with `run`.";
 
 impl ServerHandler for Handler {
     fn get_info(&self) -> ServerConfig {
@@ -45,11 +45,11 @@ impl ServerHandler for Handler {
         _request: Option<PaginatedRequestParams>,
         _context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
-        Ok(ListToolsResult::with_all_items(schema::tools()))
+        Ok(ListToolsResult::with_all_items(schema::tools().to_vec()))
     }
 
     fn get_tool(&self, name: &str) -> Option<Tool> {
-        schema::tools().into_iter().find(|tool| tool.name == name)
+        schema::tools().iter().find(|tool| tool.name == name).cloned()
     }
 
     async fn call_tool(
@@ -60,23 +60,27 @@ impl ServerHandler for Handler {
         let started = Instant::now();
         let arguments = Value::Object(request.arguments.unwrap_or_default());
         let progress = progress_reporter(&context);
+        let audited = self.audit.wants().then(|| arguments.clone());
         let call = Call { manager: Arc::clone(&self.manager), cancelled: context.ct.clone() };
-        let outcome = tools::call(&request.name, arguments.clone(), call).await;
-        progress.abort();
+        let outcome = tools::call(&request.name, arguments, call).await;
+        drop(progress);
         let Some(outcome) = outcome else {
             return Err(ErrorData::invalid_params(format!("there is no tool '{}'", request.name), None));
         };
         let (structured, result) = match outcome {
             Outcome::Good(report) => {
                 let mut result = CallToolResult::success(vec![ContentBlock::text(report.text)]);
-                result.structured_content = Some(report.structured.clone());
-                (report.structured, result)
+                let audit = if audited.is_some() { report.structured.clone() } else { Value::Null };
+                result.structured_content = Some(report.structured);
+                (audit, result)
             }
             Outcome::Wrong(message) => {
                 (Value::String(message.clone()), CallToolResult::error(vec![ContentBlock::text(message)]))
             }
         };
-        self.audit.call(&request.name, &arguments, &structured, started.elapsed());
+        if let Some(arguments) = audited {
+            self.audit.call(&request.name, &arguments, &structured, started.elapsed());
+        }
         Ok(result.into())
     }
 }
@@ -85,10 +89,9 @@ impl ServerHandler for Handler {
 const PROGRESS_EVERY_S: u64 = 2;
 
 /// Tells a client that asked for it how long its call has been running.
-fn progress_reporter(context: &RequestContext<RoleServer>) -> tokio::task::JoinHandle<()> {
-    let (token, peer) = (context.meta.get_progress_token(), context.peer.clone());
-    tokio::spawn(async move {
-        let Some(token) = token else { return };
+fn progress_reporter(context: &RequestContext<RoleServer>) -> Option<AbortOnDrop> {
+    let (token, peer) = (context.meta.get_progress_token()?, context.peer.clone());
+    Some(AbortOnDrop(tokio::spawn(async move {
         let started = Instant::now();
         loop {
             tokio::time::sleep(std::time::Duration::from_secs(PROGRESS_EVERY_S)).await;
@@ -99,5 +102,14 @@ fn progress_reporter(context: &RequestContext<RoleServer>) -> tokio::task::JoinH
                 return;
             }
         }
-    })
+    })))
+}
+
+/// A task that ends with its owner.
+struct AbortOnDrop(tokio::task::JoinHandle<()>);
+
+impl Drop for AbortOnDrop {
+    fn drop(&mut self) {
+        self.0.abort();
+    }
 }

@@ -1,7 +1,7 @@
-//! What a client reads of a job: a small structured part, and the output once as text, both bounded.
+//! What a client reads of a job or a cell: a small structured part, and the output once as text, both bounded.
 
 use pithos_sessions::limits::{KILLED_LISTED_MAX, OUTPUT_BYTES_DEFAULT};
-use pithos_sessions::{Denial, End, Job, Manager, Process, RunDone};
+use pithos_sessions::{Cell, CellEnd, Denial, End, Job, Manager, Outcome, Process, RunDone};
 use serde_json::{Map, Value, json};
 
 /// How much of the output a result shows when the client does not say.
@@ -161,6 +161,28 @@ fn with_notes(mut text: String, notes: &[String]) -> String {
         text.push_str(&format!("[{note}]\n"));
     }
     text
+}
+
+/// How a cell ended.
+pub(crate) fn of_cell(cell: &Cell, end: &CellEnd) -> Report {
+    let mut structured = json!({"cell": cell.handle, "ms": end.wall_us as f64 / 1e3});
+    let (state, text) = match &end.outcome {
+        Outcome::Value { text, json } => {
+            if let Some(json) = json {
+                structured["value"] = json.clone();
+            }
+            ("done", format!("{text}\n"))
+        }
+        Outcome::Error(message) => ("error", format!("{message}\n")),
+        Outcome::Terminated(limit) => {
+            structured["limit"] = json!(limit);
+            ("terminated", format!("[terminated: {limit}]\n"))
+        }
+        Outcome::Crashed(message) => ("crashed", format!("[crashed: {message}]\n")),
+    };
+    structured["state"] = json!(state);
+    structured["console_truncated"] = json!(end.console_truncated);
+    Report { structured, text: format!("{}{text}", end.console) }
 }
 
 #[cfg(test)]

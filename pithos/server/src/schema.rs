@@ -1,14 +1,16 @@
 //! The tools as clients see them: names, descriptions, input and output schemas. Small on purpose: every byte of it is read by
 //! a model at every start.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
+use pithos_sessions::limits::ACTORS_MAX;
 use rmcp::model::{JsonObject, Tool, ToolAnnotations};
 use serde_json::{Value, json};
 
 /// All tools, in the order in which they are listed.
-pub(crate) fn tools() -> Vec<Tool> {
-    vec![run(), job(), log(), session(), js()]
+pub(crate) fn tools() -> &'static [Tool] {
+    static TOOLS: OnceLock<Vec<Tool>> = OnceLock::new();
+    TOOLS.get_or_init(|| vec![run(), job(), log(), session(), js(), actors()])
 }
 
 fn object(value: Value) -> Arc<JsonObject> {
@@ -195,4 +197,53 @@ fn js() -> Tool {
     let description = "Evaluate JavaScript in a fresh hardened isolate with limits. There: await shell(command, {cwd, stdin, timeout_ms}) gives {status, output, stderr}; \
                        await read(path), write(path, text), list(path); store(name, value) and load(name) keep JSON between cells of a session; console.";
     tool("js", description, input, output, true)
+}
+
+fn actors() -> Tool {
+    let input = json!({
+        "type": "object",
+        "properties": {
+            "action": {"type": "string", "enum": ["spawn", "send", "ask", "swap", "stop", "tree"]},
+            "system": {"type": "string", "description": "a process of its own; default: main"},
+            "group": {"type": "string", "description": "spawn, swap: the group"},
+            "to": {"type": "string", "description": "send, ask, stop: a group, or one actor as group/index"},
+            "code": {"type": "string", "description": "spawn (new group), swap: ({init(argument, actor), receive(state, message, actor), migrate(state, fromVersion)})"},
+            "count": {"type": "integer", "minimum": 1, "maximum": ACTORS_MAX},
+            "argument": {"description": "spawn: for init"},
+            "restart": {"type": "string", "enum": ["temporary", "transient", "permanent"]},
+            "message": {"description": "send, ask: any JSON"},
+            "repeat": {"type": "integer", "minimum": 1},
+            "timeout_ms": {"type": "integer", "minimum": 1}
+        },
+        "required": ["action"],
+        "additionalProperties": false
+    });
+    let output = json!({
+        "type": "object",
+        "properties": {
+            "system": {"type": "string"},
+            "first": {"type": "integer"},
+            "count": {"type": "integer"},
+            "version": {"type": "integer"},
+            "accepted": {"type": "integer"},
+            "refused": {"type": "integer"},
+            "replied": {"type": "integer"},
+            "failed": {"type": "integer"},
+            "replies": {"type": "array"},
+            "distinct": {"type": "array", "items": {"type": "object"}},
+            "sum": {"type": "number"},
+            "failures": {"type": "array", "items": {"type": "object"}},
+            "actors": {"type": "integer"},
+            "pending": {"type": "integer"},
+            "handled_meanwhile": {"type": "integer"},
+            "stopped": {"type": "integer"},
+            "groups": {"type": "array", "items": {"type": "object"}},
+            "server": {"type": "object"},
+            "systems": {"type": "array", "items": {"type": "object"}},
+            "ms": {"type": "number"}
+        }
+    });
+    let description = "Many small supervised JavaScript actors, each with its own state. receive returns the next state; actor.id, actor.send(to, message), actor.reply(value), \
+                       actor.stop(), actor.log(text). swap replaces the behaviour of a running group in mailbox order; tree shows everything that lives in this server.";
+    tool("actors", description, input, output, true)
 }

@@ -51,6 +51,21 @@ pub enum Error {
     /// The guardian failed.
     #[error("the guardian process: {0}")]
     Guardian(#[source] io::Error),
+    /// No actor system has this name.
+    #[error("there is no actor system '{0}': spawn makes it")]
+    UnknownSystem(String),
+    /// The table is full.
+    #[error("too many actor systems run: end some")]
+    TooManySystems,
+    /// The actor process could not be started.
+    #[error("the actor process: {0}")]
+    ActorProcess(#[source] io::Error),
+    /// What an actor system answered instead of a result.
+    #[error("{0}")]
+    Actors(String),
+    /// The supervision tree could not be started.
+    #[error("the supervision tree: {0}")]
+    Tree(String),
     /// The sandbox policy is wrong, or this machine cannot enforce it. Nothing was started.
     #[error("the sandbox: {0}")]
     Sandbox(#[source] pithos_sandbox::Error),

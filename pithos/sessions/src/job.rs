@@ -5,11 +5,12 @@
 //! the capture; background processes may write on after it.
 
 use std::io;
-use std::os::fd::AsFd;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::os::fd::{AsFd, OwnedFd};
+use std::sync::{Arc, Mutex, OnceLock};
 use std::time::{Duration, Instant};
 
 use rush_session::{RunDone, Termination};
+use rustix::pipe::PipeFlags;
 use rustix::process::Signal;
 use tokio::io::AsyncWriteExt;
 use tokio::net::unix::pipe;
@@ -21,6 +22,8 @@ use crate::limits::{KILL_GRACE_MS, READ_BYTES, STDIN_BYTES_MAX, TERMINATE_GRACE_
 use crate::output::{Capture, Stream};
 use crate::process_tree::{self, Process};
 use crate::shell::{Ended, Running, Shell};
+use crate::sync::lock;
+use crate::tree::Supervised;
 
 /// Why a run was ended from outside.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -90,6 +93,7 @@ pub(crate) struct Start {
     pub(crate) log: std::path::PathBuf,
     pub(crate) shell: Arc<Shell>,
     pub(crate) guardian: Guardian,
+    pub(crate) unit: Supervised,
 }
 
 /// Where a script's standard input comes from.
@@ -107,11 +111,9 @@ pub enum Stdin {
 impl Job {
     /// Starts the script; the job's task runs on its own from here.
     pub(crate) fn start(start: Start) -> io::Result<Arc<Self>> {
-        let (out_sender, out) = pipe::pipe()?;
-        let (error_sender, error) = pipe::pipe()?;
+        let (out, out_fd) = output_pipe()?;
+        let (error, error_fd) = output_pipe()?;
         let (feed, stdin_descriptor, stdin_link) = stdin_pipe(&start.stdin)?;
-        let blocking = |sender: pipe::Sender| sender.into_blocking_fd();
-        let (out_fd, error_fd) = (blocking(out_sender)?, blocking(error_sender)?);
         let running =
             start.shell.run(start.run, [stdin_descriptor.as_fd(), out_fd.as_fd(), error_fd.as_fd()])?;
         drop((out_fd, error_fd, stdin_descriptor));
@@ -141,6 +143,7 @@ impl Job {
             running,
             stops,
             guardian: start.guardian,
+            unit: start.unit,
         };
         tokio::spawn(task.go(start.timeout));
         Ok(job)
@@ -165,7 +168,18 @@ impl Job {
 
     /// Looks at what was captured.
     pub fn with_capture<T>(&self, look: impl FnOnce(&Capture) -> T) -> T {
-        look(&self.capture.lock().unwrap_or_else(PoisonError::into_inner))
+        look(&lock(&self.capture))
+    }
+
+    /// The log's file with everything so far.
+    #[must_use]
+    pub fn log_file(&self) -> std::path::PathBuf {
+        lock(&self.capture).log_file().to_path_buf()
+    }
+
+    /// Gives back most of what the capture holds in memory.
+    pub(crate) fn shrink(&self) {
+        lock(&self.capture).shrink();
     }
 
     /// Ends the job from outside; its end carries the reason. Does nothing to a job that has ended.
@@ -217,10 +231,30 @@ impl Job {
     }
 }
 
+/// A pipe for output: our end does not block, the script's does.
+fn output_pipe() -> io::Result<(pipe::Receiver, OwnedFd)> {
+    let (receiver, sender) = rustix::pipe::pipe_with(PipeFlags::CLOEXEC)?;
+    rustix::io::ioctl_fionbio(&receiver, true)?;
+    Ok((pipe::Receiver::from_owned_fd_unchecked(receiver)?, sender))
+}
+
+/// `/dev/null`, opened once.
+fn null() -> io::Result<OwnedFd> {
+    static NULL: OnceLock<OwnedFd> = OnceLock::new();
+    let known = match NULL.get() {
+        Some(null) => null,
+        None => {
+            let opened = std::fs::File::open("/dev/null")?.into();
+            NULL.get_or_init(|| opened)
+        }
+    };
+    known.try_clone()
+}
+
 /// A pipe (or nothing) for stdin: the end to write to, the end for the script, and its name in `/proc`.
-fn stdin_pipe(stdin: &Stdin) -> io::Result<(Option<pipe::Sender>, std::os::fd::OwnedFd, Option<String>)> {
+fn stdin_pipe(stdin: &Stdin) -> io::Result<(Option<pipe::Sender>, OwnedFd, Option<String>)> {
     if matches!(stdin, Stdin::Closed) {
-        return Ok((None, std::fs::File::open("/dev/null")?.into(), None));
+        return Ok((None, null()?, None));
     }
     let (sender, receiver) = pipe::pipe()?;
     let descriptor = receiver.into_blocking_fd()?;
@@ -236,6 +270,7 @@ struct Task {
     running: Running,
     stops: mpsc::UnboundedReceiver<Reason>,
     guardian: Guardian,
+    unit: Supervised,
 }
 
 enum Event {
@@ -302,7 +337,7 @@ impl Task {
     }
 
     fn take(&self, stream: Stream, bytes: &[u8]) {
-        self.job.capture.lock().unwrap_or_else(PoisonError::into_inner).write(stream, bytes);
+        lock(&self.job.capture).write(stream, bytes);
         self.job.output.notify_waiters();
     }
 
@@ -343,6 +378,7 @@ impl Task {
                 (None, Some(format!("the session's shell process ended ({exit:?}); its state is lost")))
             }
         };
+        self.unit.end(failure.as_deref());
         let end = End { done, reason, killed, failure, wall: self.job.started.elapsed() };
         self.job.end.send_replace(Some(Arc::new(end)));
         self.job.output.notify_waiters();

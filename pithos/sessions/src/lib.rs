@@ -1,16 +1,20 @@
 //! Shell sessions and jobs for software agents: supervised processes, bounded output, honest ends. No wire format: the server
 //! crate puts MCP before it, and programs may use it directly.
 //!
-//! Processes: the server starts one *guardian*; the guardian starts the *workers*, each a shell session or a runner of JavaScript cells. They are this same executable
+//! Processes: the server starts one *guardian*; the guardian starts the *workers*, each a shell session, a runner of JavaScript cells or a system of actors. They are this same executable
 //! under other role arguments, so the command that links this crate must hand those roles to [`run_role`] first thing.
 //!
 //! ```text
 //! server ── guardian ── shell worker (session) ── what it runs
 //!                    ├─ shell worker (forked from another)
-//!                    └─ cell worker (JavaScript)
+//!                    ├─ cell worker (JavaScript)
+//!                    └─ actor worker (JavaScript actors on iris)
 //! ```
+//!
+//! Inside the server everything that lives stands in one supervision tree of iris: see `tree`.
 #![forbid(unsafe_code)]
 
+mod actors;
 mod cells;
 mod confinement;
 mod error;
@@ -22,8 +26,11 @@ mod manager;
 mod output;
 mod process_tree;
 mod shell;
+mod sync;
+mod tree;
 mod worker;
 
+pub use actors::{ActorRequest, DEFAULT_SYSTEM, RestartPolicy};
 pub use cells::{Cell, CellEnd, CellRequest, Outcome};
 pub use confinement::Confinement;
 pub use error::Error;
@@ -34,9 +41,12 @@ pub use output::{Capture, Rendered, Stream, Totals};
 pub use pithos_sandbox::{Denial, Enforcement};
 pub use process_tree::Process;
 pub use rush_session::{Pipeline, RunDone, Status};
+pub use tree::TreeNode;
 
 /// The first argument of the guardian process.
 const GUARDIAN_ROLE: &str = "--pithos-guardian";
+/// The first argument of an actor worker.
+const ACTORS_ROLE: &str = "--pithos-actors";
 /// The first argument of a cell worker.
 const CELL_ROLE: &str = "--pithos-cell";
 /// The first argument of a shell worker.
@@ -47,6 +57,7 @@ const SHELL_ROLE: &str = "--pithos-shell";
 pub fn run_role(arguments: &[String]) -> Option<std::process::ExitCode> {
     let result = match arguments.first()?.as_str() {
         GUARDIAN_ROLE => worker::own_socket().and_then(|socket| guardian::main(socket, &arguments[1..])),
+        ACTORS_ROLE => worker::actors(),
         CELL_ROLE => worker::cell(),
         SHELL_ROLE => worker::shell(),
         _ => return None,

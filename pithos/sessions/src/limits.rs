@@ -28,6 +28,10 @@ pub const LINE_BYTES_SHOWN_MAX: usize = 4 * 1024;
 pub const HEAD_BYTES: usize = OUTPUT_BYTES_MAX / 2;
 /// Kept in memory of each run's end.
 pub const TAIL_BYTES: usize = OUTPUT_BYTES_MAX;
+/// Kept in memory of a run that ended a while ago: head and tail together.
+pub const REMEMBERED_BYTES: usize = 16 * 1024;
+/// Ended runs that keep all they hold in memory; older ones are cut to [`REMEMBERED_BYTES`].
+pub const JOBS_WHOLE_MAX: usize = 8;
 /// A log on disk stops growing here; the run goes on.
 pub const LOG_BYTES_MAX: u64 = 8 * 1024 * 1024 * 1024;
 /// One read of a pipe.
@@ -58,3 +62,37 @@ pub const CELL_CONSOLE_BYTES_MAX: usize = 64 * 1024;
 pub const CELL_FILE_BYTES_MAX: u64 = 16 * 1024 * 1024;
 /// What `store` keeps of a session, as JSON.
 pub const CELL_STORE_BYTES_MAX: usize = 1024 * 1024;
+/// How long the supervision tree may take to stop with its server.
+pub const TREE_STOP_MS: u64 = 500;
+/// Systems of actors: each is a worker process.
+pub const ACTOR_SYSTEMS_MAX: usize = 16;
+/// Actors that one system may hold.
+pub const ACTORS_MAX: u32 = 1_000_000;
+/// Messages that one actor's mailbox takes before it refuses more.
+pub const ACTOR_MAILBOX_MAX: usize = 10_000;
+/// Messages that one call may send.
+pub const ACTOR_SENDS_MAX: u64 = 5_000_000;
+/// A message as JSON.
+pub const ACTOR_MESSAGE_BYTES_MAX: usize = 64 * 1024;
+/// Steps that the handling of one message may take: about a tenth of a second.
+pub const ACTOR_FUEL_PER_MESSAGE: u64 = 10_000_000;
+/// JavaScript heap that the actors of one group share.
+pub const ACTOR_HEAP_BYTES: usize = 512 * 1024 * 1024;
+/// Versions of a behaviour that a group may see in its life; their code stays in the isolate.
+pub const ACTOR_VERSIONS_MAX: u32 = 1000;
+/// Restarts within [`ACTOR_RESTARTS_PERIOD_MS`] that end a group.
+pub const ACTOR_RESTARTS_MAX: u32 = 1000;
+/// The window of [`ACTOR_RESTARTS_MAX`].
+pub const ACTOR_RESTARTS_PERIOD_MS: u64 = 5000;
+/// Lines of `actor.log` and of ends that a group keeps.
+pub const ACTOR_LOG_LINES: usize = 50;
+/// Replies that an ask of a group shows one by one.
+pub const ACTOR_REPLIES_SHOWN: usize = 10;
+/// Different replies that an ask of a group counts.
+pub const ACTOR_DISTINCT_MAX: usize = 20;
+/// Requests that a system carries out side by side.
+pub const ACTOR_REQUESTS_MAX: usize = 32;
+/// Replies and swaps are waited for so long when the client does not say.
+pub const ACTOR_TIMEOUT_MS_DEFAULT: u64 = 10 * 1000;
+/// Past a request's own time, its system has this long to answer before it is ended.
+pub const ACTOR_GRACE_MS: u64 = 30 * 1000;

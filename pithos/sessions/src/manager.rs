@@ -2,25 +2,28 @@
 
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use pithos_sandbox::{Denial, Enforcement, Plan};
 use rush_session::Run;
 
 use crate::GUARDIAN_ROLE;
+use crate::actors::{ActorRequest, Actors};
 use crate::cells::{Cell, CellHost, CellRequest, Cells};
 use crate::confinement::Confinement;
 use crate::error::Error;
 use crate::guardian::Guardian;
 use crate::job::{Job, Reason, Start, Stdin};
 use crate::limits::{
-    JOBS_REMEMBERED_MAX, OUTPUT_BYTES_MAX, POOL_SIZE, RUN_TIMEOUT_MS_DEFAULT, RUN_TIMEOUT_MS_MAX,
-    SESSIONS_MAX,
+    JOBS_REMEMBERED_MAX, JOBS_WHOLE_MAX, OUTPUT_BYTES_MAX, POOL_SIZE, RUN_TIMEOUT_MS_DEFAULT,
+    RUN_TIMEOUT_MS_MAX, SESSIONS_MAX,
 };
 use crate::output::Capture;
 use crate::shell::Shell;
+use crate::sync::lock;
+use crate::tree::{Branch, Supervised, Tree, TreeNode};
 
 /// What a manager is given; it reads nothing of its process's own environment.
 #[derive(Debug, Clone)]
@@ -38,6 +41,7 @@ pub struct Session {
     /// When it was opened.
     pub opened: Instant,
     shell: Arc<Shell>,
+    unit: Supervised,
     state: Mutex<SessionState>,
 }
 
@@ -48,9 +52,9 @@ struct SessionState {
 }
 
 impl Session {
-    fn new(handle: String, shell: Shell, cwd: PathBuf) -> Self {
+    fn new(handle: String, shell: Shell, unit: Supervised, cwd: PathBuf) -> Self {
         let state = Mutex::new(SessionState { cwd, last_job: None, runs: 0 });
-        Self { handle, opened: Instant::now(), shell: Arc::new(shell), state }
+        Self { handle, opened: Instant::now(), shell: Arc::new(shell), unit, state }
     }
 
     /// The working directory after the last run.
@@ -113,12 +117,21 @@ pub struct Manager {
     guardian: Guardian,
     sessions: Mutex<HashMap<String, Arc<Session>>>,
     jobs: Mutex<Jobs>,
-    pool: Arc<tokio::sync::Mutex<Vec<Shell>>>,
+    pool: Arc<Pool>,
     cells: Arc<Cells>,
+    actors: Actors,
+    tree: Tree,
     next_session: AtomicU64,
     next_job: AtomicU64,
     /// Two first runs at once must not open the default session twice.
     opening: tokio::sync::Mutex<()>,
+}
+
+/// Shells that wait for a session. Nobody waits for the pool: who finds it empty starts a shell.
+#[derive(Default)]
+struct Pool {
+    shells: Mutex<Vec<Shell>>,
+    filling: AtomicBool,
 }
 
 #[derive(Default)]
@@ -138,13 +151,16 @@ impl Manager {
         let plan = config.confinement.prepare().map_err(Error::Sandbox)?;
         let arguments = config.confinement.arguments().map_err(Error::Sandbox)?;
         let guardian = Guardian::start(GUARDIAN_ROLE, &arguments).map_err(Error::Guardian)?;
+        let tree = Tree::start().map_err(|reason| Error::Tree(reason.to_string()))?;
         let manager = Arc::new(Self {
             plan,
-            cells: Cells::new(guardian.clone()),
+            cells: Cells::new(guardian.clone(), tree.clone()),
+            actors: Actors::new(guardian.clone(), tree.clone()),
+            tree,
             guardian,
             sessions: Mutex::new(HashMap::new()),
             jobs: Mutex::new(Jobs::default()),
-            pool: Arc::new(tokio::sync::Mutex::new(Vec::new())),
+            pool: Arc::default(),
             next_session: AtomicU64::new(1),
             next_job: AtomicU64::new(1),
             opening: tokio::sync::Mutex::new(()),
@@ -210,6 +226,7 @@ impl Manager {
             job.stop(Reason::Closed);
         }
         session.shell.exit();
+        session.unit.end(None);
         let _ = self.guardian.end(session.pid());
         Ok(())
     }
@@ -240,6 +257,10 @@ impl Manager {
             log: self.config.logs.join(format!("{handle}.log")),
             shell: Arc::clone(&session.shell),
             guardian: self.guardian.clone(),
+            unit: self.tree.add(Branch::Jobs, &handle, {
+                let (guardian, pid) = (self.guardian.clone(), session.pid());
+                move || drop(guardian.end(pid))
+            }),
             handle,
         };
         let job = {
@@ -299,6 +320,40 @@ impl Manager {
         self.cells.find(handle).ok_or_else(|| Error::UnknownCell(handle.to_string()))
     }
 
+    /// Carries out a request in an actor system.
+    ///
+    /// # Errors
+    /// When the system is unknown or lost, or says what is wrong with the request.
+    pub async fn actors(&self, system: &str, request: ActorRequest) -> Result<serde_json::Value, Error> {
+        self.actors.request(system, request).await
+    }
+
+    /// The names of the actor systems that run.
+    pub async fn actor_systems(&self) -> Vec<String> {
+        self.actors.names().await
+    }
+
+    /// Ends an actor system with everything in it.
+    ///
+    /// # Errors
+    /// When it is unknown.
+    pub async fn end_actors(&self, system: &str) -> Result<(), Error> {
+        self.actors.end(system).await
+    }
+
+    /// The supervision tree: everything that lives in this manager, by kind.
+    #[must_use]
+    pub fn tree(&self) -> Option<TreeNode> {
+        self.tree.nodes()
+    }
+
+    /// Whether the process of this id was started below this one: a session, a worker, or what runs in one.
+    #[must_use]
+    pub fn started(&self, pid: u32) -> bool {
+        let below = crate::process_tree::descendants(std::process::id(), &std::collections::HashSet::new());
+        below.iter().any(|process| process.pid == pid)
+    }
+
     /// The session of a handle.
     ///
     /// # Errors
@@ -311,7 +366,8 @@ impl Manager {
     async fn copy_for_job(&self, parent: &Session) -> Result<Arc<Session>, Error> {
         let parent = self.idle_session(&parent.handle)?;
         let shell = parent.shell.fork(&self.guardian).await.map_err(Error::Shell)?;
-        Ok(Arc::new(Session::new(parent.handle.clone(), shell, parent.cwd())))
+        let unit = self.session_unit(&format!("{} (copy {})", parent.handle, shell.pid()), shell.pid());
+        Ok(Arc::new(Session::new(parent.handle.clone(), shell, unit, parent.cwd())))
     }
 
     fn idle_session(&self, handle: &str) -> Result<Arc<Session>, Error> {
@@ -367,17 +423,23 @@ impl Manager {
     }
 
     fn register(&self, handle: String, shell: Shell, cwd: PathBuf) -> Result<Arc<Session>, Error> {
-        let session = Arc::new(Session::new(handle.clone(), shell, cwd));
         let mut sessions = lock(&self.sessions);
         if sessions.contains_key(&handle) {
             return Err(Error::NameTaken(handle));
         }
+        let unit = self.session_unit(&handle, shell.pid());
+        let session = Arc::new(Session::new(handle.clone(), shell, unit, cwd));
         sessions.insert(handle, Arc::clone(&session));
         Ok(session)
     }
 
+    fn session_unit(&self, name: &str, pid: u32) -> Supervised {
+        let guardian = self.guardian.clone();
+        self.tree.add(Branch::Sessions, name, move || drop(guardian.end(pid)))
+    }
+
     async fn take_shell(&self) -> Result<Shell, Error> {
-        let warm = self.pool.lock().await.pop().filter(Shell::alive);
+        let warm = lock(&self.pool.shells).pop().filter(Shell::alive);
         self.refill_pool();
         match warm {
             Some(shell) => Ok(shell),
@@ -387,15 +449,18 @@ impl Manager {
 
     fn refill_pool(&self) {
         let (pool, guardian) = (Arc::clone(&self.pool), self.guardian.clone());
+        if pool.filling.swap(true, Ordering::SeqCst) {
+            return;
+        }
         tokio::spawn(async move {
-            let mut pool = pool.lock().await;
-            while pool.len() < POOL_SIZE {
+            while lock(&pool.shells).len() < POOL_SIZE {
                 match Shell::start(&guardian, &[]).await {
-                    Ok(shell) => pool.push(shell),
+                    Ok(shell) => lock(&pool.shells).push(shell),
                     // Opening a session will meet the same error and report it.
                     Err(_) => break,
                 }
             }
+            pool.filling.store(false, Ordering::SeqCst);
         });
     }
 
@@ -403,6 +468,12 @@ impl Manager {
         let mut jobs = lock(&self.jobs);
         jobs.by_handle.insert(job.handle.clone(), Arc::clone(job));
         jobs.order.push_back(job.handle.clone());
+        let old =
+            jobs.order.len().checked_sub(JOBS_WHOLE_MAX).and_then(|at| jobs.order.get(at.saturating_sub(1)));
+        if let Some(job) = old.and_then(|handle| jobs.by_handle.get(handle)).filter(|job| job.end().is_some())
+        {
+            job.shrink();
+        }
         while jobs.order.len() > JOBS_REMEMBERED_MAX {
             let oldest_ended = jobs
                 .order
@@ -423,7 +494,11 @@ impl Manager {
             if let Some(done) = &end.done {
                 lock(&session.state).cwd = PathBuf::from(&done.cwd);
             }
+            if end.done.is_none() && !session.alive() {
+                session.unit.end(end.failure.as_deref());
+            }
             if background {
+                session.unit.end(None);
                 session.shell.exit();
                 let _ = guardian.ended(session.pid()).await;
             }
@@ -487,6 +562,7 @@ impl CellHost for Manager {
 
 impl Drop for Manager {
     fn drop(&mut self) {
+        self.tree.stop();
         let _ = std::fs::remove_dir_all(&self.config.logs);
         let _ = std::fs::remove_dir_all(&self.config.confinement.private_tmp);
     }
@@ -505,8 +581,4 @@ fn make_private_folder(path: &Path) -> Result<(), Error> {
         .mode(0o700)
         .create(path)
         .map_err(|error| Error::Logs { path: path.to_path_buf(), error })
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

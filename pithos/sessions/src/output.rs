@@ -1,12 +1,15 @@
 //! What is kept of a run's output: the beginning and the end in memory, everything in a log on disk, and the rendering of
-//! it within a budget. Invariant: memory stays under `HEAD_BYTES + TAIL_BYTES` and one read, however much a run talks.
+//! it within a budget. Invariants: memory stays under `HEAD_BYTES + TAIL_BYTES` and one read, however much a run talks; while there is no
+//! log file, the head holds everything. Short runs therefore touch no disk.
 
 use std::collections::VecDeque;
 use std::fs::File;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use crate::limits::{HEAD_BYTES, LINE_BYTES_SHOWN_MAX, LOG_BYTES_MAX, READ_BYTES, TAIL_BYTES};
+use crate::limits::{
+    HEAD_BYTES, LINE_BYTES_SHOWN_MAX, LOG_BYTES_MAX, READ_BYTES, REMEMBERED_BYTES, TAIL_BYTES,
+};
 
 /// Which of the two streams.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -47,30 +50,34 @@ pub struct Capture {
     tail_bytes: usize,
     error_tail: VecDeque<u8>,
     totals: Totals,
-    log: Option<File>,
+    log: Log,
     log_path: PathBuf,
     logged: u64,
+}
+
+/// The log on disk.
+enum Log {
+    /// Not made yet: the head holds everything.
+    Unneeded,
+    Open(File),
+    /// Full, or it could not be written: `Totals::log_stopped` says why.
+    Stopped,
 }
 
 /// What the result shows of standard error by itself.
 const ERROR_TAIL_BYTES: usize = 4 * 1024;
 
 impl Capture {
-    /// A collector whose log is `log_path`; without the right to write there the run goes on and the totals say so.
+    /// A collector whose log will be `log_path`; when that cannot be written the run goes on and the totals say so.
     #[must_use]
     pub fn new(log_path: PathBuf) -> Self {
-        let log = File::create(&log_path).ok();
-        let totals = Totals {
-            log_stopped: log.is_none().then_some("the log file could not be created"),
-            ..Totals::default()
-        };
         Self {
             head: Vec::new(),
             tail: VecDeque::new(),
             tail_bytes: 0,
             error_tail: VecDeque::new(),
-            totals,
-            log,
+            totals: Totals::default(),
+            log: Log::Unneeded,
             log_path,
             logged: 0,
         }
@@ -89,8 +96,15 @@ impl Capture {
         }
         self.totals.lines += bytes.iter().filter(|byte| **byte == b'\n').count() as u64;
         self.totals.binary |= bytes.contains(&0);
+        if self.head.len() + bytes.len() > HEAD_BYTES {
+            self.open_log();
+        }
         self.write_log(bytes);
-        let for_head = bytes.len().min(HEAD_BYTES - self.head.len());
+        let for_head = if self.tail.is_empty() {
+            bytes.len().min(HEAD_BYTES.saturating_sub(self.head.len()))
+        } else {
+            0
+        };
         self.head.extend_from_slice(&bytes[..for_head]);
         for chunk in bytes[for_head..].chunks(READ_BYTES) {
             self.tail.push_back(chunk.to_vec());
@@ -101,19 +115,63 @@ impl Capture {
         }
     }
 
+    /// Makes the log with everything so far, if there is none.
+    fn open_log(&mut self) {
+        if !matches!(self.log, Log::Unneeded) {
+            return;
+        }
+        match File::create(&self.log_path) {
+            Ok(file) => {
+                self.log = Log::Open(file);
+                let head = std::mem::take(&mut self.head);
+                self.write_log(&head);
+                self.head = head;
+            }
+            Err(_) => self.stop_log("the log file could not be created"),
+        }
+    }
+
     fn write_log(&mut self, bytes: &[u8]) {
-        let Some(log) = &mut self.log else { return };
+        let Log::Open(log) = &mut self.log else { return };
         let room = LOG_BYTES_MAX.saturating_sub(self.logged).min(bytes.len() as u64) as usize;
         if log.write_all(&bytes[..room]).is_err() {
-            self.totals.log_stopped = Some("the log could not be written (is the disk full?)");
-            self.log = None;
-            return;
+            return self.stop_log("the log could not be written (is the disk full?)");
         }
         self.logged += room as u64;
         if room < bytes.len() {
-            self.totals.log_stopped = Some("the log reached its limit");
-            self.log = None;
+            self.stop_log("the log reached its limit");
         }
+    }
+
+    fn stop_log(&mut self, why: &'static str) {
+        self.totals.log_stopped = Some(why);
+        self.log = Log::Stopped;
+    }
+
+    /// The log's file, made now if it was not needed before.
+    pub fn log_file(&mut self) -> &Path {
+        self.open_log();
+        &self.log_path
+    }
+
+    /// Gives back most of the memory of a run that has ended: what a later look needs is in the log.
+    pub fn shrink(&mut self) {
+        if self.head.len() + self.tail_bytes <= REMEMBERED_BYTES {
+            return;
+        }
+        self.open_log();
+        let held: Vec<u8> = self.tail.iter().flatten().copied().collect();
+        let end = if held.is_empty() { self.head.as_slice() } else { held.as_slice() };
+        let end = end[end.len().saturating_sub(REMEMBERED_BYTES / 2)..].to_vec();
+        self.tail_bytes = end.len();
+        self.tail = [end].into();
+        self.head.truncate(REMEMBERED_BYTES / 2);
+        self.head.shrink_to_fit();
+    }
+
+    /// Head and tail are the whole output, with nothing between them left out.
+    fn is_whole(&self) -> bool {
+        self.totals.bytes() == (self.head.len() + self.tail_bytes) as u64
     }
 
     /// The sums so far.
@@ -145,7 +203,7 @@ impl Capture {
             return Rendered { text, truncated: true };
         }
         let held: Vec<u8> = self.tail.iter().flatten().copied().collect();
-        if total as usize <= budget {
+        if total as usize <= budget && self.is_whole() {
             let all = [self.head.as_slice(), &held].concat();
             let (text, cut) = clip_lines(&all);
             return Rendered { text, truncated: cut };
@@ -154,7 +212,11 @@ impl Capture {
         let head = line_start_cut(&self.head[..head_share.min(self.head.len())]);
         let want_tail = budget - head.len();
         // When the run is only a little over the budget, the end may lie in the head buffer still.
-        let joined = if held.len() < want_tail { [self.head.as_slice(), &held].concat() } else { held };
+        let joined = if held.len() < want_tail && self.is_whole() {
+            [self.head.as_slice(), &held].concat()
+        } else {
+            held
+        };
         let from = joined.len().saturating_sub(want_tail);
         let tail = line_end_cut(&joined[from..]);
         let (head_text, _) = clip_lines(head);
@@ -168,7 +230,7 @@ impl Capture {
     #[must_use]
     pub fn since(&self, offset: u64, length: usize) -> Vec<u8> {
         let end = offset as usize + length;
-        if end <= self.head.len() || self.tail.is_empty() {
+        if end <= self.head.len() || matches!(self.log, Log::Unneeded) {
             let from = (offset as usize).min(self.head.len());
             return self.head[from..end.min(self.head.len())].to_vec();
         }
@@ -239,7 +301,7 @@ fn clip_lines(bytes: &[u8]) -> (String, bool) {
 #[cfg(test)]
 mod tests {
     use super::{Capture, Stream};
-    use crate::limits::{HEAD_BYTES, READ_BYTES, TAIL_BYTES};
+    use crate::limits::{HEAD_BYTES, READ_BYTES, REMEMBERED_BYTES, TAIL_BYTES};
 
     fn capture(name: &str) -> Capture {
         Capture::new(std::env::temp_dir().join(format!("pithos-output-test-{}-{name}", std::process::id())))
@@ -275,6 +337,32 @@ mod tests {
         assert!(capture.tail_bytes <= TAIL_BYTES + READ_BYTES && capture.head.len() <= HEAD_BYTES);
         assert_eq!(std::fs::metadata(capture.log_path()).expect("log").len(), sent);
         assert_eq!(capture.since(sent - 6, 100), b"flood\n");
+        let _ = std::fs::remove_file(capture.log_path());
+    }
+
+    #[test]
+    fn short_runs_touch_no_disk_until_their_log_is_wanted() {
+        let mut capture = capture("short");
+        capture.write(Stream::Out, b"one\n");
+        assert!(!capture.log_path().exists());
+        assert_eq!(std::fs::read(capture.log_file()).expect("log"), b"one\n");
+        capture.write(Stream::Out, b"two\n");
+        assert_eq!(std::fs::read(capture.log_path()).expect("log"), b"one\ntwo\n");
+        let _ = std::fs::remove_file(capture.log_path());
+    }
+
+    #[test]
+    fn a_shrunk_capture_shows_its_ends_and_its_log_the_rest() {
+        let mut capture = capture("shrunk");
+        let all: String = (0..20_000).map(|number| format!("line {number}\n")).collect();
+        capture.write(Stream::Out, all.as_bytes());
+        capture.shrink();
+        assert!(capture.head.len() + capture.tail_bytes <= REMEMBERED_BYTES);
+        let rendered = capture.render(1 << 20, false);
+        assert!(rendered.truncated && rendered.text.starts_with("line 0\n"));
+        assert!(rendered.text.ends_with("line 19999\n"), "{}", &rendered.text[rendered.text.len() - 50..]);
+        assert_eq!(std::fs::read(capture.log_file()).expect("log"), all.as_bytes());
+        assert_eq!(capture.since(5, 3), b"0\nl");
         let _ = std::fs::remove_file(capture.log_path());
     }
 

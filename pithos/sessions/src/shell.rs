@@ -6,10 +6,11 @@ use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::net::UnixStream as StdStream;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use rush_session::{Decoder, Fork, FromShell, Run, RunDone, ToShell, encode, send_all};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use tokio::io::AsyncReadExt;
 use tokio::net::UnixStream;
 use tokio::sync::oneshot;
@@ -17,6 +18,7 @@ use tokio::sync::oneshot;
 use crate::SHELL_ROLE;
 use crate::guardian::Guardian;
 use crate::limits::START_TIMEOUT_MS;
+use crate::sync::lock;
 
 /// What a shell answers to a request; an error text when it could not carry it out.
 type Answer = Result<FromShell, String>;
@@ -93,7 +95,7 @@ impl Shell {
 
     /// Whether the process has not been seen to end.
     pub(crate) fn alive(&self) -> bool {
-        !lock(&self.pending).gone
+        !lock(&self.pending).gone && !hung_up(self.socket.as_fd())
     }
 
     /// Starts a script with these descriptors; the receiver gets its end, or an error when the process dies first.
@@ -161,6 +163,13 @@ impl Running {
     }
 }
 
+/// Whether the process at the other end has gone; known at once, before any task hears of it.
+pub(crate) fn hung_up(socket: BorrowedFd<'_>) -> bool {
+    let mut wait = [PollFd::from_borrowed_fd(socket, PollFlags::RDHUP)];
+    let now = Timespec { tv_sec: 0, tv_nsec: 0 };
+    poll(&mut wait, Some(&now)).is_ok_and(|ready| ready > 0)
+}
+
 async fn read_answers(mut socket: UnixStream, pending: Arc<Mutex<Pending>>) {
     let mut decoder = Decoder::default();
     let mut buffer = vec![0; 8192];
@@ -199,8 +208,4 @@ fn deliver(pending: &Mutex<Pending>, message: FromShell) {
     if let Some(sender) = pending.answers.remove(&id) {
         let _ = sender.send(answer);
     }
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

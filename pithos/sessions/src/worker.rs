@@ -38,6 +38,12 @@ pub(crate) fn cell() -> io::Result<()> {
     crate::cells::main(own_socket()?)
 }
 
+/// An actor worker. Returns when the server has gone.
+pub(crate) fn actors() -> io::Result<()> {
+    become_worker()?;
+    crate::actors::main(own_socket()?)
+}
+
 /// Away from the terminal, adopting what its scripts leave behind, and gone when the guardian goes.
 fn become_worker() -> io::Result<()> {
     // Already a leader only when started by hand.

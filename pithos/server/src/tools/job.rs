@@ -170,14 +170,21 @@ fn signal_named(name: &str) -> Result<Signal, String> {
     Ok(signal)
 }
 
+/// A job as a row of lists.
+pub(crate) fn row(job: &Job) -> Value {
+    let state = if job.end().is_some() { "done" } else { "running" };
+    let script: String = job.script.lines().next().unwrap_or("").chars().take(80).collect();
+    json!({"job": job.handle, "session": job.session, "state": state, "command": script})
+}
+
 fn list(call: &Call) -> Report {
     let mut text = String::new();
     let mut rows = Vec::new();
     for job in call.manager.jobs() {
-        let state = if job.end().is_some() { "done" } else { "running" };
-        let script: String = job.script.lines().next().unwrap_or("").chars().take(80).collect();
-        text.push_str(&format!("{}  {state}  {}  {script}\n", job.handle, job.session));
-        rows.push(json!({"job": job.handle, "session": job.session, "state": state, "command": script}));
+        let row = row(&job);
+        let word = |name: &str| row[name].as_str().unwrap_or("").to_string();
+        text.push_str(&format!("{}  {}  {}  {}\n", job.handle, word("state"), job.session, word("command")));
+        rows.push(row);
     }
     if text.is_empty() {
         text.push_str("no jobs yet\n");

@@ -2,13 +2,13 @@
 
 use std::time::Duration;
 
+use pithos_sessions::CellRequest;
 use pithos_sessions::limits::RUN_YIELD_MS_DEFAULT;
-use pithos_sessions::{Cell, CellEnd, CellRequest, Outcome};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::{Call, parse};
-use crate::result::Report;
+use crate::result::{self, Report};
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -38,34 +38,16 @@ pub(super) async fn call(arguments: Value, call: Call) -> Result<Report, String>
     let patience = Duration::from_millis(arguments.yield_ms.unwrap_or(RUN_YIELD_MS_DEFAULT));
     let ended = tokio::select! {
         ended = tokio::time::timeout(patience, cell.ended()) => ended.ok().flatten(),
-        () = call.cancelled.cancelled() => None,
+        () = call.cancelled.cancelled() => {
+            cell.stop();
+            cell.ended().await
+        }
     };
     Ok(match ended {
-        Some(end) => describe(&cell, &end),
+        Some(end) => result::of_cell(&cell, &end),
         None => Report {
             structured: json!({"cell": cell.handle, "state": "running", "ms": cell.started.elapsed().as_millis() as u64}),
             text: format!("[still running as {0}: call js with cell {0} to wait for it]\n", cell.handle),
         },
     })
-}
-
-fn describe(cell: &Cell, end: &CellEnd) -> Report {
-    let mut structured = json!({"cell": cell.handle, "ms": end.wall_us as f64 / 1e3});
-    let (state, text) = match &end.outcome {
-        Outcome::Value { text, json } => {
-            if let Some(json) = json {
-                structured["value"] = json.clone();
-            }
-            ("done", format!("{text}\n"))
-        }
-        Outcome::Error(message) => ("error", format!("{message}\n")),
-        Outcome::Terminated(limit) => {
-            structured["limit"] = json!(limit);
-            ("terminated", format!("[terminated: {limit}]\n"))
-        }
-        Outcome::Crashed(message) => ("crashed", format!("[crashed: {message}]\n")),
-    };
-    structured["state"] = json!(state);
-    structured["console_truncated"] = json!(end.console_truncated);
-    Report { structured, text: format!("{}{text}", end.console) }
 }

@@ -42,9 +42,10 @@ const MATCHES_DEFAULT: usize = 50;
 pub(super) async fn call(arguments: Value, call: Call) -> Result<Report, String> {
     let arguments: Arguments = parse(arguments)?;
     let job = call.manager.job(&arguments.job).map_err(|error| error.to_string())?;
-    let (path, total) =
-        job.with_capture(|capture| (capture.log_path().to_path_buf(), capture.totals().bytes()));
-    let work = tokio::task::spawn_blocking(move || look(&arguments, path, total));
+    let work = tokio::task::spawn_blocking(move || {
+        let (path, total) = (job.log_file(), job.with_capture(|capture| capture.totals().bytes()));
+        look(&arguments, path, total)
+    });
     work.await.map_err(|error| format!("reading the log: {error}"))?
 }
 

@@ -1,10 +1,14 @@
 //! What each tool does: arguments in, a report or a message out. One file per tool; this file hands out calls and owns what they share.
 
+mod actors;
 mod job;
 mod js;
 mod log;
 mod run;
 mod session;
+
+pub(crate) use job::row as job_row;
+pub(crate) use session::describe as session_row;
 
 use std::sync::Arc;
 
@@ -41,6 +45,7 @@ impl From<Result<Report, String>> for Outcome {
 pub(crate) async fn call(name: &str, arguments: Value, call: Call) -> Option<Outcome> {
     let result = match name {
         "run" => run::call(arguments, call).await,
+        "actors" => actors::call(arguments, call).await,
         "job" => job::call(arguments, call).await,
         "js" => js::call(arguments, call).await,
         "log" => log::call(arguments, call).await,

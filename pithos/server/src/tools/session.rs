@@ -57,7 +57,8 @@ fn one(session: &Session) -> Report {
     Report { structured: describe(session), text }
 }
 
-fn describe(session: &Session) -> Value {
+/// A session as a row of lists.
+pub(crate) fn describe(session: &Session) -> Value {
     json!({
         "session": session.handle,
         "cwd": session.cwd(),

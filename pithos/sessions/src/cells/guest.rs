@@ -54,10 +54,14 @@ impl Sink for Console {
     }
 }
 
-/// Fresh state for a cell, and the sink of its console.
-pub(super) fn begin(folder: String, store: Map<String, Json>) -> Box<dyn Sink> {
-    with(|state| *state = State { folder: folder.into(), store, ..State::default() });
+/// The sink of every cell's console.
+pub(super) fn console() -> Box<dyn Sink> {
     Box::new(Console)
+}
+
+/// Fresh state for a cell.
+pub(super) fn begin(folder: String, store: Map<String, Json>) {
+    with(|state| *state = State { folder: folder.into(), store, ..State::default() });
 }
 
 /// What the cell left: console, whether that is cut, store. Everything rooted in its isolate is let go.

@@ -10,14 +10,15 @@ use std::collections::HashMap;
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::net::UnixStream as StdStream;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use rush_session::{Decoder, encode, send_all};
 use serde_json::{Map, Value};
 use tokio::io::AsyncReadExt;
 use tokio::net::UnixStream;
-use tokio::sync::watch;
+use tokio::sync::{Notify, watch};
 
 pub use message::{CellEnd, Outcome};
 pub(crate) use worker::main;
@@ -28,6 +29,9 @@ use crate::limits::{
     CELL_GRACE_MS, CELL_HEAP_BYTES_DEFAULT, CELL_TIMEOUT_MS_DEFAULT, CELLS_PER_WORKER, CELLS_REMEMBERED_MAX,
     CELLS_WARM,
 };
+use crate::shell::hung_up;
+use crate::sync::lock;
+use crate::tree::{Branch, Tree};
 use message::{CellRun, FromCell, ToCell};
 
 /// What a cell runs with.
@@ -52,6 +56,7 @@ pub struct Cell {
     /// When it began.
     pub started: Instant,
     end: watch::Sender<Option<Arc<CellEnd>>>,
+    stop: Arc<Notify>,
 }
 
 impl Cell {
@@ -59,6 +64,11 @@ impl Cell {
     #[must_use]
     pub fn end(&self) -> Option<Arc<CellEnd>> {
         self.end.borrow().clone()
+    }
+
+    /// Ends the cell, with its worker process; does nothing to one that has ended.
+    pub fn stop(&self) {
+        self.stop.notify_one();
     }
 
     /// Waits for the end.
@@ -93,7 +103,9 @@ struct Worker {
 /// The cells of a manager.
 pub(crate) struct Cells {
     guardian: Guardian,
-    pool: tokio::sync::Mutex<Vec<Worker>>,
+    tree: Tree,
+    pool: Mutex<Vec<Worker>>,
+    filling: AtomicBool,
     table: Mutex<Table>,
     stores: Mutex<HashMap<String, Map<String, Value>>>,
 }
@@ -105,10 +117,12 @@ struct Table {
 }
 
 impl Cells {
-    pub(crate) fn new(guardian: Guardian) -> Arc<Self> {
+    pub(crate) fn new(guardian: Guardian, tree: Tree) -> Arc<Self> {
         let cells = Arc::new(Self {
             guardian,
-            pool: tokio::sync::Mutex::new(Vec::new()),
+            tree,
+            pool: Mutex::default(),
+            filling: AtomicBool::new(false),
             table: Mutex::new(Table::default()),
             stores: Mutex::new(HashMap::new()),
         });
@@ -122,7 +136,8 @@ impl Cells {
             let mut table = lock(&self.table);
             table.next += 1;
             let handle = format!("c{}", table.next);
-            let cell = Arc::new(Cell { handle, started: Instant::now(), end: watch::channel(None).0 });
+            let (end, stop) = (watch::channel(None).0, Arc::default());
+            let cell = Arc::new(Cell { handle, started: Instant::now(), end, stop });
             table.cells.push_back(Arc::clone(&cell));
             while table.cells.len() > CELLS_REMEMBERED_MAX {
                 let Some(ended) = table.cells.iter().position(|cell| cell.end().is_some()) else { break };
@@ -130,10 +145,15 @@ impl Cells {
             }
             cell
         };
-        let (cells, running) = (Arc::clone(self), Arc::clone(&cell));
+        let (cells, running, stop) = (Arc::clone(self), Arc::clone(&cell), Arc::clone(&cell.stop));
+        let unit = self.tree.add(Branch::Cells, &cell.handle, move || stop.notify_one());
         tokio::spawn(async move {
             let started = running.started;
-            let mut end = cells.run(&host, request).await;
+            let mut end = cells.run(&host, request, &running.stop).await;
+            unit.end(match &end.outcome {
+                Outcome::Crashed(message) => Some(message),
+                _ => None,
+            });
             end.wall_us = started.elapsed().as_micros() as u64;
             running.end.send_replace(Some(Arc::new(end)));
         });
@@ -144,7 +164,12 @@ impl Cells {
         lock(&self.table).cells.iter().find(|cell| cell.handle == handle).cloned()
     }
 
-    async fn run<H: CellHost>(self: &Arc<Self>, host: &Arc<H>, request: CellRequest) -> CellEnd {
+    async fn run<H: CellHost>(
+        self: &Arc<Self>,
+        host: &Arc<H>,
+        request: CellRequest,
+        stop: &Notify,
+    ) -> CellEnd {
         let mut worker = match self.take().await {
             Ok(worker) => worker,
             Err(error) => return CellEnd::crashed(format!("no worker process could be started: {error}")),
@@ -160,12 +185,21 @@ impl Cells {
             store: lock(&self.stores).get(&store_name).cloned().unwrap_or_default(),
         };
         let conversation = worker.converse(host, request.session, run);
-        match tokio::time::timeout(timeout + Duration::from_millis(CELL_GRACE_MS), conversation).await {
+        let bounded = tokio::time::timeout(timeout + Duration::from_millis(CELL_GRACE_MS), conversation);
+        let outcome = tokio::select! {
+            outcome = bounded => outcome,
+            () = stop.notified() => {
+                let _ = self.guardian.end(worker.pid);
+                self.warm();
+                return CellEnd::terminated("cancelled");
+            }
+        };
+        match outcome {
             Ok(Ok(end)) => {
                 if let Some(store) = end.store.clone() {
                     lock(&self.stores).insert(store_name, store);
                 }
-                self.give_back(worker).await;
+                self.give_back(worker);
                 end
             }
             Ok(Err(error)) => {
@@ -182,36 +216,44 @@ impl Cells {
     }
 
     async fn take(&self) -> io::Result<Worker> {
-        match self.pool.lock().await.pop() {
+        let warm = {
+            let mut pool = lock(&self.pool);
+            // One that died while it waited costs nobody anything.
+            std::iter::from_fn(|| pool.pop()).find(|worker| !hung_up(worker.socket.as_fd()))
+        };
+        match warm {
             Some(worker) => Ok(worker),
             None => Worker::start(&self.guardian).await,
         }
     }
 
     /// A worker that has run many cells, or that nobody needs, goes.
-    async fn give_back(self: &Arc<Self>, mut worker: Worker) {
+    fn give_back(self: &Arc<Self>, mut worker: Worker) {
         worker.cells += 1;
-        let mut pool = self.pool.lock().await;
+        let mut pool = lock(&self.pool);
         if worker.cells < CELLS_PER_WORKER && pool.len() < CELLS_WARM {
             pool.push(worker);
         } else {
-            let _ = self.guardian.end(worker.pid);
             drop(pool);
+            let _ = self.guardian.end(worker.pid);
             self.warm();
         }
     }
 
     fn warm(self: &Arc<Self>) {
         let cells = Arc::clone(self);
+        if cells.filling.swap(true, Ordering::SeqCst) {
+            return;
+        }
         tokio::spawn(async move {
-            let mut pool = cells.pool.lock().await;
-            while pool.len() < CELLS_WARM {
+            while lock(&cells.pool).len() < CELLS_WARM {
                 match Worker::start(&cells.guardian).await {
-                    Ok(worker) => pool.push(worker),
+                    Ok(worker) => lock(&cells.pool).push(worker),
                     // The next cell meets the same error and reports it.
                     Err(_) => break,
                 }
             }
+            cells.filling.store(false, Ordering::SeqCst);
         });
     }
 }
@@ -271,8 +313,4 @@ impl Worker {
             }
         }
     }
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -1,5 +1,5 @@
 //! The cell worker: waits for a cell, evaluates it in a fresh hardened isolate, drives its jobs, timers and calls until it has settled,
-//! answers, and waits for the next.
+//! answers, and waits for the next. The isolate of the next cell is made before the cell comes: making one takes longer than most cells do.
 
 use std::io;
 use std::os::fd::OwnedFd;
@@ -16,31 +16,47 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 use super::guest;
 use super::message::{CellEnd, CellRun, FromCell, Outcome, ToCell};
-use crate::limits::CELL_VALUE_BYTES_MAX;
+use crate::limits::{CELL_HEAP_BYTES_DEFAULT, CELL_VALUE_BYTES_MAX};
 
 /// The worker's main function: `socket` leads to the server. Returns when that closes.
 pub(crate) fn main(socket: OwnedFd) -> io::Result<()> {
     let mut frames = Frames::new(socket);
+    let mut warm = Some(isolate(CELL_HEAP_BYTES_DEFAULT));
     frames.send(&FromCell::Ready, &[])?;
     loop {
-        match frames.receive::<ToCell>()? {
+        let message = match frames.receive::<ToCell>() {
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+            message => message?,
+        };
+        match message {
             None => return Ok(()),
             // An answer to a cell that has ended already.
             Some((ToCell::Reply { .. }, _)) => {}
             Some((ToCell::Run(run), _)) => {
-                let end = evaluate(run, &mut frames)?;
+                let fitting = warm.take().filter(|_| run.heap_bytes == CELL_HEAP_BYTES_DEFAULT);
+                let vm = fitting.unwrap_or_else(|| isolate(run.heap_bytes));
+                let (end, used) = evaluate(run, vm, &mut frames)?;
                 frames.send(&FromCell::Done(end), &[])?;
+                drop(used);
+                warm = Some(isolate(CELL_HEAP_BYTES_DEFAULT));
             }
         }
     }
 }
 
-fn evaluate(run: CellRun, frames: &mut Frames) -> io::Result<CellEnd> {
-    let deadline = Instant::now() + Duration::from_millis(run.timeout_ms);
-    let mut vm = Vm::new(Options { heap_bytes_max: run.heap_bytes, ..Options::default() });
-    cynic_host::install(&mut vm, guest::begin(run.folder, run.store), Styles::Plain);
+/// A hardened isolate with everything that a cell finds in it.
+fn isolate(heap_bytes_max: usize) -> Vm {
+    let mut vm = Vm::new(Options { heap_bytes_max, ..Options::default() });
+    cynic_host::install(&mut vm, guest::console(), Styles::Plain);
     guest::install(&mut vm);
     vm.freeze_global();
+    vm
+}
+
+/// One cell; its isolate comes back to be freed after the answer.
+fn evaluate(run: CellRun, mut vm: Vm, frames: &mut Frames) -> io::Result<(CellEnd, Vm)> {
+    let deadline = Instant::now() + Duration::from_millis(run.timeout_ms);
+    guest::begin(run.folder, run.store);
     vm.metering.deadline = Some(deadline);
     if run.fuel.is_some() {
         vm.set_fuel(run.fuel);
@@ -57,7 +73,7 @@ fn evaluate(run: CellRun, frames: &mut Frames) -> io::Result<CellEnd> {
         Err(Failure::Io(error)) => return Err(error),
     };
     let (console, console_truncated, store) = guest::end();
-    Ok(CellEnd { outcome, console, console_truncated, wall_us: 0, store: Some(store) })
+    Ok((CellEnd { outcome, console, console_truncated, wall_us: 0, store: Some(store) }, cell.vm))
 }
 
 struct Evaluation<'a> {
@@ -139,9 +155,11 @@ impl Evaluation<'_> {
             Ok(_) => {}
             Err(error) => return Err(error.into()),
         }
-        match self.frames.receive()? {
-            Some((message, _)) => Ok(Some(message)),
-            None => Err(io::ErrorKind::UnexpectedEof.into()),
+        match self.frames.receive() {
+            Ok(Some((message, _))) => Ok(Some(message)),
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => Ok(None),
+            Err(error) => Err(error),
+            Ok(None) => Err(io::ErrorKind::UnexpectedEof.into()),
         }
     }
 

@@ -6,7 +6,7 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::net::UnixStream as StdStream;
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use rush_session::{Decoder, encode, send_all};
@@ -18,6 +18,7 @@ use tokio::sync::{oneshot, watch};
 use super::{FromGuardian, ToGuardian};
 use crate::limits::KILL_GRACE_MS;
 use crate::process_tree::{self, Process};
+use crate::sync::lock;
 
 /// How a worker ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -189,8 +190,4 @@ fn deliver(waiting: &Mutex<Waiting>, answer: FromGuardian) {
 
 fn gone() -> io::Error {
     io::Error::new(io::ErrorKind::BrokenPipe, "the guardian process is gone; restart the server")
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -1,0 +1,289 @@
+//! A group: actors that share one behaviour and one isolate, each an iris actor with a state of its own.
+//!
+//! Everything that touches JavaScript happens in these actors' turns, on the one thread of the JavaScript pool.
+
+use std::any::Any;
+use std::collections::{HashMap, VecDeque};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, Weak};
+
+use iris_runtime::supervisor::{ChildSpec, Restart, StartContext};
+use iris_runtime::{
+    ActorRef, Behaviour, Context, Direction, ExitReason, Flow, Overflow, Pid, ReplyTo, SpawnOptions,
+};
+
+use super::isolate;
+use super::message::RestartPolicy;
+use crate::limits::{ACTOR_LOG_LINES, ACTOR_MAILBOX_MAX, LINE_BYTES_SHOWN_MAX};
+use crate::sync::lock;
+
+/// The pool whose one thread runs all JavaScript.
+pub(super) const JAVASCRIPT_POOL: u8 = 1;
+
+/// What an actor takes: JSON, and for an ask the right to answer.
+pub(super) enum Message {
+    Tell(Arc<str>),
+    Ask(Arc<str>, ReplyTo<Result<String, String>>),
+}
+
+/// The groups of a system by name.
+pub(super) type Groups = Mutex<HashMap<String, Arc<Group>>>;
+
+/// One group.
+pub(super) struct Group {
+    pub(super) id: u32,
+    pub(super) name: String,
+    /// By index; none after an end for good.
+    members: Mutex<Vec<Option<ActorRef<Message>>>>,
+    /// The version that new and restarted actors begin with.
+    version: AtomicU32,
+    pub(super) handled: AtomicU64,
+    pub(super) failed: AtomicU64,
+    pub(super) restarts: AtomicU64,
+    notes: Mutex<VecDeque<String>>,
+    groups: Weak<Groups>,
+}
+
+impl Group {
+    pub(super) fn new(id: u32, name: String, groups: &Arc<Groups>) -> Arc<Self> {
+        Arc::new(Self {
+            id,
+            name,
+            members: Mutex::default(),
+            version: AtomicU32::new(1),
+            handled: AtomicU64::new(0),
+            failed: AtomicU64::new(0),
+            restarts: AtomicU64::new(0),
+            notes: Mutex::default(),
+            groups: Arc::downgrade(groups),
+        })
+    }
+
+    pub(super) fn version(&self) -> u32 {
+        self.version.load(Ordering::SeqCst)
+    }
+
+    pub(super) fn set_version(&self, version: u32) {
+        self.version.store(version, Ordering::SeqCst);
+    }
+
+    /// Makes room for more members; the index of the first.
+    pub(super) fn reserve(&self, count: u32) -> u32 {
+        let mut members = lock(&self.members);
+        let first = members.len() as u32;
+        let length = members.len() + count as usize;
+        members.resize(length, None);
+        first
+    }
+
+    /// The live members.
+    pub(super) fn members(&self) -> Vec<ActorRef<Message>> {
+        lock(&self.members).iter().flatten().filter(|member| member.is_alive()).cloned().collect()
+    }
+
+    pub(super) fn member(&self, index: u32) -> Option<ActorRef<Message>> {
+        lock(&self.members).get(index as usize).cloned().flatten().filter(ActorRef::is_alive)
+    }
+
+    /// Sends for a behaviour, to any group of the system.
+    pub(super) fn send_on(&self, to: &str, text: &str) -> bool {
+        let Some((name, index)) = to.rsplit_once('/') else { return false };
+        let Ok(index) = index.parse() else { return false };
+        let member = if name == self.name {
+            self.member(index)
+        } else {
+            let group = self.groups.upgrade().and_then(|groups| lock(&groups).get(name).cloned());
+            group.and_then(|group| group.member(index))
+        };
+        member.is_some_and(|member| member.try_send(Message::Tell(Arc::from(text))).is_ok())
+    }
+
+    /// Keeps a line for those who look at the tree.
+    pub(super) fn note(&self, mut line: String) {
+        line.truncate(line.floor_char_boundary(LINE_BYTES_SHOWN_MAX));
+        let mut notes = lock(&self.notes);
+        if notes.len() >= ACTOR_LOG_LINES {
+            notes.pop_front();
+        }
+        notes.push_back(line);
+    }
+
+    pub(super) fn notes(&self) -> Vec<String> {
+        lock(&self.notes).iter().cloned().collect()
+    }
+
+    /// How the group's supervisor starts the actor of an index, first and again.
+    pub(super) fn child(
+        self: &Arc<Self>,
+        index: u32,
+        argument: Arc<str>,
+        restart: RestartPolicy,
+    ) -> ChildSpec {
+        let group = Arc::clone(self);
+        let first = std::sync::atomic::AtomicBool::new(true);
+        let start = move |cx: &StartContext| {
+            if !first.swap(false, Ordering::Relaxed) {
+                group.restarts.fetch_add(1, Ordering::Relaxed);
+            }
+            group.spawn(cx, index, &argument)
+        };
+        ChildSpec::new("", start).restart(match restart {
+            RestartPolicy::Temporary => Restart::Temporary,
+            RestartPolicy::Transient => Restart::Transient,
+            RestartPolicy::Permanent => Restart::Permanent,
+        })
+    }
+
+    fn spawn(
+        self: &Arc<Self>,
+        cx: &StartContext,
+        index: u32,
+        argument: &Arc<str>,
+    ) -> Result<Pid, ExitReason> {
+        let options = SpawnOptions {
+            pool: JAVASCRIPT_POOL,
+            parent: Some(cx.supervisor),
+            bound: Some((ACTOR_MAILBOX_MAX, Overflow::DropNew)),
+            ..SpawnOptions::default()
+        };
+        let actor = JsActor {
+            group: Arc::clone(self),
+            index,
+            argument: Arc::clone(argument),
+            slot: None,
+            version: self.version(),
+            pending: None,
+        };
+        let actor = cx.handle.spawn_with::<Message>(options, actor)?;
+        let pid = actor.pid();
+        if let Some(place) = lock(&self.members).get_mut(index as usize) {
+            *place = Some(actor);
+        }
+        Ok(pid)
+    }
+}
+
+/// Counts down when a swap has reached its actor, or the actor ended before.
+pub(super) struct Pending(pub(super) Arc<AtomicU64>);
+
+impl Drop for Pending {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::SeqCst);
+    }
+}
+
+/// The iris behaviour of one JavaScript actor.
+pub(super) struct JsActor {
+    group: Arc<Group>,
+    index: u32,
+    argument: Arc<str>,
+    slot: Option<u32>,
+    version: u32,
+    pending: Option<Pending>,
+}
+
+impl JsActor {
+    /// The behaviour that takes over from the one that runs; it gets index, argument and state from that.
+    pub(super) fn successor(group: &Arc<Group>, version: u32, pending: Pending) -> Self {
+        let argument = Arc::from("");
+        Self { group: Arc::clone(group), index: 0, argument, slot: None, version, pending: Some(pending) }
+    }
+
+    fn receive(&self, text: &str) -> (Result<Option<String>, String>, Flow) {
+        let Some(slot) = self.slot else { return (Err("it has no state".to_string()), Flow::stop()) };
+        self.group.handled.fetch_add(1, Ordering::Relaxed);
+        match isolate::receive(&self.group, self.index, slot, self.version, text) {
+            Ok(done) => (Ok(done.reply), if done.stop { Flow::stop() } else { Flow::Continue }),
+            Err(message) => (Err(message.clone()), Flow::Exit(ExitReason::error(message))),
+        }
+    }
+}
+
+impl Behaviour<Message> for JsActor {
+    fn needs_start(&self) -> bool {
+        true
+    }
+
+    fn started(&mut self, _cx: &mut Context<'_, Message>) -> Flow {
+        match isolate::start(&self.group, self.index, self.version, &self.argument) {
+            Ok(slot) => {
+                self.slot = Some(slot);
+                Flow::Continue
+            }
+            Err(message) => Flow::Exit(ExitReason::error(format!("init: {message}"))),
+        }
+    }
+
+    fn handle(&mut self, _cx: &mut Context<'_, Message>, message: Message) -> Flow {
+        match message {
+            Message::Tell(text) => self.receive(&text).1,
+            Message::Ask(text, reply) => {
+                let (outcome, flow) = self.receive(&text);
+                match outcome {
+                    Ok(Some(answer)) => {
+                        reply.send(Ok(answer));
+                    }
+                    // Dropping the right to answer tells the asker that there is none.
+                    Ok(None) => drop(reply),
+                    Err(message) => {
+                        reply.send(Err(message));
+                    }
+                }
+                flow
+            }
+        }
+    }
+
+    fn terminate(&mut self, _cx: &mut Context<'_, Message>, reason: &ExitReason) {
+        if let Some(slot) = self.slot.take() {
+            isolate::drop_slot(&self.group, slot);
+        }
+        if reason.is_abnormal() {
+            self.group.failed.fetch_add(1, Ordering::Relaxed);
+            self.group.note(format!("{}/{} ended: {reason}", self.group.name, self.index));
+        }
+    }
+
+    fn code_change(&mut self, previous: &mut dyn Any, _direction: Direction) -> Result<(), ExitReason> {
+        let Some(previous) = previous.downcast_mut::<Self>() else {
+            return Err(ExitReason::error("the actor was not one of this group"));
+        };
+        self.index = previous.index;
+        self.argument = Arc::clone(&previous.argument);
+        self.slot = previous.slot.take();
+        let outcome = match self.slot {
+            Some(slot) => isolate::migrate(&self.group, self.index, slot, self.version, previous.version),
+            None => Ok(()),
+        };
+        self.pending = None;
+        outcome.map_err(|message| {
+            // The one that ends is the previous behaviour: the state is its to let go.
+            previous.slot = self.slot.take();
+            ExitReason::error(format!("migrate: {message}"))
+        })
+    }
+}
+
+/// Runs on the JavaScript pool: compiles versions and lets groups go.
+pub(super) struct Loader;
+
+/// What the loader does.
+pub(super) enum Load {
+    Define(Arc<Group>, String, ReplyTo<Result<u32, String>>),
+    Forget(u32, ReplyTo<()>),
+}
+
+impl Behaviour<Load> for Loader {
+    fn handle(&mut self, _cx: &mut Context<'_, Load>, message: Load) -> Flow {
+        match message {
+            Load::Define(group, code, reply) => {
+                reply.send(isolate::define(&group, &code));
+            }
+            Load::Forget(group, reply) => {
+                isolate::forget(group);
+                reply.send(());
+            }
+        }
+        Flow::Continue
+    }
+}

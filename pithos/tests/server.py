@@ -1,0 +1,111 @@
+"""A server of its own for a test, spoken to by hand: JSON-RPC lines over its pipes."""
+
+import contextlib
+import json
+import os
+import subprocess
+import time
+from pathlib import Path
+
+from processes import with_marker
+
+
+class Server:
+    """A server in a folder of its own, by which its processes are found; spoken to by hand."""
+
+    def __init__(self, pithos: str, workspace: Path, *arguments: str, **environment: str) -> None:
+        self.marker = str(workspace)
+        self.process = subprocess.Popen(
+            [pithos, "serve", "--cwd", str(workspace), *arguments],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+            env=os.environ | environment,
+        )
+        self.count = 0
+        client = {"name": "test", "version": "1"}
+        self.request("initialize", {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": client})
+        self.send({"jsonrpc": "2.0", "method": "notifications/initialized"})
+
+    def send(self, message: dict) -> None:
+        self.process.stdin.write(json.dumps(message) + "\n")
+        self.process.stdin.flush()
+
+    def start(self, method: str, params: dict) -> int:
+        self.count += 1
+        self.send({"jsonrpc": "2.0", "id": self.count, "method": method, "params": params})
+        return self.count
+
+    def answer(self, wanted: int) -> dict:
+        while True:
+            line = self.process.stdout.readline()
+            assert line, "the server has closed its side"
+            message = json.loads(line)
+            if message.get("id") == wanted:
+                return message
+
+    def request(self, method: str, params: dict) -> dict:
+        return self.answer(self.start(method, params))
+
+    def call(self, tool: str, **arguments) -> dict:
+        """The whole result of a tool."""
+        return self.request("tools/call", {"name": tool, "arguments": arguments})["result"]
+
+    def tool(self, tool: str, **arguments) -> dict:
+        """The structured part of a tool's result."""
+        return self.call(tool, **arguments)["structuredContent"]
+
+    def text(self, tool: str, **arguments) -> str:
+        """The text of a tool's result."""
+        return self.call(tool, **arguments)["content"][0]["text"]
+
+    def memory_kb(self) -> int:
+        """Resident memory of the server process itself."""
+        status = Path(f"/proc/{self.process.pid}/status").read_text()
+        return int(next(line.split()[1] for line in status.splitlines() if line.startswith("VmRSS")))
+
+    def peak_kb(self) -> int:
+        """The most it ever was."""
+        status = Path(f"/proc/{self.process.pid}/status").read_text()
+        return int(next(line.split()[1] for line in status.splitlines() if line.startswith("VmHWM")))
+
+    def workers(self, role: str) -> list[int]:
+        """The processes of a role (`shell`, `cell`, `actors`) below this server."""
+        parents = {}
+        for entry in Path("/proc").iterdir():
+            if entry.name.isdigit():
+                with contextlib.suppress(OSError):
+                    parents[int(entry.name)] = int((entry / "stat").read_text().rsplit(")", 1)[1].split()[1])
+        found = []
+        for pid in parents:
+            above = pid
+            while above in parents and above != self.process.pid:
+                above = parents[above]
+            with contextlib.suppress(OSError):
+                line = Path(f"/proc/{pid}/cmdline").read_bytes()
+                if above == self.process.pid and f"--pithos-{role}".encode() in line.split(b"\0"):
+                    found.append(pid)
+        return found
+
+    def close(self) -> None:
+        """Ends the server, however it is."""
+        self.process.kill()
+        self.process.wait()
+        self.process.stdin.close()
+        self.process.stdout.close()
+
+    def sleepers(self) -> list[str]:
+        return [line for line in with_marker(self.marker) if line.startswith("/bin/sleep")]
+
+    def sleepers_after(self, seconds: float) -> list[str]:
+        """The sleepers that are left after at most so long."""
+        deadline = time.monotonic() + seconds
+        while (left := self.sleepers()) and time.monotonic() < deadline:
+            time.sleep(0.005)
+        return left
+
+    def wait_for_sleepers(self) -> None:
+        deadline = time.monotonic() + 10
+        while len(self.sleepers()) < 3:
+            assert time.monotonic() < deadline, with_marker(self.marker)
+            time.sleep(0.01)
