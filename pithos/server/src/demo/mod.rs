@@ -2,14 +2,16 @@
 //! fails the demonstration when what came back is not what it must be.
 
 mod client;
+mod steps;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Stdio};
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
 use client::{Client, ToolResult};
+use steps::{Peer, STEPS, Step};
 
 /// Calls of the warm measurement.
 const WARM_CALLS: usize = 300;
@@ -34,7 +36,9 @@ fn day(folder: &Path) -> Result<(), String> {
     let names: Vec<&str> =
         tools["tools"].as_array().into_iter().flatten().filter_map(|tool| tool["name"].as_str()).collect();
     println!("an MCP server with the tools {} ({})\n", names.join(", "), shown(start.elapsed()));
-    let mut demo = Demo { client, step: 0 };
+    let beside = folder.join("bash");
+    std::fs::create_dir_all(&beside).map_err(|error| format!("{}: {error}", beside.display()))?;
+    let mut demo = Demo { client, step: 0, last_job: String::new(), beside };
     for step in STEPS {
         demo.step(step)?;
     }
@@ -46,126 +50,53 @@ fn day(folder: &Path) -> Result<(), String> {
     Ok(())
 }
 
-/// A step of the day: a title, a tool with arguments, and what must be true of the result.
-struct Step {
-    title: &'static str,
-    tool: &'static str,
-    arguments: fn() -> Value,
-    check: fn(&ToolResult) -> bool,
-}
-
-const STEPS: &[Step] = &[
-    Step {
-        title: "a small project: files, a function and a variable that later steps use",
-        tool: "run",
-        arguments: || json!({"command": SETUP}),
-        check: |result| result.structured["status"] == 0 && result.text.contains("3 files"),
-    },
-    Step {
-        title: "edit in place, and the session remembers cwd, function and variable",
-        tool: "run",
-        arguments: || json!({"command": "sed 's/a - b/a + b/' src/add.sh > t && mv t src/add.sh && shout \"$project is edited in $(basename $PWD)\""}),
-        check: |result| result.text.contains("DEMO IS EDITED IN DEMO"),
-    },
-    Step {
-        title: "a failing test piped through tail: the status says 0, the result says what is true",
-        tool: "run",
-        arguments: || json!({"command": "bash test.sh 3 2>&1 | tail -n 2"}),
-        check: |result| {
-            result.structured["status"] == 0 && result.text.contains("stage 1 of 2 failed with 1")
-        },
-    },
-    Step {
-        title: "the same test, right",
-        tool: "run",
-        arguments: || json!({"command": "bash test.sh 5"}),
-        check: |result| result.structured["status"] == 0 && result.text.contains("ok"),
-    },
-    Step {
-        title: "a command that asks: it comes back with the prompt, and does not hang",
-        tool: "run",
-        arguments: || json!({"command": "bash -c 'printf \"Overwrite? \"; read answer; echo \"you said $answer\"'", "interactive": true, "yield_ms": 300}),
-        check: |result| result.structured["waiting_for_input"]["prompt"] == "Overwrite? ",
-    },
-    Step {
-        title: "answer it",
-        tool: "job",
-        arguments: || json!({"action": "write", "job": "j5", "text": "yes\n", "timeout_ms": 2000}),
-        check: |result| result.text.contains("you said yes"),
-    },
-    Step {
-        title: "a background job in a copy of the session",
-        tool: "run",
-        arguments: || json!({"command": "sleep 0.2; echo \"$project listens on port 4711\"; /bin/sleep 600", "background": true}),
-        check: |result| result.structured["state"] == "running",
-    },
-    Step {
-        title: "wait until it says that it is ready",
-        tool: "job",
-        arguments: || json!({"action": "wait", "job": "j6", "until": "listens on port \\d+"}),
-        check: |result| result.structured["matched"] == true,
-    },
-    Step {
-        title: "stop it, with everything that it started",
-        tool: "job",
-        arguments: || json!({"action": "stop", "job": "j6"}),
-        check: |result| {
-            result.structured["state"] == "stopped"
-                && result.structured["killed"][0]["command"] == "/bin/sleep 600"
-        },
-    },
-    Step {
-        title: "a write outside the workspace: denied, with the rule and how to allow it",
-        tool: "run",
-        arguments: || json!({"command": "echo '* * * * * root id' > /etc/cron.d/demo"}),
-        check: |result| {
-            result.structured["status"] != 0 && result.structured["denials"][0]["kind"] == "write"
-        },
-    },
-    Step {
-        title: "a flood: 10 MB of output, of which a result shows the ends",
-        tool: "run",
-        arguments: || json!({"command": "seq 1 1400000", "output_bytes": 400}),
-        check: |result| {
-            result.structured["stdout_bytes"].as_u64() > Some(10_000_000) && result.text.len() < 800
-        },
-    },
-    Step {
-        title: "and the whole of it is there to search",
-        tool: "log",
-        arguments: || json!({"action": "grep", "job": "j8", "pattern": "^7654321$|^765432$"}),
-        check: |result| result.text == "765432:765432\n",
-    },
-];
-
-const SETUP: &str = r#"mkdir -p demo/src && cd demo && project=demo
-shout() { printf '%s\n' "${1^^}"; }
-cat > src/add.sh <<'END'
-add() { local a=$1 b=$2; echo $((a - b)); }
-END
-cat > test.sh <<'END'
-. src/add.sh
-got=$(add 2 3)
-if [ "$got" = "$1" ]; then echo ok; else echo "add 2 3: expected $1, got $got"; exit 1; fi
-END
-printf '%s\n' '# demo' > README
-echo "$(find . -type f | wc -l) files""#;
-
 struct Demo {
     client: Client,
     step: usize,
+    last_job: String,
+    /// Where `bash -c` does the same steps.
+    beside: PathBuf,
 }
 
 impl Demo {
     fn step(&mut self, step: &Step) -> Result<(), String> {
-        let arguments = (step.arguments)();
+        let arguments = (step.arguments)(&self.last_job);
         let start = Instant::now();
         let result = self.client.tool(step.tool, arguments.clone())?;
         self.report(step.title, step.tool, &arguments, &result, start.elapsed());
+        if let Some(job) = result.structured["job"].as_str() {
+            self.last_job = job.to_string();
+        }
+        self.beside(&step.peer);
         if (step.check)(&result) {
             return Ok(());
         }
         Err(format!("step {} did not give what it must: {}", self.step, result.structured))
+    }
+
+    /// The same step through `bash -c`, in a folder beside.
+    fn beside(&self, peer: &Peer) {
+        match peer {
+            Peer::Without("") => println!(),
+            Peer::Without(why) => println!("    bash -c: {why}\n"),
+            Peer::Bash(command) => {
+                let start = Instant::now();
+                let output = Command::new("bash")
+                    .args(["-c", command])
+                    .current_dir(&self.beside)
+                    .stdin(Stdio::null())
+                    .output();
+                match output {
+                    Ok(output) => println!(
+                        "    bash -c: {}, status {}, {} bytes of output\n",
+                        shown(start.elapsed()),
+                        output.status.code().unwrap_or(-1),
+                        output.stdout.len() + output.stderr.len()
+                    ),
+                    Err(error) => println!("    bash -c: {error}\n"),
+                }
+            }
+        }
     }
 
     fn report(&mut self, title: &str, tool: &str, arguments: &Value, result: &ToolResult, wall: Duration) {
@@ -182,7 +113,6 @@ impl Demo {
                 _ => println!("    | {}", clipped(line, 110)),
             }
         }
-        println!();
     }
 
     /// A time-out over a tree of processes that tries to get away.
@@ -198,6 +128,7 @@ impl Demo {
             &result,
             start.elapsed(),
         );
+        self.beside(&Peer::Without("a time-out kills bash; the sleepers live on"));
         let killed = result.structured["killed"].as_array().map_or(0, Vec::len);
         if killed < 3 {
             return Err(format!(
