@@ -7,10 +7,10 @@ use std::time::Duration;
 
 use lexopt::Arg::{Long, Short, Value};
 use pithos_sandbox::{Policy, Preset};
-use pithos_sessions::{Config, Confinement, Manager, Request};
+use pithos_sessions::{CellRequest, Config, Confinement, Manager, Outcome, Request};
 
 use crate::audit::Audit;
-use crate::{demo, http, result, serve};
+use crate::{control, demo, http, inspect, install, result, serve};
 
 const USAGE: &str = "\
 pithos: the place where agents run things
@@ -18,6 +18,10 @@ pithos: the place where agents run things
 usage: pithos serve [--http ADDRESS:PORT [--token-file FILE]] [--cwd DIR]
                     [--sandbox POLICY] [--audit FILE]
        pithos run [--timeout SECONDS] [--cwd DIR] [--sandbox POLICY] [--json] COMMAND
+       pithos js [--timeout SECONDS] [--cwd DIR] [--sandbox POLICY] [--json] CODE
+       pithos sessions [--json]
+       pithos log [--server PID] [--lines N | --grep PATTERN] JOB
+       pithos install [CLIENT [--write [--yes]]] [--sandbox POLICY]
        pithos doctor [--json]
        pithos demo
        pithos --version | --help
@@ -27,6 +31,9 @@ usage: pithos serve [--http ADDRESS:PORT [--token-file FILE]] [--cwd DIR]
   demo    a scripted agent's day against a server of its own, each step with its time
   doctor  what this machine can enforce of a sandbox policy
   run     one command as the server would run it; exits with its status
+  js      one JavaScript cell as the server would evaluate it
+  sessions, log   what the servers on this machine hold, and the log of a job of theirs
+  install the configuration that makes an MCP client start pithos; --write puts it into the client's file
 
   POLICY is read-only, workspace (the default: writes only below the working directory and a private temporary folder, no
   network), trusted, or a file in TOML
@@ -70,6 +77,8 @@ struct Options {
     timeout: Option<Duration>,
     sandbox: Option<String>,
     json: bool,
+    install: install::Request,
+    log: inspect::LogRequest,
     words: Vec<String>,
 }
 
@@ -94,6 +103,13 @@ fn parse_and_run() -> Result<ExitCode, Failure> {
             Long("timeout") => options.timeout = Some(seconds(&parser.value()?.to_string_lossy())?),
             Long("sandbox") => options.sandbox = Some(parser.value()?.to_string_lossy().into_owned()),
             Long("json") => options.json = true,
+            Long("write") => options.install.write = true,
+            Long("yes") => options.install.yes = true,
+            Long("server") => {
+                options.log.server = Some(number("--server", &parser.value()?.to_string_lossy())?)
+            }
+            Long("lines") => options.log.lines = Some(number("--lines", &parser.value()?.to_string_lossy())?),
+            Long("grep") => options.log.grep = Some(parser.value()?.to_string_lossy().into_owned()),
             Value(word) if command.is_none() => command = Some(word.to_string_lossy().into_owned()),
             Value(word) => options.words.push(word.to_string_lossy().into_owned()),
             other => return Err(other.unexpected().into()),
@@ -104,7 +120,18 @@ fn parse_and_run() -> Result<ExitCode, Failure> {
         Some("demo") if options.words.is_empty() => demo::run().map_err(Failure::Run),
         Some("serve") if options.words.is_empty() => start(serve(config(&options)?, options)),
         Some("run") if options.words.len() == 1 => start(run(config(&options)?, options)),
-        Some("run") => Err(Failure::Usage("run takes one command: quote it".to_string())),
+        Some("js") if options.words.len() == 1 => start(js(config(&options)?, options)),
+        Some("run" | "js") => Err(Failure::Usage("run and js take one argument: quote it".to_string())),
+        Some("sessions") if options.words.is_empty() => inspect::sessions(options.json).map_err(Failure::Run),
+        Some("log") => match options.words.as_slice() {
+            [job] => inspect::show_log(job, &options.log).map_err(Failure::Run),
+            _ => Err(Failure::Usage("log takes one job, like j3".to_string())),
+        },
+        Some("install") if options.words.len() <= 1 => {
+            options.install.client = options.words.pop();
+            options.install.sandbox = options.sandbox;
+            install::run(&options.install).map_err(Failure::Run)
+        }
         Some(other) => Err(Failure::Usage(format!("unknown command '{other}'"))),
         None => Err(Failure::Usage("no command was given".to_string())),
     }
@@ -116,6 +143,10 @@ async fn serve(config: Config, options: Options) -> Result<ExitCode, String> {
         Some(address) => http::serve(config, audit, address, options.token_file).await,
         None => serve::stdio(config, audit).await,
     }
+}
+
+fn number<T: std::str::FromStr>(flag: &str, text: &str) -> Result<T, Failure> {
+    text.parse().map_err(|_| Failure::Usage(format!("{flag}: '{text}' is no number")))
 }
 
 fn address(text: &str) -> Result<SocketAddr, Failure> {
@@ -138,17 +169,15 @@ fn config(options: &Options) -> Result<Config, Failure> {
     };
     let cwd =
         cwd.canonicalize().map_err(|error| Failure::Run(format!("--cwd {}: {error}", cwd.display())))?;
-    let folder = std::env::temp_dir();
-    let (logs, private_tmp) =
-        (format!("pithos-{}", std::process::id()), format!("pithos-tmp-{}", std::process::id()));
+    let (logs, private_tmp) = control::folders();
     let confinement = Confinement {
         policy: policy(options.sandbox.as_deref().unwrap_or(Preset::Workspace.name()))?,
         workspace: cwd,
-        private_tmp: folder.join(private_tmp),
+        private_tmp,
         home: std::env::var_os("HOME").filter(|home| !home.is_empty()).map(PathBuf::from),
         environment: std::env::vars_os().collect(),
     };
-    Ok(Config { confinement, logs: folder.join(logs) })
+    Ok(Config { confinement, logs })
 }
 
 /// A preset by name, or a policy file.
@@ -174,8 +203,9 @@ fn doctor(options: &Options) -> Result<ExitCode, Failure> {
 }
 
 fn start(work: impl Future<Output = Result<ExitCode, String>>) -> Result<ExitCode, Failure> {
-    let runtime = tokio::runtime::Builder::new_multi_thread()
-        .worker_threads(2)
+    // One thread: a call passes from task to task a dozen times, and each pass to another thread would cost more than all its work.
+    // What blocks goes to the blocking pool.
+    let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()
         .map_err(|error| Failure::Run(format!("the event loop: {error}")))?;
@@ -198,4 +228,21 @@ async fn run(config: Config, options: Options) -> Result<ExitCode, String> {
         print!("{}", report.text);
     }
     Ok(ExitCode::from(u8::try_from(status).unwrap_or(1)))
+}
+
+async fn js(config: Config, options: Options) -> Result<ExitCode, String> {
+    let manager = Manager::start(config).map_err(|error| error.to_string())?;
+    let code = options.words.into_iter().next().unwrap_or_default();
+    let cell = manager.evaluate(CellRequest { code, timeout: options.timeout, ..CellRequest::default() });
+    let end = cell.ended().await.ok_or("the cell was lost")?;
+    let report = result::of_cell(&cell, &end);
+    let good = matches!(end.outcome, Outcome::Value { .. });
+    if options.json {
+        println!("{}", report.structured);
+    } else if good {
+        print!("{}", report.text);
+    } else {
+        eprint!("{}", report.text);
+    }
+    Ok(if good { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }

@@ -19,6 +19,7 @@ use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, Stream
 use tokio::net::TcpListener;
 
 use crate::audit::Audit;
+use crate::control;
 use crate::handler::Handler;
 
 /// Bytes of randomness in the token.
@@ -45,7 +46,9 @@ pub(crate) async fn serve(
     let listener = TcpListener::bind(address).await.map_err(|error| format!("--http {address}: {error}"))?;
     let bound = listener.local_addr().map_err(|error| error.to_string())?;
     announce(bound, &token, token_file)?;
+    let folder = config.logs.clone();
     let manager = Manager::start(config).map_err(|error| error.to_string())?;
+    control::serve(&manager, &folder);
     let handler = Handler::new(manager, audit);
     let settings = StreamableHttpServerConfig::default().enforce_origin_validation();
     let service: Service = StreamableHttpService::new(

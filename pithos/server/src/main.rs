@@ -3,9 +3,12 @@
 
 mod audit;
 mod cli;
+mod control;
 mod demo;
 mod handler;
 mod http;
+mod inspect;
+mod install;
 mod result;
 mod schema;
 mod serve;

@@ -7,11 +7,14 @@ use pithos_sessions::{Config, Manager};
 use rmcp::ServiceExt;
 
 use crate::audit::Audit;
+use crate::control;
 use crate::handler::Handler;
 
 /// Serves one client on stdio until it goes.
 pub(crate) async fn stdio(config: Config, audit: Audit) -> Result<ExitCode, String> {
+    let folder = config.logs.clone();
     let manager = Manager::start(config).map_err(|error| error.to_string())?;
+    control::serve(&manager, &folder);
     let handler = Handler::new(manager, audit);
     let service = match handler.serve(rmcp::transport::io::stdio_pipes()).await {
         Ok(service) => service,
