@@ -1,0 +1,128 @@
+"""The Python package `pithos`, both halves."""
+
+import asyncio
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parents[2] / "iris/python/python"))
+
+import pithos as package  # noqa: E402
+import pithos.aio  # noqa: E402, F401
+from processes import gone_within  # noqa: E402
+
+
+@pytest.fixture
+def sandbox(pithos: str, workspace: Path):
+    with package.Sandbox(cwd=workspace, command=pithos) as sandbox:
+        yield sandbox
+
+
+def test_a_session_keeps_its_state_and_forks(sandbox: package.Sandbox) -> None:
+    session = sandbox.session("work")
+    session.run("mkdir sub && cd sub && x=42").check()
+    assert session.run("echo $x in ${PWD##*/}").output == "42 in sub\n"
+    copy = session.fork()
+    copy.run("x=7")
+    assert (session.run("echo $x").output, copy.run("echo $x").output) == ("42\n", "7\n")
+    copy.close()
+    with pytest.raises(package.PithosError, match="there is no session"):
+        copy.run("echo")
+
+
+def test_a_failure_behind_a_good_status_is_not_ok(sandbox: package.Sandbox) -> None:
+    result = sandbox.run("false | true")
+    assert (result.status, result.ok, result.pipelines) == (0, False, [[1, 0]])
+    with pytest.raises(package.PithosError, match="stage 1 of 2 failed"):
+        result.check()
+    assert sandbox.run("yes | head -n 1").ok
+    assert sandbox.run("exit_status() { return 3; }; exit_status").status == 3
+
+
+def test_jobs(sandbox: package.Sandbox) -> None:
+    session = sandbox.session()
+    job = session.start("echo ready; /bin/sleep 100", background=True)
+    assert job.wait(until="^ready$", timeout=10).matched is True
+    assert job.wait(timeout=0.05).state == "running"
+    assert "/bin/sleep 100" in [row["command"] for row in job.stop().killed]
+    asks = session.start("read answer; echo got $answer", interactive=True)
+    assert "got yes" in asks.write("yes\n").output
+    assert asks.log(grep="got") == "1:got yes\n"
+    assert session.run("sleep 100", timeout=0.2).stopped_by == "timeout"
+    denied = session.run("echo x > /etc/denied")
+    assert denied.denials[0]["kind"] == "write"
+
+
+def test_cells_and_actors(sandbox: package.Sandbox) -> None:
+    session = sandbox.session()
+    session.run("x=41")
+    assert session.eval_js("Number((await shell('echo $x')).output) + 1") == 42
+    with pytest.raises(package.CellError) as thrown:
+        sandbox.eval_js("for (;;);", fuel=1000)
+    assert (thrown.value.state, thrown.value.limit) == ("terminated", "fuel")
+    with pytest.raises(package.CellError, match="as asked"):
+        sandbox.eval_js("throw new Error('as asked')")
+    sandbox.actors("spawn", group="g", code="({receive(s, m, actor) { actor.reply(m); }})", count=3)
+    assert sandbox.actors("ask", to="g", message=5)["sum"] == 15
+
+
+def test_every_call_is_in_the_audit_log(pithos: str, workspace: Path, tmp_path: Path) -> None:
+    audit = tmp_path / "audit.jsonl"
+    with package.Sandbox(cwd=workspace, audit=audit, command=pithos) as sandbox:
+        sandbox.run("echo hi")
+        sandbox.eval_js("1 + 1")
+        with pytest.raises(package.PithosError):
+            sandbox.actors("ask", to="nobody", message=1)
+    lines = [json.loads(line) for line in audit.read_text().splitlines()]
+    assert [line["tool"] for line in lines] == ["run", "js", "actors"]
+    assert lines[0]["arguments"]["command"] == "echo hi" and lines[0]["result"]["status"] == 0
+    assert "no actor system" in lines[2]["result"] and all(line["ms"] >= 0 for line in lines)
+    assert audit.stat().st_mode & 0o777 == 0o600
+
+
+def test_closing_leaves_nothing(pithos: str, workspace: Path) -> None:
+    with package.Sandbox(cwd=workspace, command=pithos) as sandbox:
+        sandbox.session().start("/bin/sleep 1000 & (setsid /bin/sleep 1000 &)")
+    assert not gone_within(str(workspace), 1)
+    with pytest.raises(package.PithosError):
+        sandbox.run("echo")
+
+
+def test_asyncio_and_cancellation(pithos: str, workspace: Path) -> None:
+    async def conversation() -> None:
+        async with package.aio.Sandbox(cwd=workspace, command=pithos) as sandbox:
+            first, second = await asyncio.gather(sandbox.session(), sandbox.session())
+            slow = asyncio.create_task(first.run("/bin/sleep 1000"))
+            assert (await second.run("echo quick")).output == "quick\n"
+            assert await second.eval_js("(await shell('echo 5')).output") == "5\n"
+            while not any("sleep" in row for row in gone_within(str(workspace), 0)):
+                await asyncio.sleep(0.01)
+            slow.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await slow
+            while any("/bin/sleep" in row for row in gone_within(str(workspace), 0)):
+                await asyncio.sleep(0.01)
+            assert (await first.run("echo still here")).output == "still here\n"
+            job = await second.start("echo a line; /bin/sleep 100", background=True)
+            assert (await job.wait(until="a line")).matched
+            assert (await job.stop()).state == "stopped"
+
+    asyncio.run(asyncio.wait_for(conversation(), 60))
+
+
+def test_the_shared_sandbox_of_the_module(pithos: str, workspace: Path) -> None:
+    script = "import pithos; print(pithos.run('echo hi').output, pithos.eval_js('6 * 7'), pithos.Session().run('pwd').output)"
+    path = str(Path(package.__file__).parents[1])
+    done = subprocess.run(
+        [sys.executable, "-c", script],
+        cwd=workspace,
+        env=os.environ | {"PITHOS": pithos, "PYTHONPATH": path},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout == f"hi\n 42 {workspace}\n\n"
