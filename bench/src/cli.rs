@@ -12,12 +12,13 @@ pithos-bench: the same work on our binaries and on every peer, interleaved in on
 usage: pithos-bench COMMAND [OPTION...]
 
 commands
-  all                    js, shell and actors
+  all                    js, shell, actors and agents
   js                     start-up, eleven fixtures and six macro programs on the JavaScript engines
   shell                  start-up, loops, expansions, spawning, parsing and a session on the shells
   actors                 W1 to W7 on the actor runtimes, Rust and Python
+  agents                 a call, a session, a cell and a hundred sessions through the server
   growth [PART...]       headline workloads at x1, x10 and x100, with slopes (parts: js shell actors)
-  record PART...         run a part (cynic, rush, iris) and append it to bench/log/PART.md and bench/runs
+  record PART...         run a part (cynic, rush, iris, pithos) and append it to bench/log/PART.md and bench/runs
   show FILE              print a stored run again
   compare OLD NEW        how ours changed between two stored runs of one host
   list                   what would take part here, with versions, and the rows
@@ -36,8 +37,8 @@ options
   -h, --help             this text
   -V, --version          the version
 
-Ours are taken from target/release, or PITHOS_BENCH_CYNIC, PITHOS_BENCH_RUSH, PITHOS_BENCH_IRIS_RUST and
-PITHOS_BENCH_IRIS_PYTHON name them. Peers are found where `make bench-peers` puts them, else on PATH.
+Ours are taken from target/release, or PITHOS_BENCH_CYNIC, PITHOS_BENCH_RUSH, PITHOS_BENCH_IRIS_RUST,
+PITHOS_BENCH_IRIS_PYTHON and PITHOS_BENCH_PITHOS name them. Peers are found where `make bench-peers` puts them, else on PATH.
 Shell rows run in a private mount namespace in which all but a scratch folder is read-only.
 
 status: 0, 1 when something failed, 2 when the command line is wrong.
@@ -93,10 +94,11 @@ pub(crate) enum Part {
     Cynic,
     Rush,
     Iris,
+    Pithos,
 }
 
 impl Part {
-    pub(crate) const ALL: [Part; 3] = [Part::Cynic, Part::Rush, Part::Iris];
+    pub(crate) const ALL: [Part; 4] = [Part::Cynic, Part::Rush, Part::Iris, Part::Pithos];
 
     /// The part's own name, which is also its log's.
     pub(crate) fn name(self) -> &'static str {
@@ -104,6 +106,7 @@ impl Part {
             Part::Cynic => "cynic",
             Part::Rush => "rush",
             Part::Iris => "iris",
+            Part::Pithos => "pithos",
         }
     }
 
@@ -112,7 +115,10 @@ impl Part {
             "cynic" | "js" => Ok(Part::Cynic),
             "rush" | "shell" => Ok(Part::Rush),
             "iris" | "actors" => Ok(Part::Iris),
-            _ => Err(format!("no part is called {word:?}: cynic (js), rush (shell) or iris (actors)")),
+            "pithos" | "agents" => Ok(Part::Pithos),
+            _ => Err(format!(
+                "no part is called {word:?}: cynic (js), rush (shell), iris (actors) or pithos (agents)"
+            )),
         }
     }
 }

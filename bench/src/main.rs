@@ -35,7 +35,7 @@ use std::io::{self, IsTerminal};
 use std::path::{Path, PathBuf};
 use std::process::{ExitCode, Stdio};
 use suites::actors::Half;
-use suites::{Suite, actors, javascript, session, shell, wanted};
+use suites::{Suite, actors, agents, javascript, session, shell, wanted};
 
 type Failure = Box<dyn std::error::Error>;
 
@@ -151,6 +151,10 @@ impl<'a> Bench<'a> {
                 }
                 Ok(results)
             }
+            Part::Pithos => {
+                process::unpin()?;
+                Ok(agents::run(&self.places, settings, filter)?.into_iter().collect())
+            }
         }
     }
 
@@ -184,6 +188,8 @@ impl<'a> Bench<'a> {
                 }
                 Ok(results)
             }
+            // A call does not grow.
+            Part::Pithos => Ok(Vec::new()),
         }
     }
 
@@ -241,7 +247,7 @@ impl<'a> Bench<'a> {
         }
         let extra = match part {
             Part::Rush => serde_json::from_slice(&self.shell_in_sandbox(ShellWork::Split)?)?,
-            Part::Cynic | Part::Iris => String::new(),
+            Part::Cynic | Part::Iris | Part::Pithos => String::new(),
         };
         let log = self.places.bench(&format!("log/{}.md", part.name()));
         let text = fs::read_to_string(&log).unwrap_or_default();

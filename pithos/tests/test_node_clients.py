@@ -51,7 +51,7 @@ def converse(modules: Path, *arguments: str) -> None:
     assert results["again"]["text"].startswith("42\n") and results["again"]["pipelines"] == [[1, 0]]
     assert results["wait"]["matched"] is True
     assert results["stop"]["state"] == "stopped" and results["stop"]["killed"][0]["command"] == "/bin/sleep 60"
-    assert results["log"]["text"] == "ready\n"
+    assert results["log"]["text"] == "1:ready\n"
     assert results["session"]["sessions"][0]["session"] == "main"
     assert results["js"]["value"] == "411"
     assert results["ask"]["sum"] == 30

@@ -1,7 +1,8 @@
 //! The suites: which contestants a part has and which rows. A suite describes work and measures nothing itself, but for
-//! the shell's session row, which is a conversation.
+//! the shell's session row, which is a conversation, and for the server's, which `pithos figures` measures.
 
 pub(crate) mod actors;
+pub(crate) mod agents;
 pub(crate) mod javascript;
 pub(crate) mod session;
 pub(crate) mod shell;

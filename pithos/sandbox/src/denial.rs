@@ -84,7 +84,45 @@ pub(crate) fn explain(resolved: &ResolvedPolicy, output: &[u8]) -> Vec<Denial> {
             }
         }
     }
+    if denials.is_empty() {
+        denials.extend(socket_of_a_trace(resolved, &text));
+    }
     denials
+}
+
+/// A refused socket in a language's own words: the line with the error names nothing, and the lines of its trace name the socket.
+fn socket_of_a_trace(resolved: &ResolvedPolicy, text: &str) -> Option<Denial> {
+    let lower = text.to_lowercase();
+    let refused = ["operation not permitted", "eperm", "permission denied", "eacces"]
+        .iter()
+        .any(|words| lower.contains(words));
+    let of_socket = ["socket", "connect"].iter().any(|word| lower.contains(word));
+    if resolved.policy.network == Network::On || !refused || !of_socket {
+        return None;
+    }
+    let line = text.lines().rev().find(|line| {
+        let line = line.to_lowercase();
+        line.contains("permi") || line.contains("eacces")
+    })?;
+    Some(network_denial(resolved, line.trim()))
+}
+
+fn network_denial(resolved: &ResolvedPolicy, subject: &str) -> Denial {
+    Denial {
+        kind: DenialKind::Network,
+        subject: subject.to_owned(),
+        rule: format!("policy {:?}: network is {:?}", resolved.policy.name, resolved.policy.network)
+            .to_lowercase(),
+        how_to_allow: "set network = \"on\" in the policy".to_owned(),
+    }
+}
+
+/// The host and port of a shell's `/dev/tcp/HOST/PORT` or `/dev/udp/HOST/PORT`: no file, whatever it looks like.
+fn shell_socket(path: &Path) -> Option<String> {
+    let path = path.to_str()?;
+    let rest = path.strip_prefix("/dev/tcp/").or_else(|| path.strip_prefix("/dev/udp/"))?;
+    let (host, port) = rest.split_once('/')?;
+    Some(format!("{host}:{port}"))
 }
 
 fn explain_line(resolved: &ResolvedPolicy, line: &str) -> Vec<Denial> {
@@ -100,16 +138,21 @@ fn explain_line(resolved: &ResolvedPolicy, line: &str) -> Vec<Denial> {
         "eperm",
     ]) {
         let writing = says(&["read-only file system", "erofs"]);
-        found.extend(paths_in(line).iter().filter_map(|path| denied_path(resolved, path, writing)));
+        let paths = paths_in(line);
+        if let Some(tool) = privileged_tool(&lower) {
+            found.push(system_call(tool.0, tool.1, resolved));
+        } else if let Some(address) = paths.iter().find_map(|path| shell_socket(path)) {
+            if resolved.policy.network != Network::On {
+                found.push(network_denial(resolved, &address));
+            }
+        } else {
+            found.extend(paths.iter().filter_map(|path| denied_path(resolved, path, writing)));
+        }
     }
-    if resolved.policy.network != Network::On && found.is_empty() && says(&NETWORK_PHRASES) {
-        found.push(Denial {
-            kind: DenialKind::Network,
-            subject: line.trim().to_owned(),
-            rule: format!("policy {:?}: network is {:?}", resolved.policy.name, resolved.policy.network)
-                .to_lowercase(),
-            how_to_allow: "set network = \"on\" in the policy".to_owned(),
-        });
+    let no_network =
+        says(&NETWORK_PHRASES) || resolved.policy.network == Network::Off && says(&CONNECT_PHRASES);
+    if resolved.policy.network != Network::On && found.is_empty() && no_network {
+        found.push(network_denial(resolved, line.trim()));
     }
     if found.is_empty() && says(&["file size limit exceeded", "file too large", "efbig"]) {
         found.push(limit("file_size_mb", resolved));
@@ -144,6 +187,15 @@ const NETWORK_PHRASES: [&str; 9] = [
     "socket: permission denied",
 ];
 
+/// How programs say that they could not connect: with no network at all it is the policy that they speak of.
+const CONNECT_PHRASES: [&str; 3] = ["failed to connect to", "couldn't connect to", "could not connect to"];
+
+/// The tool that speaks in a message, when all it does is what the filter denies.
+fn privileged_tool(lower: &str) -> Option<&'static (&'static str, i64)> {
+    let (speaker, _) = lower.split_once(':')?;
+    SYSTEM_TOOLS.iter().find(|(name, _)| *name == speaker.trim())
+}
+
 /// Words of messages that mean a system call of the filter.
 const SYSTEM_TOOLS: [(&str, i64); 6] = [
     ("ptrace", libc::SYS_ptrace),
@@ -169,7 +221,7 @@ fn system_call(name: &str, number: i64, resolved: &ResolvedPolicy) -> Denial {
         kind: DenialKind::Syscall,
         subject: name.to_owned(),
         rule: format!("policy {:?}: system call filter: {name} {reason}", resolved.policy.name),
-        how_to_allow: "no policy that confines allows it; run this one command with the preset trusted"
+        how_to_allow: "run this one command with the preset trusted: no policy that confines allows it"
             .to_owned(),
     }
 }
@@ -242,6 +294,28 @@ mod tests {
         assert_eq!(explained("curl: (6) Could not resolve host: example.org")[0].0, DenialKind::Network);
         assert_eq!(explained("unshare: unshare failed: Operation not permitted")[0].0, DenialKind::Syscall);
         assert_eq!(explained("File size limit exceeded (core dumped)")[0].1, "file_size_mb");
+        assert_eq!(
+            explained("mount: /mnt: permission denied.")[0],
+            (DenialKind::Syscall, "mount".to_owned())
+        );
+    }
+
+    #[test]
+    fn sockets_are_no_files() {
+        let network = |subject: &str| vec![(DenialKind::Network, subject.to_owned())];
+        assert_eq!(
+            explained("rush: line 1: /dev/tcp/127.0.0.1/80: Operation not permitted"),
+            network("127.0.0.1:80")
+        );
+        assert_eq!(explained("bash: /dev/udp/example.org/53: Permission denied"), network("example.org:53"));
+        let python =
+            "  File \"socket.py\", line 232, in __init__\nPermissionError: [Errno 1] Operation not permitted";
+        assert_eq!(explained(python), network("PermissionError: [Errno 1] Operation not permitted"));
+        let node = "Error: connect EPERM 127.0.0.1:80\n  code: 'EPERM',\n  syscall: 'connect',";
+        assert_eq!(explained(node)[0].0, DenialKind::Network);
+        let curl = "curl: (7) Failed to connect to 127.0.0.1 port 1 after 0 ms: Couldn't connect to server";
+        assert_eq!(explained(curl), network(curl));
+        assert!(explained("the socket is connected").is_empty());
     }
 
     #[test]

@@ -23,12 +23,14 @@ usage: pithos serve [--http ADDRESS:PORT [--token-file FILE]] [--cwd DIR]
        pithos log [--server PID] [--lines N | --grep PATTERN] JOB
        pithos install [CLIENT [--write [--yes]]] [--sandbox POLICY]
        pithos doctor [--json]
+       pithos figures [--json]
        pithos demo
        pithos --version | --help
 
   serve   an MCP server on standard input and output; it ends with its client and leaves nothing behind;
           --http serves streamable HTTP on a loopback address instead, with a bearer token made at start
   demo    a scripted agent's day against a server of its own, each step with its time
+  figures what a call, a session and a cell cost here, beside new processes of bash and node
   doctor  what this machine can enforce of a sandbox policy
   run     one command as the server would run it; exits with its status
   js      one JavaScript cell as the server would evaluate it
@@ -117,6 +119,7 @@ fn parse_and_run() -> Result<ExitCode, Failure> {
     }
     match command.as_deref() {
         Some("doctor") if options.words.is_empty() => doctor(&options),
+        Some("figures") if options.words.is_empty() => demo::figures::run(options.json).map_err(Failure::Run),
         Some("demo") if options.words.is_empty() => demo::run().map_err(Failure::Run),
         Some("serve") if options.words.is_empty() => start(serve(config(&options)?, options)),
         Some("run") if options.words.len() == 1 => start(run(config(&options)?, options)),

@@ -3,7 +3,7 @@
 //! The socket lies in the server's private folder (mode 0700). What runs inside the server's own sandbox is refused by its process id, so that
 //! a session cannot read another's logs through it.
 
-use std::io::{BufRead, BufReader, Read, Write};
+use std::io::{BufRead, BufReader, Write};
 use std::os::unix::fs::MetadataExt;
 use std::os::unix::net::UnixStream as StdStream;
 use std::path::{Path, PathBuf};
@@ -124,6 +124,6 @@ fn ask(socket: &Path, question: &Question) -> std::io::Result<Value> {
     stream.set_read_timeout(Some(PATIENCE))?;
     writeln!(stream, "{}", serde_json::to_string(question)?)?;
     let mut line = String::new();
-    BufReader::new(stream.by_ref()).read_line(&mut line)?;
+    BufReader::new(&stream).read_line(&mut line)?;
     Ok(serde_json::from_str(&line)?)
 }

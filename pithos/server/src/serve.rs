@@ -1,10 +1,13 @@
 //! `pithos serve`: the MCP server on standard input and output. Ends when the client closes its side; the guardian then ends
 //! everything that still runs.
 
+use std::os::fd::{AsFd, BorrowedFd};
+use std::os::unix::net::UnixStream as StdStream;
 use std::process::ExitCode;
 
 use pithos_sessions::{Config, Manager};
 use rmcp::ServiceExt;
+use tokio::net::UnixStream;
 
 use crate::audit::Audit;
 use crate::control;
@@ -16,10 +19,26 @@ pub(crate) async fn stdio(config: Config, audit: Audit) -> Result<ExitCode, Stri
     let manager = Manager::start(config).map_err(|error| error.to_string())?;
     control::serve(&manager, &folder);
     let handler = Handler::new(manager, audit);
-    let service = match handler.serve(rmcp::transport::io::stdio_pipes()).await {
-        Ok(service) => service,
-        Err(error) => return Err(format!("the client's first message: {error}")),
+    let started = match standard_sockets() {
+        Some(sockets) => handler.serve(sockets).await,
+        None => handler.serve(rmcp::transport::io::stdio_pipes()).await,
     };
+    let service = started.map_err(|error| format!("the client's first message: {error}"))?;
     service.waiting().await.map_err(|error| format!("the server's loop: {error}"))?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// Standard input and output when both are sockets, as node gives them to its children: driven without a thread for each direction, which is
+/// what the transport does with anything but pipes. Whoever holds the other ends has descriptions of their own, so they stay blocking.
+fn standard_sockets() -> Option<(UnixStream, UnixStream)> {
+    let socket = |descriptor: BorrowedFd<'_>| {
+        let kind = rustix::fs::FileType::from_raw_mode(rustix::fs::fstat(descriptor).ok()?.st_mode);
+        if kind != rustix::fs::FileType::Socket {
+            return None;
+        }
+        let stream = StdStream::from(descriptor.try_clone_to_owned().ok()?);
+        stream.set_nonblocking(true).ok()?;
+        UnixStream::from_std(stream).ok()
+    };
+    Some((socket(std::io::stdin().as_fd())?, socket(std::io::stdout().as_fd())?))
 }

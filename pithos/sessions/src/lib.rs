@@ -64,6 +64,8 @@ pub fn run_role(arguments: &[String]) -> Option<std::process::ExitCode> {
     };
     Some(match result {
         Ok(()) => std::process::ExitCode::SUCCESS,
+        // A server that ends while its workers start is no failure of theirs.
+        Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => std::process::ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("pithos: worker: {error}");
             std::process::ExitCode::FAILURE

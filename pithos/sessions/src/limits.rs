@@ -5,7 +5,7 @@ pub const SESSIONS_MAX: usize = 256;
 /// Jobs whose results and logs are remembered; the oldest that has ended goes first.
 pub const JOBS_REMEMBERED_MAX: usize = 1024;
 /// Shell processes that wait for a session, so that opening one costs no process start.
-pub const POOL_SIZE: usize = 2;
+pub const POOL_SIZE: usize = 4;
 /// A run without a time-out of its own ends after this: long enough for a build.
 pub const RUN_TIMEOUT_MS_DEFAULT: u64 = 10 * 60 * 1000;
 /// The longest time-out that a client may ask for: a day.

@@ -2,6 +2,7 @@
 //! fails the demonstration when what came back is not what it must be.
 
 mod client;
+pub(crate) mod figures;
 mod steps;
 
 use std::path::{Path, PathBuf};
