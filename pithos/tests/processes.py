@@ -15,11 +15,12 @@ def with_marker(marker: str) -> list[str]:
             stat = (entry / "stat").read_text()
             if stat.rsplit(")", 1)[1].split()[0] in "ZX":
                 continue
-            text = os.readlink(entry / "cwd").encode() + b" " + (entry / "cmdline").read_bytes()
+            line = (entry / "cmdline").read_bytes()
+            text = os.readlink(entry / "cwd").encode() + b" " + line
         except OSError:
             continue
         if marker.encode() in text:
-            found.append((entry / "cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace"))
+            found.append(line.replace(b"\0", b" ").decode(errors="replace"))
     return found
 
 

@@ -95,6 +95,7 @@ fn job() -> Tool {
             "text": {"type": "string", "description": "write: text for stdin"},
             "close_stdin": {"type": "boolean"},
             "signal": {"type": "string", "description": "signal: INT, TERM, HUP, KILL, USR1, USR2, STOP, CONT"},
+            "since": {"type": "integer", "minimum": 0, "description": "show the output from this byte on"},
             "output_bytes": {"type": "integer", "minimum": 256}
         },
         "required": ["action"],
@@ -102,6 +103,8 @@ fn job() -> Tool {
     });
     let mut output = job_output();
     output["properties"]["jobs"] = json!({"type": "array", "items": {"type": "object"}});
+    output["properties"]["next_offset"] = json!({"type": "integer"});
+    output["properties"]["more"] = json!({"type": "boolean"});
     output["properties"]["matched"] = json!({"type": "boolean"});
     output["required"] = json!([]);
     let description = "Wait for a job (its end, a line, a port), write to it, signal it, stop it with everything it started, or list jobs.";
@@ -150,7 +153,8 @@ fn session() -> Tool {
             "action": {"type": "string", "enum": ["open", "fork", "close", "list"]},
             "session": {"type": "string", "description": "fork, close: which"},
             "name": {"type": "string", "description": "open, fork: the new handle"},
-            "cwd": {"type": "string"}
+            "cwd": {"type": "string"},
+            "ttl_s": {"type": "integer", "minimum": 1, "description": "open, fork: close it after so long without a run"}
         },
         "required": ["action"],
         "additionalProperties": false

@@ -18,7 +18,9 @@ use tokio::sync::futures::Notified;
 use tokio::sync::{Notify, mpsc, watch};
 
 use crate::guardian::Guardian;
-use crate::limits::{KILL_GRACE_MS, READ_BYTES, STDIN_BYTES_MAX, TERMINATE_GRACE_MS};
+use crate::limits::{
+    DRAIN_BYTES, KILL_GRACE_MS, READ_BYTES, READ_BYTES_FIRST, STDIN_BYTES_MAX, TERMINATE_GRACE_MS,
+};
 use crate::output::{Capture, Stream};
 use crate::process_tree::{self, Process};
 use crate::shell::{Ended, Running, Shell};
@@ -144,6 +146,7 @@ impl Job {
             stops,
             guardian: start.guardian,
             unit: start.unit,
+            talkative: false,
         };
         tokio::spawn(task.go(start.timeout));
         Ok(job)
@@ -271,6 +274,8 @@ struct Task {
     stops: mpsc::UnboundedReceiver<Reason>,
     guardian: Guardian,
     unit: Supervised,
+    /// A read has filled the first buffer: a larger one is worth its memory.
+    talkative: bool,
 }
 
 enum Event {
@@ -283,7 +288,7 @@ impl Task {
     async fn go(mut self, timeout: Duration) {
         let deadline = tokio::time::sleep(timeout);
         tokio::pin!(deadline);
-        let mut buffer = vec![0; READ_BYTES];
+        let mut buffer = vec![0; READ_BYTES_FIRST];
         let mut stopped: Option<(Reason, Vec<Process>)> = None;
         let mut published = false;
         while !published || self.out.is_some() || self.error.is_some() {
@@ -295,7 +300,12 @@ impl Task {
                 () = &mut deadline, if !published && stopped.is_none() => Event::Stop(Reason::Timeout),
             };
             match event {
-                Event::Readable(stream) => self.read(stream, &mut buffer),
+                Event::Readable(stream) => {
+                    self.read(stream, &mut buffer);
+                    if self.talkative && buffer.len() < READ_BYTES {
+                        buffer.resize(READ_BYTES, 0);
+                    }
+                }
                 Event::Stop(reason) => stopped = Some((reason, self.terminate().await)),
                 Event::Ended(ended) => {
                     // Everything that the script wrote is in the pipes by now.
@@ -316,7 +326,10 @@ impl Task {
         let Some(receiver) = pipe else { return };
         match receiver.try_read(buffer) {
             Ok(0) => *pipe = None,
-            Ok(read) => self.take(stream, &buffer[..read]),
+            Ok(read) => {
+                self.talkative |= read == buffer.len();
+                self.take(stream, &buffer[..read]);
+            }
             Err(error) if matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted) => {}
             Err(_) => *pipe = None,
         }
@@ -325,7 +338,7 @@ impl Task {
     fn drain(&mut self, buffer: &mut [u8]) {
         for stream in [Stream::Error, Stream::Out] {
             // A background process may write without end; what is there now is bounded by the pipe, a few reads of it.
-            for _ in 0..4 {
+            for _ in 0..DRAIN_BYTES.div_ceil(buffer.len()) {
                 let pipe = if stream == Stream::Out { &self.out } else { &self.error };
                 let Some(receiver) = pipe else { break };
                 match rustix::io::read(receiver.as_fd(), &mut *buffer) {

@@ -36,6 +36,10 @@ pub const JOBS_WHOLE_MAX: usize = 8;
 pub const LOG_BYTES_MAX: u64 = 8 * 1024 * 1024 * 1024;
 /// One read of a pipe.
 pub const READ_BYTES: usize = 64 * 1024;
+/// The same until a run has filled it once: most runs say little.
+pub const READ_BYTES_FIRST: usize = 4 * 1024;
+/// What is read at most of a pipe when its script has ended: more than a pipe holds.
+pub const DRAIN_BYTES: usize = 256 * 1024;
 /// Matches that one search of a log returns at most.
 pub const GREP_MATCHES_MAX: usize = 1000;
 /// Text that may be written to a job's stdin in one call.
@@ -62,6 +66,8 @@ pub const CELL_CONSOLE_BYTES_MAX: usize = 64 * 1024;
 pub const CELL_FILE_BYTES_MAX: u64 = 16 * 1024 * 1024;
 /// What `store` keeps of a session, as JSON.
 pub const CELL_STORE_BYTES_MAX: usize = 1024 * 1024;
+/// Units that have ended leave the tree together, this long after the first: a wake-up of its worker for each would cost every call.
+pub const TREE_REAP_MS: u64 = 5;
 /// How long the supervision tree may take to stop with its server.
 pub const TREE_STOP_MS: u64 = 500;
 /// Systems of actors: each is a worker process.

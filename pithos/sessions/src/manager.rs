@@ -49,11 +49,13 @@ struct SessionState {
     cwd: PathBuf,
     last_job: Option<Arc<Job>>,
     runs: u64,
+    /// When it was last given something, or that ended.
+    used: Instant,
 }
 
 impl Session {
     fn new(handle: String, shell: Shell, unit: Supervised, cwd: PathBuf) -> Self {
-        let state = Mutex::new(SessionState { cwd, last_job: None, runs: 0 });
+        let state = Mutex::new(SessionState { cwd, last_job: None, runs: 0, used: Instant::now() });
         Self { handle, opened: Instant::now(), shell: Arc::new(shell), unit, state }
     }
 
@@ -206,6 +208,32 @@ impl Manager {
         self.register(new_handle, shell, parent.cwd())
     }
 
+    /// Closes a session when nothing has run in it for so long.
+    pub fn close_when_idle(self: &Arc<Self>, session: &Arc<Session>, idle: Duration) {
+        let (manager, session) = (Arc::downgrade(self), Arc::downgrade(session));
+        tokio::spawn(async move {
+            let mut pause = idle;
+            loop {
+                tokio::time::sleep(pause).await;
+                let (Some(manager), Some(session)) = (manager.upgrade(), session.upgrade()) else { return };
+                let unused = lock(&session.state).used.elapsed();
+                if session.running().is_some() {
+                    pause = idle;
+                } else if unused >= idle {
+                    // It may have been closed by hand, and its handle be another's.
+                    let ours =
+                        manager.session(&session.handle).is_ok_and(|known| Arc::ptr_eq(&known, &session));
+                    if ours {
+                        let _ = manager.close(&session.handle);
+                    }
+                    return;
+                } else {
+                    pause = idle - unused;
+                }
+            }
+        });
+    }
+
     /// The open sessions, by handle.
     #[must_use]
     pub fn sessions(&self) -> Vec<Arc<Session>> {
@@ -271,6 +299,7 @@ impl Manager {
             let job = Job::start(start).map_err(Error::Shell)?;
             state.last_job = Some(Arc::clone(&job));
             state.runs += 1;
+            state.used = Instant::now();
             job
         };
         self.remember(&job);
@@ -481,7 +510,7 @@ impl Manager {
                 .position(|handle| jobs.by_handle.get(handle).is_none_or(|job| job.end().is_some()));
             let Some(handle) = oldest_ended.and_then(|at| jobs.order.remove(at)) else { break };
             if let Some(job) = jobs.by_handle.remove(&handle) {
-                let _ = std::fs::remove_file(job.with_capture(|capture| capture.log_path().to_path_buf()));
+                job.with_capture(Capture::remove_log);
             }
         }
     }
@@ -491,8 +520,12 @@ impl Manager {
         let guardian = self.guardian.clone();
         tokio::spawn(async move {
             let Some(end) = job.ended().await else { return };
-            if let Some(done) = &end.done {
-                lock(&session.state).cwd = PathBuf::from(&done.cwd);
+            {
+                let mut state = lock(&session.state);
+                state.used = Instant::now();
+                if let Some(done) = &end.done {
+                    state.cwd = PathBuf::from(&done.cwd);
+                }
             }
             if end.done.is_none() && !session.alive() {
                 session.unit.end(end.failure.as_deref());

@@ -180,6 +180,13 @@ impl Capture {
         self.totals
     }
 
+    /// Removes the log, if one was made.
+    pub fn remove_log(&self) {
+        if !matches!(self.log, Log::Unneeded) {
+            let _ = std::fs::remove_file(&self.log_path);
+        }
+    }
+
     /// Where the whole log is.
     #[must_use]
     pub fn log_path(&self) -> &Path {

@@ -5,13 +5,14 @@
 //! its end is reported, and the next use opens a fresh one.
 
 use std::collections::HashMap;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use iris_runtime::supervisor::{ChildSpec, StartContext, Strategy, Supervisor};
 use iris_runtime::{ActorInfo, ActorRef, Behaviour, Context, ExitReason, Flow, Pid, Runtime, SpawnOptions};
 
-use crate::limits::TREE_STOP_MS;
+use crate::limits::{TREE_REAP_MS, TREE_STOP_MS};
+use crate::sync::lock;
 
 /// The kinds of units.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -41,7 +42,11 @@ const ROOT: &str = "server";
 #[derive(Clone)]
 pub(crate) struct Tree {
     runtime: Arc<Runtime>,
+    ended: Arc<Ended>,
 }
+
+/// Units that have ended and not yet been told so.
+type Ended = Mutex<Vec<(ActorRef<ExitReason>, ExitReason)>>;
 
 /// A node as clients see it.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
@@ -72,7 +77,7 @@ impl Tree {
         runtime.register_path(&format!("/{ROOT}"), root.pid());
         // The answer comes after the children were started.
         root.which_children().wait(None).map_err(|error| ExitReason::error(error.to_string()))?;
-        Ok(Self { runtime: Arc::new(runtime) })
+        Ok(Self { runtime: Arc::new(runtime), ended: Arc::default() })
     }
 
     /// A unit below a branch; `stop` ends what it stands for.
@@ -84,7 +89,7 @@ impl Tree {
         if let Some(unit) = &unit {
             self.runtime.register_path(&format!("/{ROOT}/{}/{name}", branch.name()), unit.pid());
         }
-        Supervised { unit }
+        Supervised { unit: Mutex::new(unit), ended: Arc::clone(&self.ended) }
     }
 
     /// The tree as it is now.
@@ -136,17 +141,37 @@ impl Behaviour<ExitReason> for Unit {
 
 /// The hold of a unit by what it stands for.
 pub(crate) struct Supervised {
-    unit: Option<ActorRef<ExitReason>>,
+    unit: Mutex<Option<ActorRef<ExitReason>>>,
+    ended: Arc<Ended>,
 }
 
 impl Supervised {
     /// Ends the unit: normally, or with what went wrong.
     pub(crate) fn end(&self, failure: Option<&str>) {
+        let Some(unit) = lock(&self.unit).take() else { return };
         let reason = failure.map_or(ExitReason::Normal, ExitReason::error);
-        if let Some(unit) = &self.unit {
-            // One that has ended already needs no message.
-            let _ = unit.send(reason);
+        let mut ended = lock(&self.ended);
+        ended.push((unit, reason));
+        if ended.len() > 1 {
+            return;
         }
+        drop(ended);
+        match tokio::runtime::Handle::try_current() {
+            Ok(runtime) => drop(runtime.spawn(reap_later(Arc::clone(&self.ended)))),
+            Err(_) => reap(&self.ended),
+        }
+    }
+}
+
+async fn reap_later(ended: Arc<Ended>) {
+    tokio::time::sleep(Duration::from_millis(TREE_REAP_MS)).await;
+    reap(&ended);
+}
+
+fn reap(ended: &Ended) {
+    for (unit, reason) in std::mem::take(&mut *lock(ended)) {
+        // One that its supervisor stopped before needs no message.
+        let _ = unit.send(reason);
     }
 }
 
@@ -169,7 +194,9 @@ mod tests {
         let stopped = Arc::new(AtomicUsize::new(0));
         let count = || {
             let stopped = Arc::clone(&stopped);
-            move || drop(stopped.fetch_add(1, Ordering::SeqCst))
+            move || {
+                stopped.fetch_add(1, Ordering::SeqCst);
+            }
         };
         let _session = tree.add(Branch::Sessions, "main", count());
         let job = tree.add(Branch::Jobs, "j1", count());

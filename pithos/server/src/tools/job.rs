@@ -26,6 +26,7 @@ struct Arguments {
     close_stdin: bool,
     signal: Option<String>,
     output_bytes: Option<usize>,
+    since: Option<u64>,
 }
 
 #[derive(Deserialize)]
@@ -68,10 +69,22 @@ pub(super) async fn call(arguments: Value, call: Call) -> Result<Report, String>
         }
     }
     let mut report = result::of_job(&call.manager, &job, budget(arguments.output_bytes));
+    if let Some(since) = arguments.since {
+        only_since(&mut report, &job, since, budget(arguments.output_bytes));
+    }
     if let Some(matched) = matched {
         report.structured["matched"] = json!(matched);
     }
     Ok(report)
+}
+
+/// Puts what came after an offset in the place of the output's ends; for clients that follow a job piece by piece.
+fn only_since(report: &mut Report, job: &Job, since: u64, budget: usize) {
+    let (bytes, total) = job.with_capture(|capture| (capture.since(since, budget), capture.totals().bytes()));
+    let next = since.min(total) + bytes.len() as u64;
+    report.structured["next_offset"] = json!(next);
+    report.structured["more"] = json!(next < total);
+    report.text = String::from_utf8_lossy(&bytes).into_owned();
 }
 
 /// After a write or a signal, the answer usually comes within this.

@@ -1,6 +1,9 @@
 //! The `session` tool: open, fork, close, list.
 
-use pithos_sessions::Session;
+use std::sync::Arc;
+use std::time::Duration;
+
+use pithos_sessions::{Manager, Session};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -14,6 +17,7 @@ struct Arguments {
     session: Option<String>,
     name: Option<String>,
     cwd: Option<String>,
+    ttl_s: Option<u64>,
 }
 
 #[derive(Deserialize)]
@@ -32,11 +36,11 @@ pub(super) async fn call(arguments: Value, call: Call) -> Result<Report, String>
     match arguments.action {
         Action::Open => {
             let opened = manager.open(arguments.name.as_deref(), arguments.cwd.as_deref()).await;
-            Ok(one(&*opened.map_err(|error| error.to_string())?))
+            Ok(one(&expiring(manager, opened.map_err(|error| error.to_string())?, arguments.ttl_s)))
         }
         Action::Fork => {
             let forked = manager.fork(named()?, arguments.name.as_deref()).await;
-            Ok(one(&*forked.map_err(|error| error.to_string())?))
+            Ok(one(&expiring(manager, forked.map_err(|error| error.to_string())?, arguments.ttl_s)))
         }
         Action::Close => {
             manager.close(named()?).map_err(|error| error.to_string())?;
@@ -50,6 +54,13 @@ pub(super) async fn call(arguments: Value, call: Call) -> Result<Report, String>
             Ok(Report { structured: json!({"sessions": rows}), text: lines.collect() })
         }
     }
+}
+
+fn expiring(manager: &Arc<Manager>, session: Arc<Session>, ttl_s: Option<u64>) -> Arc<Session> {
+    if let Some(seconds) = ttl_s {
+        manager.close_when_idle(&session, Duration::from_secs(seconds.max(1)));
+    }
+    session
 }
 
 fn one(session: &Session) -> Report {
