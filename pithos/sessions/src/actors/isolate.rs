@@ -193,7 +193,7 @@ impl Isolate {
     }
 
     fn define(&mut self, group: &Arc<Group>, code: &str) -> Result<u32, String> {
-        let options = CompileOptions { allow_eval: false, typescript: true };
+        let options = CompileOptions { typescript: true, ..CompileOptions::default() };
         let script = compile_script("behaviour", &format!("(\n{code}\n)"), options).map_err(|error| {
             format!(
                 "SyntaxError: {} ({}:{})\n{}",
