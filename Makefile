@@ -6,7 +6,7 @@ SHELL := /bin/sh
 PITHOS_CACHE ?= $(if $(XDG_CACHE_HOME),$(XDG_CACHE_HOME),$(HOME)/.cache)/pithos
 export PITHOS_CACHE
 
-.PHONY: help demo test bless bench bench-peers conformance fuzz docs install need-cargo need-cc
+.PHONY: help demo test npm bless bench bench-peers conformance fuzz docs install need-cargo need-cc
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-14s %s\n", $$1, $$2}' Makefile
@@ -19,6 +19,9 @@ test: need-cargo need-cc ## format, lints, all tests, conformance suites, docume
 
 conformance: need-cargo need-cc ## only the conformance suites that can be found
 	@cargo xtask conformance
+
+npm: need-cargo need-cc ## programs over npm packages, compared with node (needs node, npm and the network)
+	@cargo xtask npm
 
 bless: need-cargo need-cc ## rewrite the conformance expectation lists and the generated documents
 	@cargo xtask conformance --bless

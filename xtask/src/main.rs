@@ -5,6 +5,7 @@
 mod conformance;
 mod corpora;
 mod demo;
+mod npm;
 mod python;
 mod steps;
 mod test;
@@ -21,6 +22,7 @@ usage: cargo xtask COMMAND [ARG...]
   test [--only NAME]      format, lints, tests of every crate, Python tests, conformance, documents
   tidy [--write]          the tree's own rules; --write renews generated documents
   conformance [--bless]   the conformance suites that can be found; --bless rewrites the expectation lists
+  npm [FILTER]            programs over npm packages, printed output compared with node's
   python [ARG...]         build the wheel into a virtual environment and run its tests
   demo                    the scripted agent task on release binaries
   install [--prefix DIR]  release binaries into DIR/bin (default ~/.local)
@@ -34,6 +36,7 @@ fn main() -> ExitCode {
         "test" => test::run(&workspace, &rest),
         "tidy" => tidy::run(&workspace, &rest),
         "conformance" => conformance::run(&workspace, &rest),
+        "npm" => npm::run(&workspace, &rest),
         "python" => python::run(&workspace, &rest),
         "demo" => demo::run(&workspace),
         "install" => demo::install(&workspace, &rest),

@@ -38,6 +38,7 @@ pub(crate) enum Command {
 pub(crate) struct Options {
     pub(crate) unhardened: bool,
     pub(crate) allow_eval: bool,
+    pub(crate) allow_globals: bool,
     pub(crate) fuel: Option<u64>,
     pub(crate) heap_bytes_max: Option<usize>,
     pub(crate) timeout: Option<Duration>,
@@ -89,7 +90,7 @@ const GENERAL: &str = "General";
 #[rustfmt::skip]
 const FLAGS: &[Flag] = &[
     Flag { name: "unhardened", group: ENGINE, help: "leave primordials and the global object mutable", action: Action::Set(|o| o.unhardened = true) },
-    Flag { name: "allow", group: ENGINE, help: "allow `eval`: eval() and Function() from strings, always strict", action: Action::Value("WHAT", allow) },
+    Flag { name: "allow", group: ENGINE, help: "allow `eval` (code from strings, always strict) or `globals` (new properties of the global object)", action: Action::Value("WHAT", allow) },
     Flag { name: "enable", group: ENGINE, help: "enable a feature that is off by default; may be repeated", action: Action::Value("FEATURE", |o, v| { o.enable.push(v.to_owned()); Ok(()) }) },
     Flag { name: "list-features", group: ENGINE, help: "list the features that --enable knows", action: Action::Command(|| Command::ListFeatures) },
     Flag { name: "fuel", group: LIMITS, help: "terminate after about N steps", action: Action::Value("N", |o, v| { o.fuel = Some(integer(v)?); Ok(()) }) },
@@ -218,7 +219,11 @@ fn allow(options: &mut Options, what: &str) -> Result<(), String> {
             options.allow_eval = true;
             Ok(())
         }
-        _ => Err(format!("unknown permission {what}; there is `eval`")),
+        "globals" => {
+            options.allow_globals = true;
+            Ok(())
+        }
+        _ => Err(format!("unknown permission {what}; there are `eval` and `globals`")),
     }
 }
 
@@ -323,7 +328,7 @@ mod tests {
             ("--fuel", "--fuel needs N"),
             ("--fuel=x", "--fuel: x is not a whole number"),
             ("--quiet=1", "--quiet takes no value"),
-            ("--allow=fs", "--allow: unknown permission fs; there is `eval`"),
+            ("--allow=fs", "--allow: unknown permission fs; there are `eval` and `globals`"),
             ("--timeout=-1", "--timeout: -1 is not a time (seconds, or 250ms)"),
             ("--heap-limit=99999999999999G", "--heap-limit: 99999999999999G is too large"),
             ("--jobs=0", "--jobs: 0 is not a positive number"),

@@ -2,14 +2,17 @@
 
 use std::io::{self, IsTerminal, Write};
 use std::rc::Rc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
+use cynic::gc::Persistent;
+use cynic::preview::{PromiseState, promise_state};
 use cynic::value::Value;
 use cynic::vm::{Abrupt, JsResult, Termination, Vm};
 use cynic_host::inspect::Styles;
 use cynic_host::{Sink, Stream};
 
 use crate::args::Options;
+use crate::commands::list_features::TYPESCRIPT;
 use crate::exit_status::ExitStatus;
 use crate::module_loader::FileLoader;
 
@@ -20,7 +23,12 @@ pub(crate) struct Session {
     /// How values are shown on the standard output.
     pub(crate) styles: Styles,
     gc_stats: bool,
+    /// The error being thrown is the reason of a promise that nobody handles.
+    in_promise: bool,
 }
+
+/// How often `Atomics.waitAsync` is looked at while nothing else happens.
+const WAITER_INTERVAL: Duration = Duration::from_millis(1);
 
 /// Writes lines to the process's streams.
 struct Terminal;
@@ -46,6 +54,8 @@ impl Session {
         let mut engine_options = cynic::vm::Options {
             hardened: !options.unhardened,
             allow_eval: options.allow_eval,
+            open_global: options.allow_globals,
+            typescript: options.enable.iter().any(|feature| feature == TYPESCRIPT),
             ..cynic::vm::Options::default()
         };
         if let Some(bytes) = options.heap_bytes_max {
@@ -67,38 +77,82 @@ impl Session {
             vm.set_fuel(options.fuel);
         }
         vm.heap.set_zeal(options.gc_zeal);
-        Session { vm, styles, gc_stats: options.gc_stats }
+        Session { vm, styles, gc_stats: options.gc_stats, in_promise: false }
     }
 
-    /// Runs jobs and timers until there are none.
-    pub(crate) fn drain(&mut self) -> JsResult<()> {
+    /// Runs jobs and timers until there are none. Ends early when `awaited` is rejected, or when a rejected promise has no handler.
+    pub(crate) fn drain(&mut self, awaited: Option<&Persistent>) -> JsResult<()> {
+        while self.turn(awaited)? {}
+        Ok(())
+    }
+
+    /// Runs jobs and timers until the promise is settled, and gives its value; undefined if nothing is left that could settle it.
+    pub(crate) fn settle(&mut self, promise: &Persistent) -> JsResult<Value> {
         loop {
-            self.vm.run_jobs()?;
-            self.check_rejections()?;
-            if cynic_host::timers::run_due(&mut self.vm)? {
-                continue;
-            }
-            if self.vm.settle_async_waiters()? {
-                continue;
-            }
-            match cynic_host::timers::next_due(&mut self.vm)? {
-                _ if self.vm.has_async_waiters() => {
-                    std::thread::sleep(std::time::Duration::from_millis(1));
-                    self.vm.poll_slow(1)?;
-                }
-                None => return Ok(()),
-                Some(due) => {
-                    let left = self.vm.metering.deadline.map(|deadline| deadline - Instant::now());
-                    std::thread::sleep(left.map_or(due, |left| due.min(left)));
-                    self.vm.poll_slow(1)?;
-                }
+            let more = self.turn(Some(promise))?;
+            match promise.get().as_object().map(promise_state) {
+                Some(PromiseState::Fulfilled(value)) => return Ok(value),
+                _ if !more => return Ok(Value::UNDEFINED),
+                _ => {}
             }
         }
     }
 
-    /// A promise that was rejected and never handled ends the program, as in node.
-    fn check_rejections(&mut self) -> JsResult<()> {
+    /// Runs what can run now, or waits for what is due next; false when nothing is left.
+    fn turn(&mut self, awaited: Option<&Persistent>) -> JsResult<bool> {
+        self.run_jobs(awaited)?;
+        if cynic_host::timers::run_due(&mut self.vm)? || self.vm.settle_async_waiters()? {
+            return Ok(true);
+        }
+        match cynic_host::timers::next_due(&mut self.vm)? {
+            _ if self.vm.has_async_waiters() => std::thread::sleep(WAITER_INTERVAL),
+            None => return Ok(false),
+            Some(due) => {
+                let left = self.vm.metering.deadline.map(|deadline| deadline - Instant::now());
+                std::thread::sleep(left.map_or(due, |left| due.min(left)));
+            }
+        }
+        self.vm.poll_slow(1)?;
+        Ok(true)
+    }
+
+    /// Runs the jobs and the timers that are due, without waiting for others: between the entries of a session.
+    pub(crate) fn catch_up(&mut self) -> JsResult<()> {
+        self.run_jobs(None)?;
+        while cynic_host::timers::run_due(&mut self.vm)? {
+            self.run_jobs(None)?;
+        }
         Ok(())
+    }
+
+    /// Runs jobs. A rejection that nobody handles ends the program, as in node.
+    fn run_jobs(&mut self, awaited: Option<&Persistent>) -> JsResult<()> {
+        self.vm.run_jobs()?;
+        if let Some(promise) = awaited.map(Persistent::get)
+            && let Some(PromiseState::Rejected(reason)) = promise.as_object().map(promise_state)
+        {
+            self.vm.forget_rejection(promise);
+            return Err(self.vm.throw(reason));
+        }
+        let reasons = self.vm.take_unhandled_rejections();
+        match reasons.first() {
+            Some(&reason) => {
+                self.in_promise = true;
+                Err(self.vm.throw(reason))
+            }
+            None => Ok(()),
+        }
+    }
+
+    /// Evaluates a piece of code that may await at its top level, as the REPL and `eval` do; its value.
+    pub(crate) fn evaluate_entry(&mut self, name: &str, text: &str) -> JsResult<Value> {
+        let Some(script) = cynic::syntax::awaiting_entry(text, self.vm.options.typescript) else {
+            return self.vm.evaluate_script(name, text);
+        };
+        let promise = self.vm.evaluate_script(name, &script)?;
+        let promise = Persistent::new(&self.vm.heap, promise);
+        let wrapped = self.settle(&promise)?;
+        Ok(wrapped.as_object().map_or(Value::UNDEFINED, |wrapped| wrapped.element(0)))
     }
 
     /// Reports how the program ended.
@@ -134,7 +188,8 @@ impl Session {
     /// `Uncaught` and the error as the console shows it.
     pub(crate) fn describe_uncaught(&mut self, error: Value) -> String {
         let styles = styles_for(io::stderr().is_terminal());
-        format!("Uncaught {}", cynic_host::inspect::inspect(&mut self.vm, error, styles))
+        let place = if std::mem::take(&mut self.in_promise) { " (in promise)" } else { "" };
+        format!("Uncaught{place} {}", cynic_host::inspect::inspect(&mut self.vm, error, styles))
     }
 }
 

@@ -16,6 +16,7 @@ pub mod builtins;
 pub mod bytecode;
 pub mod compiler;
 mod datetime;
+pub mod embedding;
 #[allow(unsafe_code)]
 pub mod gc;
 pub mod host;

@@ -32,6 +32,8 @@ pub struct Realm {
     pub(crate) object_shape: Cell<Option<Gc<Shape>>>,
     /// For the interpreter: the realm's global environment and template cache (any cell, or undefined).
     pub vm_data: [Cell<Value>; 4],
+    /// Whether the global object was locked.
+    pub(crate) is_global_sealed: Cell<bool>,
     /// For the host: anything it wants to find again from the realm.
     pub host_data: Cell<Value>,
 }
@@ -214,6 +216,7 @@ impl Vm {
             array_shape: Cell::new(None),
             object_shape: Cell::new(None),
             vm_data: [const { Cell::new(Value::UNDEFINED) }; 4],
+            is_global_sealed: Cell::new(false),
             host_data: Cell::new(Value::UNDEFINED),
         })
     }

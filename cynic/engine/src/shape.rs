@@ -604,6 +604,20 @@ impl Vm {
         locked
     }
 
+    /// A dictionary with the same properties, all frozen, that may gain others.
+    pub(crate) fn shape_with_frozen_properties(&mut self, shape: Gc<Shape>) -> Gc<Shape> {
+        let mut properties = shape.properties();
+        for (_, info) in &mut properties {
+            info.attrs &= !attrs::CONFIGURABLE;
+            if info.attrs & attrs::ACCESSOR == 0 {
+                info.attrs &= !attrs::WRITABLE;
+            }
+        }
+        let open = self.dictionary_shape(shape.prototype(), shape.first_slot, &properties, true, shape.realm);
+        open.slot_count.set(shape.slot_count.get());
+        open
+    }
+
     /// The same properties in the same slots under another prototype.
     pub(crate) fn shape_with_prototype(&mut self, shape: Gc<Shape>, prototype: Value) -> Gc<Shape> {
         if shape.is_dictionary() || !shape.is_extensible() || shape.property_count.get() > 32 {

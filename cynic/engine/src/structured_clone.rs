@@ -246,7 +246,7 @@ impl Vm {
         Ok(())
     }
 
-    fn add_to_table(&mut self, o: Object, k: Value, v: Value) -> JsResult<()> {
+    pub(crate) fn add_to_table(&mut self, o: Object, k: Value, v: Value) -> JsResult<()> {
         self.poll()?;
         let Some(table) = o.data::<OrderedTable>(0) else { return Ok(()) };
         let key = HashedKey::new(self, k);

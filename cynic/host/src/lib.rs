@@ -1,13 +1,15 @@
 //! What guests find on the global object besides the language: `print`, `console`, timers, `queueMicrotask`,
-//! `structuredClone`, `TextEncoder` and `TextDecoder`, `URL` and `URLSearchParams`.
+//! `structuredClone`, `TextEncoder` and `TextDecoder`, `URL` and `URLSearchParams`, `atob` and `btoa`, `performance`, `self`.
 //!
 //! Owns these and how values are shown ([`inspect`]). Touches nothing outside: texts go to the [`Sink`] that the embedder gives,
 //! time comes from the isolate's clock, and the embedder drives the timers ([`timers::next_due`], [`timers::run_due`]).
 #![forbid(unsafe_code)]
 
+mod base64;
 pub mod console;
 pub mod inspect;
 mod microtask;
+mod performance;
 mod state;
 mod text_encoding;
 pub mod timers;
@@ -41,11 +43,16 @@ static GLOBALS: &[PropertySpec] = &[
     lazy("TextEncoder", |vm| Value::object(vm.new_host_class(&text_encoding::ENCODER))),
     lazy("URL", |vm| Value::object(vm.new_host_class(&url::CLASS))),
     lazy("URLSearchParams", |vm| Value::object(vm.new_host_class(&url_search_params::CLASS))),
+    cynic::realm::method("atob", 1, base64::atob),
+    cynic::realm::method("btoa", 1, base64::btoa),
     cynic::realm::method("clearInterval", 1, timers::clear),
     cynic::realm::method("clearTimeout", 1, timers::clear),
     lazy("console", |vm| Value::object(vm.new_host_namespace(console::METHODS))),
+    lazy("performance", |vm| Value::object(vm.new_host_namespace(performance::ROWS))),
     cynic::realm::method("print", 1, console::print),
     cynic::realm::method("queueMicrotask", 1, microtask::queue_microtask),
+    // Bundles made for browsers and workers look for their global object under this name.
+    lazy("self", |vm| Value::object(vm.global_object())),
     cynic::realm::method("setInterval", 2, timers::set_interval),
     cynic::realm::method("setTimeout", 2, timers::set_timeout),
     cynic::realm::method("structuredClone", 1, cynic::structured_clone::structured_clone),

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use cynic::host::Clock;
 use cynic::vm::Vm;
 
 use crate::inspect::Styles;
@@ -31,10 +32,16 @@ pub(crate) struct State {
     pub(crate) counters: HashMap<String, u64>,
     pub(crate) stopwatches: HashMap<String, i128>,
     pub(crate) timers: Timers,
+    /// When the isolate was made, on its clock; `None` if it may not know.
+    pub(crate) time_origin_ns: Option<i128>,
 }
 
 /// Gives the isolate a fresh state.
 pub(crate) fn attach(vm: &mut Vm, sink: Box<dyn Sink>, styles: Styles) {
+    let time_origin_ns = match &vm.host.clock {
+        Clock::Denied => None,
+        _ => vm.host_now_nanoseconds().ok(),
+    };
     vm.host.state = Some(Box::new(State {
         sink,
         styles,
@@ -42,6 +49,7 @@ pub(crate) fn attach(vm: &mut Vm, sink: Box<dyn Sink>, styles: Styles) {
         counters: HashMap::new(),
         stopwatches: HashMap::new(),
         timers: Timers::default(),
+        time_origin_ns,
     }));
 }
 

@@ -11,13 +11,18 @@ use crate::exit_status::ExitStatus;
 
 /// Prints the bytecode of each file.
 pub(crate) fn run(options: &Options, files: &[PathBuf]) -> Result<ExitStatus, String> {
-    let compile_options =
-        CompileOptions { allow_eval: options.allow_eval, typescript: false, ..CompileOptions::default() };
     let mut status = ExitStatus::Success;
     for file in files {
         let text = fs::read_to_string(file).map_err(|error| format!("{}: {error}", file.display()))?;
         let name = file.display().to_string();
-        let is_module = file.extension().is_some_and(|extension| extension == "mjs");
+        let ends_with =
+            |known: &[&str]| file.extension().is_some_and(|extension| known.iter().any(|k| extension == *k));
+        let is_module = ends_with(&["mjs", "mts"]);
+        let compile_options = CompileOptions {
+            allow_eval: options.allow_eval,
+            typescript: ends_with(&["ts", "mts", "cts"]),
+            ..CompileOptions::default()
+        };
         let code = if is_module {
             compiler::compile_module(&name, &text, compile_options).map(|module| module.body)
         } else {

@@ -1,4 +1,7 @@
-//! `cynic eval CODE`: evaluates a script and shows its completion value as the REPL does.
+//! `cynic eval CODE`: evaluates code, which may await, and shows its value as the REPL does.
+
+use cynic::gc::Persistent;
+use cynic_host::inspect::inspect;
 
 use crate::args::Options;
 use crate::exit_status::ExitStatus;
@@ -7,13 +10,12 @@ use crate::session::Session;
 /// Evaluates `code`; prints its value unless that is undefined.
 pub(crate) fn run(options: &Options, code: &str) -> Result<ExitStatus, String> {
     let mut session = Session::new(options);
-    let outcome = session.vm.evaluate_script("<eval>", code);
-    let outcome = outcome.and_then(|value| {
-        let root = cynic::gc::Persistent::new(&session.vm.heap, value);
-        session.drain()?;
+    let outcome = session.evaluate_entry("<eval>", code).and_then(|value| {
+        let root = Persistent::new(&session.vm.heap, value);
+        session.drain(None)?;
         let value = root.get();
         if !value.is_undefined() {
-            println!("{}", cynic_host::inspect::inspect(&mut session.vm, value, session.styles));
+            println!("{}", inspect(&mut session.vm, value, session.styles));
         }
         Ok(())
     });

@@ -4,4 +4,5 @@ pub(crate) mod disasm;
 pub(crate) mod eval;
 pub(crate) mod list_features;
 pub(crate) mod repl;
+mod repl_history;
 pub(crate) mod run;

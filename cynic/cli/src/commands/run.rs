@@ -5,11 +5,11 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use cynic::gc::Persistent;
-use cynic::preview::{PromiseState, promise_state};
 use cynic::value::Value;
 use cynic::vm::JsResult;
 
 use crate::args::Options;
+use crate::commands::list_features::TYPESCRIPT;
 use crate::exit_status::ExitStatus;
 use crate::session::Session;
 
@@ -24,6 +24,7 @@ pub(crate) fn run(options: &Options, files: &[PathBuf]) -> Result<ExitStatus, St
     }
     for file in files {
         let text = fs::read_to_string(file).map_err(|error| format!("{}: {error}", file.display()))?;
+        check_typescript(options, file)?;
         let name = file.display().to_string();
         outcome = if is_module(file) {
             module(&mut session, file, &text)
@@ -34,8 +35,19 @@ pub(crate) fn run(options: &Options, files: &[PathBuf]) -> Result<ExitStatus, St
             break;
         }
     }
-    let outcome = outcome.and_then(|()| session.drain());
+    let outcome = outcome.and_then(|()| session.drain(None));
     Ok(session.finish(outcome))
+}
+
+/// TypeScript is a feature that is asked for.
+fn check_typescript(options: &Options, file: &Path) -> Result<(), String> {
+    let is_typescript = file
+        .extension()
+        .is_some_and(|extension| ["ts", "mts", "cts"].iter().any(|known| extension == *known));
+    if is_typescript && !options.enable.iter().any(|feature| feature == TYPESCRIPT) {
+        return Err(format!("{}: TypeScript needs --enable={TYPESCRIPT}", file.display()));
+    }
+    Ok(())
 }
 
 fn is_module(file: &Path) -> bool {
@@ -50,9 +62,5 @@ fn module(session: &mut Session, file: &Path, text: &str) -> JsResult<()> {
     let module = session.vm.load_module_from(&file.to_string_lossy(), text)?;
     let evaluation = session.vm.evaluate_module(module)?;
     let root = Persistent::new(&session.vm.heap, Value::object(evaluation));
-    session.drain()?;
-    match root.get().as_object().map(promise_state) {
-        Some(PromiseState::Rejected(reason)) => Err(session.vm.throw(reason)),
-        _ => Ok(()),
-    }
+    session.drain(Some(&root))
 }

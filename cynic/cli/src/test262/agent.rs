@@ -106,8 +106,12 @@ fn start(vm: &mut Vm, args: CallArgs) -> JsResult<Value> {
 
 /// The life of an agent: its script, then one broadcast, then its jobs.
 fn run_agent(cluster: Arc<Cluster>, source: &str, broadcasts: &Receiver<Broadcast>) {
-    let options =
-        cynic::vm::Options { hardened: false, allow_eval: true, heap_bytes_max: TEST262_HEAP_BYTES_MAX };
+    let options = cynic::vm::Options {
+        hardened: false,
+        allow_eval: true,
+        heap_bytes_max: TEST262_HEAP_BYTES_MAX,
+        ..Default::default()
+    };
     let mut vm = Vm::new(options);
     vm.metering.deadline = cluster.deadline;
     vm.metering.cancel = Some(cluster.cancel.clone());

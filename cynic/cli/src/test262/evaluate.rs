@@ -63,8 +63,12 @@ impl EngineEvaluator {
     }
 
     fn isolate(&self, test: &Test<'_>, printed: &Rc<RefCell<Vec<String>>>) -> Vm {
-        let options =
-            cynic::vm::Options { hardened: false, allow_eval: true, heap_bytes_max: TEST262_HEAP_BYTES_MAX };
+        let options = cynic::vm::Options {
+            hardened: false,
+            allow_eval: true,
+            heap_bytes_max: TEST262_HEAP_BYTES_MAX,
+            ..Default::default()
+        };
         let mut vm = Vm::new(options);
         vm.metering.deadline = Some(Instant::now() + self.deadline);
         cynic_host::install(&mut vm, Box::new(Printed(printed.clone())), Styles::Plain);

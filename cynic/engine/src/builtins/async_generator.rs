@@ -66,11 +66,7 @@ pub static ITERATOR_PROTOTYPE: IntrinsicSpec = IntrinsicSpec {
 fn async_dispose(vm: &mut Vm, args: CallArgs) -> JsResult<Value> {
     let capability = promise::internal_capability(vm);
     let result = vm.get_method(args.this, crate::atoms::RETURN).and_then(|method| {
-        if method.is_undefined() {
-            Ok(Value::UNDEFINED)
-        } else {
-            vm.call(method, args.this, &[Value::UNDEFINED])
-        }
+        if method.is_undefined() { Ok(Value::UNDEFINED) } else { vm.call(method, args.this, &[]) }
     });
     let settled = result.and_then(|result| promise::promise_resolve(vm, result));
     match settled {

@@ -19,8 +19,22 @@ pub static ERROR: IntrinsicSpec = IntrinsicSpec {
         construct(vm, args, Intrinsic::ErrorPrototype)
     })),
     prototype: Some(Intrinsic::FunctionPrototype),
-    properties: &[prototype(Intrinsic::ErrorPrototype), method("isError", 1, is_error)],
+    properties: &[
+        prototype(Intrinsic::ErrorPrototype),
+        method("isError", 1, is_error),
+        accessor("stackTraceLimit", get_stack_trace_limit, ignore_stack_trace_limit),
+    ],
 };
+
+/// How many frames of a stack are shown. Real code assigns this property, so that refusing would break it; the assignment is
+/// accepted and changes nothing, which keeps the frozen constructor free of mutable state.
+fn get_stack_trace_limit(_vm: &mut Vm, _args: CallArgs) -> JsResult<Value> {
+    Ok(Value::from(crate::limits::STACK_TRACE_FRAMES_MAX))
+}
+
+fn ignore_stack_trace_limit(_vm: &mut Vm, _args: CallArgs) -> JsResult<Value> {
+    Ok(Value::UNDEFINED)
+}
 
 /// %Error.prototype%.
 pub static ERROR_PROTOTYPE: IntrinsicSpec = IntrinsicSpec {

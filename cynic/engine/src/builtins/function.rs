@@ -7,7 +7,10 @@
 use crate::atoms;
 use crate::object::function::{CallArgs, NativeSpec};
 use crate::object::{Object, ObjectKind, PropertyDescriptor, flags};
-use crate::realm::{Body, Intrinsic, IntrinsicSpec, accessor, constructor, method, prototype, symbol_method};
+use crate::realm::{
+    Body, Intrinsic, IntrinsicSpec, PropertySpec, ValueSpec, constructor, data, method, prototype,
+    symbol_method,
+};
 use crate::shape::attrs;
 use crate::symbol;
 use crate::value::Value;
@@ -27,12 +30,12 @@ pub static PROTOTYPE: IntrinsicSpec = IntrinsicSpec {
     properties: &[
         constructor(Intrinsic::Function),
         method("apply", 2, apply),
-        accessor("arguments", restricted, restricted),
-        accessor("caller", restricted, restricted),
+        restricted("arguments"),
+        restricted("caller"),
         method("bind", 1, bind),
         method("call", 1, call),
         method("toString", 0, to_string),
-        crate::realm::PropertySpec {
+        PropertySpec {
             attrs: 0,
             ..symbol_method(symbol::HAS_INSTANCE, "[Symbol.hasInstance]", 1, has_instance)
         },
@@ -55,9 +58,14 @@ fn make_throw_type_error(vm: &mut Vm) -> Object {
     function
 }
 
-/// AddRestrictedFunctionProperties (10.2.4).
-fn restricted(vm: &mut Vm, _args: CallArgs) -> JsResult<Value> {
-    Err(vm.throw_type_error("'caller' and 'arguments' of functions may not be accessed in strict mode"))
+/// AddRestrictedFunctionProperties (10.2.4): accessors that are %ThrowTypeError% twice.
+const fn restricted(name: &'static str) -> PropertySpec {
+    data(name, ValueSpec::Constant(throwing_accessor), attrs::CONFIGURABLE | attrs::ACCESSOR)
+}
+
+fn throwing_accessor(vm: &mut Vm) -> Value {
+    let thrower = Value::object(vm.intrinsic(Intrinsic::ThrowTypeError));
+    Value::cell(vm.new_accessor(thrower, thrower))
 }
 
 fn function_constructor(vm: &mut Vm, args: CallArgs) -> JsResult<Value> {

@@ -2,7 +2,7 @@
 //!
 //! One row per global, in alphabetical order. Rows name intrinsics, which are made when first read.
 
-use crate::object::ObjectKind;
+use crate::object::{ObjectKind, flags};
 use crate::realm::{Body, Intrinsic, IntrinsicSpec, PropertySpec, ValueSpec, data, method};
 use crate::shape::attrs;
 use crate::value::Value;
@@ -23,6 +23,7 @@ static GLOBALS: &[PropertySpec] = &[
     global("AggregateError", Intrinsic::AggregateError),
     global("Array", Intrinsic::Array),
     global("ArrayBuffer", Intrinsic::ArrayBuffer),
+    global("AsyncDisposableStack", Intrinsic::AsyncDisposableStack),
     global("Atomics", Intrinsic::Atomics),
     global("BigInt", Intrinsic::BigInt),
     global("BigInt64Array", Intrinsic::BigInt64Array),
@@ -30,6 +31,7 @@ static GLOBALS: &[PropertySpec] = &[
     global("Boolean", Intrinsic::Boolean),
     global("DataView", Intrinsic::DataView),
     global("Date", Intrinsic::Date),
+    global("DisposableStack", Intrinsic::DisposableStack),
     global("Error", Intrinsic::Error),
     global("EvalError", Intrinsic::EvalError),
     global("FinalizationRegistry", Intrinsic::FinalizationRegistry),
@@ -85,10 +87,30 @@ static GLOBALS: &[PropertySpec] = &[
 ];
 
 impl Vm {
+    /// Whether the global object of the current realm has been locked.
+    pub(crate) fn is_global_sealed(&self) -> bool {
+        self.options.hardened && self.realm().is_global_sealed.get()
+    }
+
+    /// Locks the global object unless that was done.
+    pub(crate) fn seal_global(&mut self) {
+        if !self.realm().is_global_sealed.get() {
+            self.freeze_global();
+        }
+    }
+
     /// Locks the global object in hardened mode; call it after the host has added its own properties.
     pub fn freeze_global(&mut self) {
-        if self.options.hardened {
-            let global = self.global_object();
+        self.realm().is_global_sealed.set(true);
+        if !self.options.hardened {
+            return;
+        }
+        let global = self.global_object();
+        if self.options.open_global {
+            let shape = self.shape_with_frozen_properties(global.shape());
+            global.set_shape(shape);
+            global.clear_flag(flags::NOT_EXTENSIBLE | flags::HARDENED);
+        } else {
             self.ordinary_lock(global, crate::shape::Lock::Freeze);
         }
     }

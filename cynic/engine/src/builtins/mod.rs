@@ -12,6 +12,7 @@ pub mod bigint;
 pub mod boolean;
 pub mod data_view;
 pub mod date;
+pub mod disposable_stack;
 pub mod error;
 pub mod eval;
 pub mod finalization_registry;

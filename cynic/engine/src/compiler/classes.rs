@@ -4,7 +4,7 @@
 //! the return of `super()`) runs; static fields and blocks by another, which the definition calls once.
 
 use oxc_ast::ast::*;
-use oxc_span::GetSpan;
+use oxc_span::{GetSpan, Span};
 
 use super::expressions::{NameHint, array_index, literal_text};
 use super::functions::name_text;
@@ -158,11 +158,12 @@ impl<'a> Generator<'a> {
     fn class_method(&mut self, it: &MethodDefinition<'a>, index: usize, constructor: Reg) -> Result {
         let home = if it.r#static { constructor } else { constructor + 1 };
         let kind = method_kind(it.kind);
+        let span = self.method_span(it);
         if let PropertyKey::PrivateIdentifier(name) = &it.key {
             let key = self.alloc()?;
             let text = private_name(self.allocator, &name.name);
             self.load_string(key, text);
-            let method = self.method(&it.value, NameHint::Key(key, kind))?;
+            let method = self.method(&it.value, span, NameHint::Key(key, kind))?;
             self.op(Op::SetHome, method, home, 0);
             if it.r#static {
                 // The language adds it when the class is complete. Nothing can tell: the class is not reachable
@@ -175,11 +176,21 @@ impl<'a> Generator<'a> {
         }
         let key = self.alloc()?;
         self.property_key(&it.key, key)?;
-        let method = self.method(&it.value, NameHint::Key(key, kind))?;
+        let method = self.method(&it.value, span, NameHint::Key(key, kind))?;
         self.op(Op::SetHome, method, home, 0);
         self.pos(it.span.start);
         self.op_x(Op::DefineMethod, home, key, method, kind);
         Ok(())
+    }
+
+    /// The source range of a MethodDefinition, of which `static` is no part.
+    fn method_span(&self, it: &MethodDefinition<'a>) -> Span {
+        if !it.r#static {
+            return it.span;
+        }
+        let after_static = it.span.start + "static".len() as u32;
+        let text = self.source.text.get(after_static as usize..it.span.end as usize).unwrap_or_default();
+        Span::new(after_static + leading_trivia(text) as u32, it.span.end)
     }
 
     /// The closure that initialises fields; `None` if the class has none.
@@ -292,5 +303,30 @@ fn method_kind(kind: MethodDefinitionKind) -> u32 {
         MethodDefinitionKind::Get => 1,
         MethodDefinitionKind::Set => 2,
         _ => 0,
+    }
+}
+
+/// The length of the white space and comments that a text begins with.
+fn leading_trivia(text: &str) -> usize {
+    let mut rest = text;
+    loop {
+        let trimmed = rest.trim_start_matches(|c: char| c.is_whitespace() || c == '\u{feff}');
+        rest = match (trimmed.strip_prefix("//"), trimmed.strip_prefix("/*")) {
+            (Some(line), _) => line.find(['\n', '\r', '\u{2028}', '\u{2029}']).map_or("", |end| &line[end..]),
+            (_, Some(block)) => block.split_once("*/").map_or("", |(_, after)| after),
+            (None, None) => return text.len() - trimmed.len(),
+        };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::leading_trivia;
+
+    #[test]
+    fn trivia_is_white_space_and_comments() {
+        assert_eq!(leading_trivia("f() {}"), 0);
+        assert_eq!(leading_trivia(" /* a */ // b\n /* */f"), 20);
+        assert_eq!(leading_trivia(" /* open"), 8);
     }
 }

@@ -53,9 +53,9 @@ impl<'a> Generator<'a> {
         self.closure(it, CodeKind::Normal, None, name)
     }
 
-    /// A method, getter or setter; the caller sets its home object.
-    pub(super) fn method(&mut self, it: &Function<'a>, name: NameHint<'_>) -> Result<Reg> {
-        self.closure(it, CodeKind::Method, None, name)
+    /// A method, getter or setter; the caller sets its home object. `span` is the whole definition, key included.
+    pub(super) fn method(&mut self, it: &Function<'a>, span: Span, name: NameHint<'_>) -> Result<Reg> {
+        self.closure_of(it, span, CodeKind::Method, None, name)
     }
 
     fn closure(
@@ -65,8 +65,19 @@ impl<'a> Generator<'a> {
         dst: Option<Reg>,
         hint: NameHint<'_>,
     ) -> Result<Reg> {
+        self.closure_of(it, it.span, kind, dst, hint)
+    }
+
+    fn closure_of(
+        &mut self,
+        it: &Function<'a>,
+        span: Span,
+        kind: CodeKind,
+        dst: Option<Reg>,
+        hint: NameHint<'_>,
+    ) -> Result<Reg> {
         let own = it.id.as_ref().map(|id| id.name.as_str());
-        let index = self.function_code(it, kind, it.span, name_text(own, hint), false)?;
+        let index = self.function_code(it, kind, span, name_text(own, hint), false)?;
         let dst = self.make_closure(index, dst)?;
         if own.is_none() {
             self.dynamic_name(dst, hint);

@@ -138,7 +138,7 @@ impl<'a> Generator<'a> {
             };
             let key = self.alloc()?;
             self.property_key(&it.key, key)?;
-            let method = self.method(function, NameHint::Key(key, kind))?;
+            let method = self.method(function, it.span, NameHint::Key(key, kind))?;
             self.op(Op::SetHome, method, object, 0);
             self.op_x(Op::DefineMethod, object, key, method, kind | 4);
             return Ok(());

@@ -136,6 +136,11 @@ impl Persistent {
     pub fn get(&self) -> Value {
         self.registry.slots.borrow()[self.index]
     }
+
+    /// Whether the value is one of that heap's.
+    pub fn belongs_to(&self, heap: &Heap) -> bool {
+        Rc::ptr_eq(&self.registry, &heap.roots)
+    }
 }
 
 impl Clone for Persistent {

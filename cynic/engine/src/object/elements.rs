@@ -131,7 +131,8 @@ impl Vm {
             }
             let dense = i < limits::DENSE_INDEX_ALWAYS
                 || i < object.elements().capacity()
-                || i / limits::DENSE_FACTOR < len.max(limits::DENSE_INDEX_ALWAYS / limits::DENSE_FACTOR);
+                || i == len
+                || i / limits::DENSE_FACTOR < present_elements(object);
             if dense {
                 self.reserve_elements(object, i + 1)?;
                 object.elements().set_len(i);
@@ -170,4 +171,11 @@ impl Vm {
         object.elements().set_len(len);
         Ok(())
     }
+}
+
+/// How many elements are no holes. Only asked for when a store beyond the capacity leaves a gap, so the walk is paid for by the growth: without
+/// it, indices that double each time would stay dense up to 2^32.
+fn present_elements(object: Object) -> u32 {
+    let elements = object.elements();
+    (0..elements.len()).filter(|&i| elements.get(i) != Value::EMPTY).count() as u32
 }

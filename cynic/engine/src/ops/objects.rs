@@ -53,7 +53,7 @@ impl Vm {
         if self.set(o, key, v, Value::object(o))? {
             return Ok(());
         }
-        Err(self.throw_read_only(key))
+        Err(self.throw_refused_assignment(o, key))
     }
 
     /// PutValue (6.2.5.6) on a property of any value: `base[key] = v` in strict code.
@@ -71,6 +71,20 @@ impl Vm {
             return Ok(());
         }
         Err(self.throw_read_only(key))
+    }
+
+    /// The TypeError of a refused assignment to a property of an object, which says which of the two reasons it was.
+    #[cold]
+    pub fn throw_refused_assignment(&mut self, o: Object, key: PropertyKey) -> crate::vm::Abrupt {
+        let is_ordinary = !o.has_flag(flags::EXOTIC);
+        if is_ordinary
+            && o.has_flag(flags::NOT_EXTENSIBLE)
+            && self.ordinary_get_own_property(o, key).is_none()
+        {
+            let message = format!("Cannot add property {}, object is not extensible", key.to_display());
+            return self.throw_type_error(&message);
+        }
+        self.throw_read_only(key)
     }
 
     /// The TypeError of a refused assignment.

@@ -3,6 +3,7 @@
 //! Owns the language's goals (script, module, eval), forced strictness, the choice of early errors and the form of a
 //! syntax error. The tree it returns passed every early-error check, so the compiler may rely on it.
 
+mod entry;
 mod error;
 
 use oxc_allocator::{Allocator, Dummy};
@@ -13,6 +14,7 @@ use oxc_semantic::SemanticBuilder;
 use oxc_span::SourceType;
 
 use crate::bytecode::code::EvalSite;
+pub use entry::awaiting_entry;
 pub use error::SyntaxError;
 
 /// The grammar's start symbol, with what surrounds eval code.

@@ -56,6 +56,15 @@ impl Vm {
         CompileOptions { allow_eval: self.options.allow_eval, typescript: false, discard_value: false }
     }
 
+    fn is_typescript(&self, name: &str) -> bool {
+        self.options.typescript && [".ts", ".mts", ".cts"].iter().any(|ending| name.ends_with(ending))
+    }
+
+    /// The options for a source whose name may say that it is TypeScript.
+    pub(crate) fn compile_options_for(&self, name: &str) -> CompileOptions {
+        CompileOptions { typescript: self.is_typescript(name), ..self.compile_options() }
+    }
+
     /// Throws the SyntaxError of the language for a syntax error of the front end.
     pub fn throw_syntax(&mut self, error: &SyntaxError) -> super::Abrupt {
         self.throw_syntax_error(&format!(
@@ -79,7 +88,7 @@ impl Vm {
 
     /// Compiles and runs a script in the current realm; the result is its completion value.
     pub fn evaluate_script(&mut self, name: &str, text: &str) -> JsResult<Value> {
-        let code = match compiler::compile_script(name, text, self.compile_options()) {
+        let code = match compiler::compile_script(name, text, self.compile_options_for(name)) {
             Ok(code) => code,
             Err(error) => return Err(self.throw_syntax(&error)),
         };
@@ -88,7 +97,7 @@ impl Vm {
 
     /// Compiles and runs a script in the current realm, whose completion value nobody wants.
     pub fn execute_script(&mut self, name: &str, text: &str) -> JsResult<()> {
-        let options = CompileOptions { discard_value: true, ..self.compile_options() };
+        let options = CompileOptions { discard_value: true, ..self.compile_options_for(name) };
         match compiler::compile_script(name, text, options) {
             Ok(code) => self.run_script(&code).map(drop),
             Err(error) => Err(self.throw_syntax(&error)),

@@ -6,7 +6,7 @@
 use super::interpreter::coroutine::{self, Coroutine, Mode};
 use super::{Abrupt, JsResult, Vm};
 use crate::builtins::promise::{self, Capability};
-use crate::gc::{Data, Gc, Tracer};
+use crate::gc::{Data, Gc, RootedVec, Tracer};
 use crate::object::Object;
 use crate::value::Value;
 
@@ -103,6 +103,22 @@ impl Vm {
     /// Adds a job.
     pub fn enqueue_job(&mut self, job: Job) {
         self.interpreter.jobs.push_back(job);
+    }
+
+    /// The reasons of the rejected promises that nothing handles, each once.
+    pub fn take_unhandled_rejections(&mut self) -> RootedVec {
+        let mut reasons = self.scratch();
+        for promise in std::mem::take(&mut self.interpreter.rejections) {
+            if let Some(data) = promise.as_object().and_then(promise::data) {
+                reasons.push(data.result());
+            }
+        }
+        reasons
+    }
+
+    /// Takes a promise off the list of unhandled rejections: the host has seen it.
+    pub fn forget_rejection(&mut self, promise: Value) {
+        self.interpreter.rejections.retain(|rejected| *rejected != promise);
     }
 
     /// Whether a job waits.

@@ -51,13 +51,23 @@ pub struct Options {
     pub hardened: bool,
     /// `eval` and `Function(string)` work.
     pub allow_eval: bool,
+    /// A hardened global object may gain properties; those it has stay frozen.
+    pub open_global: bool,
+    /// Sources whose names end in `.ts`, `.mts` or `.cts` are TypeScript; their types are stripped.
+    pub typescript: bool,
     /// The hard limit of the heap.
     pub heap_bytes_max: usize,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Options { hardened: true, allow_eval: false, heap_bytes_max: limits::HEAP_BYTES_DEFAULT }
+        Options {
+            hardened: true,
+            allow_eval: false,
+            open_global: false,
+            typescript: false,
+            heap_bytes_max: limits::HEAP_BYTES_DEFAULT,
+        }
     }
 }
 

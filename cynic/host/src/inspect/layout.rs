@@ -2,8 +2,10 @@
 //!
 //! Pure functions over strings; widths are counted without colour codes.
 
+use unicode_width::UnicodeWidthChar;
+
 /// The width beyond which a value is broken into lines.
-const BREAK_LENGTH: usize = 80;
+pub(super) const BREAK_LENGTH: usize = 80;
 /// How many innermost levels may share one line.
 const COMPACT: usize = 3;
 /// The most columns that array elements are laid out in.
@@ -44,7 +46,7 @@ pub(super) fn width(text: &str) -> usize {
         if character == '\u{1b}' {
             characters.by_ref().find(|character| *character == 'm');
         } else {
-            count += 1;
+            count += character.width().unwrap_or(0);
         }
     }
     count

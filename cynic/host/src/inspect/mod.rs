@@ -61,7 +61,9 @@ struct Inspector {
 
 impl Inspector {
     fn value(&mut self, vm: &mut Vm, value: Value, level: usize) -> String {
-        let Some(object) = value.as_object() else { return primitive::primitive(vm, value, self.styles) };
+        let Some(object) = value.as_object() else {
+            return primitive::primitive(vm, value, self.styles, self.indentation);
+        };
         let object = object::behind_proxies(object);
         if self.open.contains(&object) {
             let index = match self.circular.iter().position(|known| *known == object) {
@@ -249,7 +251,7 @@ impl Inspector {
         for index in 0..length.min(ENTRIES_MAX) {
             let key = PropertyKey::index(index as u32);
             let Ok(Some(property)) = vm.get_own_property(object, key) else { break };
-            texts.push(primitive::primitive(vm, property.value, self.styles));
+            texts.push(primitive::primitive(vm, property.value, self.styles, self.indentation));
         }
         let more = (length > ENTRIES_MAX).then(|| length - ENTRIES_MAX);
         Entries { texts, alignment: Some(Alignment::Right), more }

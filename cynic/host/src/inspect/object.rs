@@ -277,7 +277,7 @@ fn function_text(vm: &mut Vm, function: Object, styles: Styles) -> String {
 fn boxed_text(vm: &mut Vm, object: Object, styles: Styles) -> String {
     let value = object.slot(0);
     let kind = format!("{:?}", object.kind());
-    let inner = super::primitive::primitive(vm, value, Styles::Plain);
+    let inner = super::primitive::primitive(vm, value, Styles::Plain, 0);
     styles.paint(if value.is_string() { Style::String } else { Style::Number }, &format!("[{kind}: {inner}]"))
 }
 

@@ -4,15 +4,20 @@ use cynic::property_key::PropertyKey;
 use cynic::value::Value;
 use cynic::vm::Vm;
 
+use super::layout::BREAK_LENGTH;
 use super::style::{Style, Styles};
 
 /// Units of a string that are shown.
 const STRING_CHARACTERS_MAX: usize = 10_000;
+/// Strings up to this length stay on one line whatever they contain.
+const UNBROKEN_STRING_MAX: usize = 16;
+/// What a string may lack of the whole width and still be on one line.
+const LINE_MARGIN: usize = 4;
 
-/// A primitive as it appears inside other values: strings in quotes.
-pub(super) fn primitive(vm: &Vm, value: Value, styles: Styles) -> String {
+/// A primitive as it appears inside other values: strings in quotes, long ones with line breaks as one literal per line.
+pub(super) fn primitive(vm: &Vm, value: Value, styles: Styles, indentation: usize) -> String {
     if let Some(string) = value.as_string() {
-        return styles.paint(Style::String, &shown_string(&string.to_rust_string()));
+        return shown_string(&string.to_rust_string(), styles, indentation);
     }
     if let Some(number) = value.as_number() {
         let text = if number == 0.0 && number.is_sign_negative() { "-0".into() } else { vm.describe(value) };
@@ -32,14 +37,21 @@ pub(super) fn primitive(vm: &Vm, value: Value, styles: Styles) -> String {
     }
 }
 
-fn shown_string(text: &str) -> String {
-    let count = text.chars().count();
-    if count <= STRING_CHARACTERS_MAX {
-        return quoted(text);
+fn shown_string(text: &str, styles: Styles, indentation: usize) -> String {
+    let cut = text.char_indices().nth(STRING_CHARACTERS_MAX).map_or(text.len(), |(at, _)| at);
+    let (head, rest) = (&text[..cut], text[cut..].chars().count());
+    let trailer = match rest {
+        0 => String::new(),
+        1 => "... 1 more character".to_owned(),
+        _ => format!("... {rest} more characters"),
+    };
+    let length = head.encode_utf16().count();
+    if length <= UNBROKEN_STRING_MAX || length + indentation + LINE_MARGIN <= BREAK_LENGTH {
+        return styles.paint(Style::String, &quoted(head)) + &trailer;
     }
-    let head: String = text.chars().take(STRING_CHARACTERS_MAX).collect();
-    let rest = count - STRING_CHARACTERS_MAX;
-    format!("{}... {rest} more character{}", quoted(&head), if rest == 1 { "" } else { "s" })
+    let lines: Vec<String> =
+        head.split_inclusive('\n').map(|line| styles.paint(Style::String, &quoted(line))).collect();
+    lines.join(&format!(" +\n{}", " ".repeat(indentation + 2))) + &trailer
 }
 
 /// A string in the quotes that need the fewest escapes.

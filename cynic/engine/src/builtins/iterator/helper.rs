@@ -6,6 +6,7 @@
 
 use std::cell::{Cell, RefCell};
 
+use super::chunking;
 use super::zip::Zip;
 use super::{callback, this_iterator, unopened};
 use crate::gc::{Data, Gc, Trace, Tracer};
@@ -43,6 +44,13 @@ pub(super) enum Kind {
     /// The iterables still to come with their methods, the next one last; and the one that is open.
     Concat(RefCell<Vec<(Value, Value)>>, Cell<Option<IteratorRecord>>),
     Zip(Zip),
+    Chunks(u32),
+    /// The values of the current window are in an array of the helper's own.
+    Windows {
+        size: u32,
+        allows_partial: bool,
+        window: Cell<Option<Object>>,
+    },
 }
 
 /// The state of one helper object.
@@ -75,6 +83,11 @@ impl Trace for Helper {
                 trace_record(tracer, open.get());
             }
             Kind::Zip(zip) => zip.trace(tracer),
+            Kind::Windows { window, .. } => {
+                if let Some(window) = window.get() {
+                    tracer.cell(window);
+                }
+            }
             _ => {}
         }
     }
@@ -224,8 +237,9 @@ fn close_all(vm: &mut Vm, helper: Gc<Data<Helper>>, unstarted: bool) -> JsResult
         _ => Ok(()),
     };
     match helper.underlying.get() {
-        Some(record) => vm.iterator_close(&record, outcome),
-        None => outcome,
+        // A helper may still have values when the underlying iterator has ended.
+        Some(record) if !record.done => vm.iterator_close(&record, outcome),
+        _ => outcome,
     }
 }
 
@@ -239,16 +253,25 @@ fn step(vm: &mut Vm, helper: Gc<Data<Helper>>) -> JsResult<Option<Value>> {
         Kind::FlatMap(inner) => step_flat_map(vm, &helper, inner),
         Kind::Concat(rest, open) => step_concat(vm, rest, open),
         Kind::Zip(zip) => zip.step(vm),
+        Kind::Chunks(size) => chunking::step_chunks(vm, &helper, *size),
+        Kind::Windows { size, allows_partial, window } => {
+            chunking::step_windows(vm, &helper, *size, *allows_partial, window)
+        }
     }
 }
 
 impl Helper {
     /// IteratorStepValue of the underlying iterator.
-    fn pull(&self, vm: &mut Vm) -> JsResult<Option<Value>> {
+    pub(super) fn pull(&self, vm: &mut Vm) -> JsResult<Option<Value>> {
         let Some(mut record) = self.underlying.get() else { return Ok(None) };
         let result = vm.iterator_step_value(&mut record);
         self.underlying.set(Some(record));
         result
+    }
+
+    /// Whether the underlying iterator has ended.
+    pub(super) fn is_exhausted(&self) -> bool {
+        self.underlying.get().is_some_and(|record| record.done)
     }
 
     /// Calls the helper's function with a value and the counter, closing the underlying iterator if it throws.
@@ -321,7 +344,11 @@ fn step_flat_map(
     }
 }
 
-fn close_underlying_if_abrupt<T>(vm: &mut Vm, helper: &Helper, result: JsResult<T>) -> JsResult<T> {
+pub(super) fn close_underlying_if_abrupt<T>(
+    vm: &mut Vm,
+    helper: &Helper,
+    result: JsResult<T>,
+) -> JsResult<T> {
     match helper.underlying.get() {
         Some(record) => vm.close_if_abrupt(&record, result),
         None => result,

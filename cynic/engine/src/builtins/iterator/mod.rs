@@ -3,6 +3,7 @@
 //!
 //! The lazy methods make helper objects, which are in `helper`.
 
+mod chunking;
 pub mod helper;
 pub mod wrap;
 pub mod zip;
@@ -50,17 +51,20 @@ pub static PROTOTYPE: IntrinsicSpec = IntrinsicSpec {
             ),
             attrs: attrs::CONFIGURABLE,
         },
+        method("chunks", 1, chunking::chunks),
         method("drop", 1, helper::drop),
         method("every", 1, every),
         method("filter", 1, helper::filter),
         method("find", 1, find),
         method("flatMap", 1, helper::flat_map),
         method("forEach", 1, for_each),
+        method("includes", 1, chunking::includes),
         method("map", 1, helper::map),
         method("reduce", 1, reduce),
         method("some", 1, some),
         method("take", 1, helper::take),
         method("toArray", 0, to_array),
+        method("windows", 1, chunking::windows),
         symbol_method(symbol::DISPOSE, "[Symbol.dispose]", 0, dispose),
         symbol_method(symbol::ITERATOR, "[Symbol.iterator]", 0, |_, args| Ok(args.this)),
         PropertySpec {

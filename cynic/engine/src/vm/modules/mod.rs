@@ -222,7 +222,7 @@ impl Vm {
     }
 
     fn compile_module_record(&mut self, key: &str, text: &str) -> JsResult<Module> {
-        let code = match compiler::compile_module(key, text, self.compile_options()) {
+        let code = match compiler::compile_module(key, text, self.compile_options_for(key)) {
             Ok(code) => code,
             Err(error) => return Err(self.throw_syntax(&error)),
         };

@@ -1,0 +1,115 @@
+//! The command as its users meet it: outputs, exit statuses, TypeScript, the REPL through a pipe.
+
+use std::io::Write;
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
+
+fn cynic(arguments: &[&str], folder: &Path) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_cynic"));
+    command.args(arguments).current_dir(folder).env("CYNIC_HISTORY", "").stdin(Stdio::null());
+    command.output().expect("the command runs")
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+/// Runs one file; its status, output and diagnostics.
+fn run(name: &str, source: &str, flags: &[&str]) -> (Option<i32>, String, String) {
+    let folder = tempfile::tempdir().expect("a folder");
+    std::fs::write(folder.path().join(name), source).expect("written");
+    let arguments: Vec<&str> = flags.iter().copied().chain([name]).collect();
+    let output = cynic(&arguments, folder.path());
+    (output.status.code(), text(&output.stdout), text(&output.stderr))
+}
+
+#[test]
+fn a_rejection_that_nobody_handles_ends_the_program() {
+    let source = "Promise.reject(new TypeError('lost')); setTimeout(() => print('later'), 1);";
+    let (status, output, diagnostics) = run("a.js", source, &[]);
+    assert_eq!((status, output.as_str()), (Some(1), ""));
+    assert!(diagnostics.starts_with("Uncaught (in promise) TypeError: lost\n    at a.js:1"), "{diagnostics}");
+    let handled =
+        "const p = Promise.reject(1); setTimeout(() => print('later'), 1); p.catch(() => print('caught'));";
+    assert_eq!(run("a.js", handled, &[]), (Some(0), "caught\nlater\n".into(), String::new()));
+}
+
+#[test]
+fn a_module_that_fails_ends_the_program() {
+    let source = "setTimeout(() => print('never'), 1); await null; throw new Error('top');";
+    let (status, output, diagnostics) = run("a.mjs", source, &[]);
+    assert_eq!((status, output.as_str()), (Some(1), ""));
+    assert!(diagnostics.starts_with("Uncaught Error: top"), "{diagnostics}");
+}
+
+#[test]
+fn syntax_errors_show_the_place() {
+    let (status, _, diagnostics) = run("bad.js", "let a = 1;\nlet b = = 2;\n", &[]);
+    assert_eq!(status, Some(1));
+    assert!(diagnostics.contains("SyntaxError") && diagnostics.contains("bad.js:2:9"), "{diagnostics}");
+    assert!(diagnostics.contains("\nlet b = = 2;\n        ^"), "{diagnostics}");
+}
+
+#[test]
+fn each_termination_has_its_status() {
+    for (flag, source, status) in [
+        ("--fuel=10000", "for (;;);", 120),
+        ("--heap-limit=4M", "const a = []; for (;;) a.push('x'.repeat(100) + a.length)", 121),
+        ("--timeout=50ms", "for (;;);", 124),
+    ] {
+        assert_eq!(run("a.js", source, &[flag]).0, Some(status), "{flag}");
+    }
+}
+
+#[test]
+fn typescript_is_a_feature() {
+    let source = "interface P { x: number }\ntype N = number;\nconst p: P = { x: 1 as N };\nfunction f<T>(a: T, b?: string): T { return a!; }\nprint(f<number>(p.x) satisfies number);";
+    let (status, _, diagnostics) = run("a.ts", source, &[]);
+    assert_eq!(
+        (status, diagnostics.as_str()),
+        (Some(1), "cynic: a.ts: TypeScript needs --enable=typescript\n")
+    );
+    assert_eq!(run("a.ts", source, &["--enable=typescript"]), (Some(0), "1\n".into(), String::new()));
+    let module = "export const x: number = 1; import type { Y } from './nowhere.ts'; print(x);";
+    assert_eq!(run("a.mts", module, &["--enable=typescript"]), (Some(0), "1\n".into(), String::new()));
+    let output = cynic(&["--list-features"], Path::new("."));
+    assert!(text(&output.stdout).contains("typescript"));
+}
+
+#[test]
+fn globals_may_be_opened() {
+    let source = "globalThis.x = 1; print(x); try { globalThis.Array = 1 } catch (e) { print(e.name) }";
+    assert_eq!(run("a.js", source, &["--allow=globals"]).1, "1\nTypeError\n");
+    assert!(run("a.js", source, &[]).2.contains("Cannot add property x, object is not extensible"));
+}
+
+#[test]
+fn eval_awaits() {
+    let output = cynic(&["eval", "const x = await Promise.resolve([1, 'two']); x"], Path::new("."));
+    assert_eq!(text(&output.stdout), "[ 1, 'two' ]\n");
+}
+
+#[test]
+fn the_repl_keeps_bindings_and_the_last_value() {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_cynic"))
+        .arg("repl")
+        .env("CYNIC_HISTORY", "")
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the command runs");
+    let entries = "const a = await Promise.resolve(20)\na + 1\n_ * 2\n{ b: _ }\nfunction f(x) {\n  return x + a;\n}\nf(1)\nnull.x\nPromise.reject(3)\nlet c = 'still here'; c\n";
+    child.stdin.take().expect("a pipe").write_all(entries.as_bytes()).expect("written");
+    let output = child.wait_with_output().expect("it ends");
+    let shown = text(&output.stdout);
+    for line in ["21", "42", "{ b: 42 }", "'still here'"] {
+        assert!(shown.lines().any(|shown| shown.ends_with(line)), "{line} in {shown}");
+    }
+    let diagnostics = text(&output.stderr);
+    assert!(
+        diagnostics.contains("Uncaught TypeError") && diagnostics.contains("Uncaught (in promise) 3"),
+        "{diagnostics}"
+    );
+    assert_eq!(output.status.code(), Some(0));
+}

@@ -1,0 +1,12 @@
+import pLimit from "p-limit";
+import mitt from "mitt";
+import EventEmitter from "eventemitter3";
+import { LRUCache } from "lru-cache";
+import Denque from "denque";
+import PQueue from "tinyqueue";
+const limit = pLimit(2), order = [];
+await Promise.all([3, 1, 2].map((n) => limit(async () => { order.push(`start${n}`); await new Promise((r) => setTimeout(r, n * 4)); order.push(`end${n}`); return n; })));
+const e = new EventEmitter(), m = mitt(); e.once("x", (v) => order.push(v)); e.emit("x", "once"); e.emit("x", "never"); m.on("*", (t, v) => order.push(t + v)); m.emit("y", 1);
+const lru = new LRUCache({ max: 2 }); lru.set("a", 1); lru.set("b", 2); lru.get("a"); lru.set("c", 3);
+const d = new Denque([1, 2, 3]); d.unshift(0); d.removeOne(2); const q = new PQueue([5, 1, 4]); q.push(2);
+console.log(order, [...lru.keys()], d.toArray(), q.pop(), q.pop());

@@ -1,0 +1,10 @@
+import { scaleLinear, scaleLog, scaleTime, scaleOrdinal, scaleBand, scaleQuantize } from "d3-scale";
+import { line, area, arc, pie, stack, curveCatmullRom, curveBasis, symbol, symbolStar } from "d3-shape";
+import { extent, bin, mean, quantile, rollup, cross, ticks, bisector, deviation } from "d3-array";
+import { geoPath, geoMercator, geoGraticule10, geoArea, geoDistance } from "d3-geo";
+const data = Array.from({ length: 20 }, (_, i) => Math.round(50 + 40 * Math.sin(i)));
+console.log(scaleLinear([0, 7], [100, 0]).nice().ticks(5), scaleLog([1, 1000], [0, 3])(50).toFixed(6), scaleBand(["a", "b", "c"], [0, 100]).padding(0.2).bandwidth().toFixed(4), scaleQuantize([0, 1], ["x", "y", "z"])(0.7), scaleTime([new Date(0), new Date(864e5)], [0, 1])(432e5), scaleOrdinal(["p", "q"])("k"));
+console.log(line().curve(curveCatmullRom)(data.slice(0, 5).map((v, i) => [i * 10, v])), area().curve(curveBasis)([[0, 1], [2, 3], [4, 1]]), arc()({ innerRadius: 5, outerRadius: 10, startAngle: 0, endAngle: 2 }));
+console.log(pie()([1, 2, 3]).map((s) => s.endAngle.toFixed(4)), stack().keys(["a", "b"])([{ a: 1, b: 2 }, { a: 3, b: 4 }]).map(String), symbol(symbolStar, 64)());
+console.log(extent(data), mean(data), quantile(data, 0.3), deviation(data).toFixed(6), bin().thresholds(4)(data).map((b) => b.length), [...rollup(data, (v) => v.length, (d) => d % 3)], cross([1, 2], "ab").join(), ticks(0, 1, 4), bisector((d) => d.x).left([{ x: 1 }, { x: 5 }], 3));
+console.log(geoPath(geoMercator().fitSize([200, 100], { type: "Sphere" }))({ type: "Polygon", coordinates: [[[0, 0], [10, 40], [60, 20], [0, 0]]] }), geoPath(geoMercator())(geoGraticule10()).length, geoDistance([0, 0], [90, 0]), geoArea({ type: "Polygon", coordinates: [[[0, 0], [0, 1], [1, 0], [0, 0]]] }).toFixed(8));

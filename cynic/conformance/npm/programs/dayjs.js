@@ -1,0 +1,11 @@
+import dayjs from "dayjs";
+import utc from "dayjs/plugin/utc.js";
+import relative from "dayjs/plugin/relativeTime.js";
+import custom from "dayjs/plugin/customParseFormat.js";
+import duration from "dayjs/plugin/duration.js";
+import week from "dayjs/plugin/isoWeek.js";
+import "dayjs/locale/de.js";
+[utc, relative, custom, duration, week].forEach((plugin) => dayjs.extend(plugin));
+const d = dayjs.utc("2024-02-29T13:45:06.789Z");
+console.log(d.format("dddd, MMMM D YYYY h:mm:ss.SSS A Z"), d.add(1, "year").toISOString(), d.startOf("week").format(), d.isoWeek(), d.locale("de").format("dd DD. MMM"), d.from(d.add(5, "hour")), d.diff("2023-01-01", "month", true).toFixed(6));
+console.log(dayjs.utc("05/02/69 1:02:03 PM -05:00", "DD/MM/YY h:mm:ss A Z").format(), dayjs("nope").isValid(), dayjs.duration({ hours: 25, minutes: 61 }).toISOString(), dayjs.duration(1e8).humanize(), d.toDate());

@@ -1,0 +1,14 @@
+import earcut from "earcut";
+import Delaunator from "delaunator";
+import KDBush from "kdbush";
+import RBush from "rbush";
+import Supercluster from "supercluster";
+import { createNoise2D, createNoise3D } from "simplex-noise";
+let s = 1; const rnd = () => (s = (s * 16807) % 2147483647) / 2147483647;
+const points = Array.from({ length: 60 }, () => [rnd() * 100, rnd() * 100]);
+console.log(earcut([0, 0, 100, 0, 100, 100, 0, 100, 20, 20, 80, 20, 80, 80, 20, 80], [4]).join(), Delaunator.from(points).triangles.length, Array.from(Delaunator.from(points).hull).join());
+const kd = new KDBush(points.length); points.forEach(([x, y]) => kd.add(x, y)); kd.finish();
+const tree = new RBush().load(points.map(([x, y], i) => ({ minX: x, minY: y, maxX: x + 1, maxY: y + 1, i })));
+console.log(kd.range(20, 20, 50, 50).sort((a, b) => a - b), kd.within(50, 50, 10).length, tree.search({ minX: 40, minY: 40, maxX: 60, maxY: 70 }).map((b) => b.i).sort((a, b) => a - b), tree.toJSON().height);
+const clusters = new Supercluster({ radius: 40, maxZoom: 8 }).load(points.map(([x, y]) => ({ type: "Feature", properties: {}, geometry: { type: "Point", coordinates: [x, y / 2] } })));
+console.log(clusters.getClusters([0, 0, 100, 60], 2).map((c) => c.properties.point_count ?? 1), clusters.getTile(0, 0, 0).features.length, createNoise2D(rnd)(0.3, 0.7).toFixed(10), createNoise3D(rnd)(1.3, 2.7, 3.1).toFixed(10));

@@ -1,0 +1,10 @@
+import { Parser, parseDocument, DomUtils } from "htmlparser2";
+import render from "dom-serializer";
+import * as select from "css-select";
+const html = '<!doctype html><ul class="l a"><li data-x=1>One &amp; <b>two</b><li>Three</ul><script>if (a < b) {}</script><p title=\'q"q\'>é &notit; &#x1F600;<br>';
+const events = [];
+const parser = new Parser({ onopentag: (name, attrs) => events.push(`<${name} ${JSON.stringify(attrs)}`), ontext: (t) => events.push(t), onclosetag: (name) => events.push(`/${name}`) });
+parser.write(html.slice(0, 30)); parser.end(html.slice(30));
+console.log(events);
+const dom = parseDocument(html);
+console.log(render(dom), DomUtils.textContent(select.selectAll("ul.l > li:nth-child(1)", dom)), select.selectAll("li:not([data-x]), p[title*='q']", dom).map((n) => n.name));

@@ -1,0 +1,16 @@
+import { sha256 } from "@noble/hashes/sha2.js";
+import { sha3_256, shake128 } from "@noble/hashes/sha3.js";
+import { blake2b } from "@noble/hashes/blake2.js";
+import { blake3 } from "@noble/hashes/blake3.js";
+import { hmac } from "@noble/hashes/hmac.js";
+import { pbkdf2 } from "@noble/hashes/pbkdf2.js";
+import { scrypt } from "@noble/hashes/scrypt.js";
+import { bytesToHex, utf8ToBytes } from "@noble/hashes/utils.js";
+import { secp256k1 } from "@noble/curves/secp256k1.js";
+import { ed25519 } from "@noble/curves/ed25519.js";
+const text = utf8ToBytes("the quick brown fox");
+for (const h of [sha256, sha3_256, blake2b, blake3]) console.log(bytesToHex(h(text)));
+console.log(bytesToHex(hmac(sha256, text, text)), bytesToHex(pbkdf2(sha256, "pw", "salt", { c: 50, dkLen: 20 })), bytesToHex(scrypt("pw", "salt", { N: 16, r: 2, p: 1, dkLen: 16 })), bytesToHex(shake128(text, { dkLen: 9 })));
+const secret = sha256(text);
+const pub = secp256k1.getPublicKey(secret), sig = secp256k1.sign(text, secret);
+console.log(bytesToHex(pub), secp256k1.verify(sig, text, pub), bytesToHex(ed25519.sign(text, secret)));

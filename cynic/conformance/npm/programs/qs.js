@@ -1,0 +1,2 @@
+import qs from "qs";
+console.log(qs.parse("a[b][c]=d&e[]=1&e[]=2&f=%E2%98%83&g.h=i&j&k[2]=z&k[0]=y", { allowDots: true, strictNullHandling: true }), qs.stringify({ a: { b: [1, { c: "d e" }] }, n: null, u: undefined, d: new Date(0) }, { arrayFormat: "brackets" }), qs.stringify({ a: ["b", "c"], z: "&=" }, { arrayFormat: "comma", encodeValuesOnly: true }), qs.parse("a[__proto__][x]=1&constructor[y]=2&hasOwnProperty=3", { allowPrototypes: false }));

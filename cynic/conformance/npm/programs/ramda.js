@@ -1,0 +1,4 @@
+import * as R from "ramda";
+const people = [{ n: "a", age: 20, tags: ["x"] }, { n: "b", age: 30, tags: ["x", "y"] }, { n: "c", age: 20, tags: [] }];
+console.log(R.pipe(R.groupBy(R.prop("age")), R.map(R.pluck("n")))(people), R.evolve({ age: R.inc, tags: R.length })(people[1]), R.over(R.lensPath(["tags", 0]), R.toUpper, people[0]));
+console.log(R.transduce(R.compose(R.filter((n) => n % 2), R.map(R.multiply(3))), R.flip(R.append), [], [1, 2, 3, 4, 5]), R.converge(R.divide, [R.sum, R.length])([1, 2, 3, 4]), R.curry((a, b, c) => a + b + c)(1, R.__, 3)(2), R.sortWith([R.ascend(R.prop("age")), R.descend(R.prop("n"))])(people).map(R.prop("n")), R.equals({ a: [1, { b: 2 }] }, { a: [1, { b: 2 }] }), R.toString({ a: [1, "x", new Date(0)] }), R.zipWith(R.concat, ["a"], ["b"]), R.memoizeWith(String, R.add(1))(1), R.mergeDeepWith(R.concat, { a: { v: [1] } }, { a: { v: [2] } }));

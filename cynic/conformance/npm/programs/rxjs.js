@@ -1,0 +1,13 @@
+import { of, from, interval, Subject, BehaviorSubject, merge, zip, combineLatest, throwError, timer, firstValueFrom, lastValueFrom } from "rxjs";
+import { map, filter, scan, take, mergeMap, concatMap, switchMap, catchError, toArray, debounceTime, bufferCount, groupBy, reduce, retry, delay } from "rxjs/operators";
+from([1, 2, 3, 4, 5]).pipe(filter((x) => x % 2), map((x) => x * x), scan((a, b) => a + b, 0), toArray()).subscribe((v) => console.log(v));
+from("mississippi").pipe(groupBy((c) => c), mergeMap((g) => g.pipe(reduce((n) => n + 1, 0), map((n) => g.key + n))), toArray()).subscribe((v) => console.log(v.join()));
+zip(of(1, 2, 3), of("a", "b")).pipe(bufferCount(2)).subscribe({ next: (v) => console.log(v), complete: () => console.log("done") });
+let tries = 0;
+throwError(() => new Error(`try ${++tries}`)).pipe(retry(2), catchError((e) => of(e.message))).subscribe(console.log);
+const subject = new BehaviorSubject(1), seen = [];
+combineLatest([subject, subject.pipe(map((x) => -x))]).subscribe((p) => seen.push(p.join(":")));
+subject.next(2); subject.complete();
+console.log(seen);
+console.log(await lastValueFrom(interval(2).pipe(take(4), concatMap((x) => of(x * x).pipe(delay(1))), toArray())));
+console.log(await firstValueFrom(merge(timer(20).pipe(map(() => "slow")), timer(1).pipe(map(() => "fast")))));

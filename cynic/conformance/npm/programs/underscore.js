@@ -1,0 +1,2 @@
+import _ from "underscore";
+console.log(_.chain([3, 1, 2]).sortBy().map((x) => x * 2).value(), _.countBy("hello".split("")), _.debounce.length, _.isEqual([1, { a: NaN }], [1, { a: NaN }]), _.escape("<&>"), _.sortBy([{ a: 2 }, { a: 1 }], "a"), _.zip([1, 2], ["a", "b"]), _.partial((a, b) => a - b, _, 5)(20), _.invoke([[5, 1], [3, 2]], "sort"), _.findWhere([{ a: 1, b: 2 }], { b: 2 }), _.isArguments((function () { return arguments; })()));

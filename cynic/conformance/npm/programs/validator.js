@@ -1,0 +1,4 @@
+import validator from "validator";
+const rows = [["isEmail", "Foo.Bar+x@example.co.uk"], ["isURL", "http://user:pw@a.b/c?d#e"], ["isUUID", "a987fbc9-4bed-3078-8f07-9141ba07c9f3"], ["isIBAN", "GB29 NWBK 6016 1331 9268 19"], ["isCreditCard", "4111 1111 1111 1111"], ["isIP", "::ffff:1.2.3.4"], ["isISBN", "978-3-16-148410-0"], ["isJWT", "a.b.c"], ["isISO8601", "2020-02-30"], ["isMobilePhone", "+491701234567"], ["isStrongPassword", "aB3$xxxx"], ["isBase64", "Zm9v"], ["isHexColor", "#ff0"], ["isLatLong", "(-17.7, 178.1)"], ["isSemVer", "1.2.3-rc.1"], ["isFQDN", "x-.com"]];
+for (const [name, text] of rows) console.log(name, validator[name](text));
+console.log(validator.escape("<a b='c'>"), validator.normalizeEmail("Some.Name+tag@GoogleMail.com"), validator.toDate("2020-01-01T00:00:00Z").getTime(), validator.whitelist("abc123", "a-c"));

@@ -1,0 +1,10 @@
+import { createStore } from "zustand/vanilla";
+import { subscribeWithSelector, combine, redux } from "zustand/middleware";
+const store = createStore(subscribeWithSelector(combine({ n: 0, xs: [] }, (set, get) => ({ inc: () => set((s) => ({ n: s.n + 1 })), push: (x) => set({ xs: [...get().xs, x] }) }))));
+const log = [];
+store.subscribe((s) => s.n, (n, before) => log.push([before, n]));
+store.getState().inc(); store.getState().push("a"); store.getState().inc();
+console.log(log, store.getState());
+const r = createStore(redux((s, a) => (a.type === "x" ? { ...s, c: s.c + a.by } : s), { c: 1 }));
+r.getState().dispatch({ type: "x", by: 5 });
+console.log(r.getState().c);
