@@ -144,8 +144,8 @@ impl Exception {
             };
             return Exception { value: handle, message, stack: None };
         };
-        let name = data_text(vm, error, crate::property_key::PropertyKey::from(atoms::NAME));
-        let text = data_text(vm, error, crate::property_key::PropertyKey::from(atoms::MESSAGE));
+        let name = data_text(vm, error, atoms::NAME);
+        let text = data_text(vm, error, atoms::MESSAGE);
         let name = name.unwrap_or_else(|| "Error".to_owned());
         let message = match text.filter(|text| !text.is_empty()) {
             Some(text) => format!("{name}: {text}"),
