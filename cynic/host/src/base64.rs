@@ -58,7 +58,7 @@ fn encode(bytes: &[u8]) -> Vec<u8> {
 /// Forgiving-base64 decode; `None` is its failure.
 fn decode(text: &[u8]) -> Option<Vec<u8>> {
     let mut digits: Vec<u8> = text.iter().copied().filter(|unit| !b" \t\n\x0c\r".contains(unit)).collect();
-    if digits.len() % 4 == 0 {
+    if digits.len().is_multiple_of(4) {
         for _ in 0..2 {
             if digits.last() == Some(&b'=') {
                 digits.pop();
