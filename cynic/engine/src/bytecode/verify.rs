@@ -75,7 +75,8 @@ fn check_operand(function: &FunctionCode, op: Op, kind: Kind, value: i64) -> Res
         (Kind::Count, Op::NewObjectLiteral) => function.object_literals.len(),
         (Kind::Count, Op::TemplateObject) => function.templates.len(),
         (Kind::Count, Op::DirectEval) => function.eval_sites.len(),
-        (Kind::Count, _) => return Ok(()),
+        (Kind::Count, _) if value >= 0 => return Ok(()),
+        (Kind::Count, _) => return Err("count out of range"),
     };
     if (0..table as i64).contains(&value) { Ok(()) } else { Err("operand outside its table") }
 }
@@ -89,7 +90,7 @@ fn check_window(function: &FunctionCode, op: Op, words: &[u32]) -> Result<(), &'
             value(Slot::b) + 2 + value(Slot::c)
         }
         Op::CallSpread | Op::NewSpread | Op::SuperCallSpread => value(Slot::b) + 3,
-        Op::NewArray => value(Slot::b) + value(Slot::x),
+        Op::NewArray | Op::Concat => value(Slot::b) + value(Slot::x),
         Op::NewObjectLiteral => {
             let keys = function.object_literals.get(value(Slot::x) as usize).map_or(0, |keys| keys.len());
             value(Slot::b) + keys as i64

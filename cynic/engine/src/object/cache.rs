@@ -84,13 +84,9 @@ impl CachedLookup {
 /// The answers that all property sites share: what a site does not remember itself is mostly found here.
 ///
 /// Holds addresses without keeping the cells alive, so every stop of the collector must clear it.
-pub(crate) struct LookupCache(Box<[CachedLookup]>);
-
-impl Default for LookupCache {
-    fn default() -> Self {
-        LookupCache(vec![CachedLookup::default(); limits::LOOKUP_CACHE_ENTRIES].into_boxed_slice())
-    }
-}
+/// Empty until something is remembered.
+#[derive(Default)]
+pub(crate) struct LookupCache(Vec<CachedLookup>);
 
 impl LookupCache {
     #[inline(always)]
@@ -136,6 +132,9 @@ impl LookupCache {
             GetLookup::Absent => (CachedLookup::ABSENT, 0),
             GetLookup::Uncacheable => return,
         };
+        if self.0.is_empty() {
+            self.0.resize(limits::LOOKUP_CACHE_ENTRIES, CachedLookup::default());
+        }
         let shape = o.shape().addr();
         if let Some(entry) = self.0.get_mut(Self::place(shape, key)) {
             *entry = CachedLookup { shape, key, holder, slot, epoch };
