@@ -12,6 +12,9 @@ mod perf;
 mod session;
 mod start;
 
+/// The signal for writing to a pipe that nobody reads.
+const SIGPIPE: i32 = 13;
+
 /// Runs the command line with the process's own environment; the exit status.
 pub fn run(words: &[Vec<u8>]) -> i32 {
     match words.get(1).map(Vec::as_slice) {
@@ -20,11 +23,15 @@ pub fn run(words: &[Vec<u8>]) -> i32 {
             words.remove(1);
             // Only `-c` makes sense without a terminal of one's own.
             let commands = words.get(1).is_some_and(|word| word.starts_with(b"-") && word.ends_with(b"c"));
+            // A daemon that goes away is an error to answer, not the end.
+            rush::sys::signal_ignore(SIGPIPE);
             let done = if commands { connect::run(&words) } else { None };
+            rush::sys::signal_default(SIGPIPE);
             done.unwrap_or_else(|| start::run(&words))
         }
         // A script of that name would be run by bash, and so it is here.
         Some(b"daemon") if !std::path::Path::new("daemon").is_file() => {
+            rush::sys::signal_ignore(SIGPIPE);
             daemon::main(words.get(2..).unwrap_or_default())
         }
         Some(b"session") if words.len() == 2 && !std::path::Path::new("session").is_file() => session::main(),

@@ -1,8 +1,12 @@
 //! The `rush` command: hands the process's arguments to the shell and ends with its status.
-#![forbid(unsafe_code)]
+#![cfg_attr(not(test), no_main)]
+#![deny(unsafe_code)]
 
-fn main() {
-    let arguments: Vec<Vec<u8>> =
-        std::env::args_os().map(std::os::unix::ffi::OsStringExt::into_vec).collect();
-    rush::sys::exit_now(rush_cli::run(&arguments));
-}
+#[allow(unsafe_code)]
+mod allocator;
+#[cfg(not(test))]
+#[allow(unsafe_code)]
+mod entry;
+
+#[global_allocator]
+static ALLOCATOR: allocator::Blocks = allocator::Blocks;

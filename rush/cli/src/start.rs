@@ -74,8 +74,7 @@ fn run_shell(
     environment: Environment,
     watcher: &mut dyn FnMut(&mut Session),
 ) -> i32 {
-    // The Rust runtime ignores SIGPIPE; commands expect its default.
-    sys::signal_default(13);
+    sys::hold_standard_descriptors();
     let mut session = Session::new(name.clone());
     observe(&mut session, &environment);
     session.import_environment(environment.into_iter());
@@ -110,7 +109,9 @@ fn observe(session: &mut Session, environment: &Environment) {
 }
 
 fn apply_options(session: &mut Session, arguments: &Arguments) {
-    if arguments.posix {
+    // As `sh` it is the POSIX shell.
+    let called = session.name.rsplit(|b| *b == b'/').next().unwrap_or_default();
+    if arguments.posix || matches!(called, b"sh" | b"-sh") {
         session.options.put(SetOption::Posix, true);
     }
     for (option, on) in &arguments.set {
@@ -146,7 +147,7 @@ fn run_operands(session: &mut Session, arguments: Arguments) -> rush::Outcome {
     let interactive = arguments.interactive || terminal;
     start_interactive(session, interactive, arguments.no_rc, arguments.rc_file)?;
     session.run_environment_file()?;
-    let file = Rc::new(OpenFile::Os { fd: 0, owned: false });
+    let file = OpenFile::borrowed(0);
     session.run_script(Box::new(StandardInputLines::new(file)))
 }
 
@@ -161,6 +162,18 @@ fn start_interactive(
     }
     session.become_interactive();
     if no_rc { Ok(0) } else { session.run_rc_file(rc_file) }
+}
+
+/// Whether the first line of the script in `fd` holds a NUL byte. What cannot be put back is not looked at.
+fn looks_binary(fd: i32) -> bool {
+    if !sys::is_seekable(fd) {
+        return false;
+    }
+    let mut start = [0; 80];
+    let length = sys::read(fd, &mut start).unwrap_or(0);
+    sys::seek_back(fd, length);
+    let line = start[..length].split(|b| *b == b'\n').next().unwrap_or_default();
+    line.contains(&0)
 }
 
 fn run_file(session: &mut Session, script: Vec<u8>) -> rush::Outcome {
@@ -178,6 +191,12 @@ fn run_file(session: &mut Session, script: Vec<u8>) -> rush::Outcome {
         return fail(session, 21, 126);
     }
     match sys::open(&script, 0, 0) {
+        Ok(fd) if looks_binary(fd) => {
+            sys::close(fd);
+            let script = String::from_utf8_lossy(&script);
+            session.write_err(format!("{script}: {script}: cannot execute binary file\n").as_bytes());
+            Ok(126)
+        }
         Ok(fd) => {
             session.set_name(script);
             session.run_script(Box::new(FileLines::new(OpenFile::owned(fd))))

@@ -71,6 +71,7 @@ fn run(command: Command, descriptors: Vec<OwnedFd>) -> io::Result<i32> {
         Some((name.as_bytes().to_vec(), value.as_bytes().to_vec()))
     });
     let words: Vec<Vec<u8>> = command.words.into_iter().map(String::into_bytes).collect();
+    rush::sys::signal_default(crate::SIGPIPE);
     let status = crate::start::run_with(&words, environment.collect());
     // Nothing of the client's stays open here.
     let null = std::fs::OpenOptions::new().read(true).write(true).open("/dev/null")?;

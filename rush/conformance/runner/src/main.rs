@@ -34,6 +34,8 @@ fn main() {
     let program = std::env::current_exe().unwrap_or_default();
     let name = program.file_name().map(|n| n.to_string_lossy().into_owned()).unwrap_or_default();
     if name == "rush" {
+        // The Rust runtime ignores SIGPIPE; commands expect its default.
+        rush::sys::signal_default(13);
         rush::sys::exit_now(rush_cli::run(&words));
     }
     if name.ends_with(".py") {

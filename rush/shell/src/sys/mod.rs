@@ -2,6 +2,7 @@
 //! policy, no state.
 #![allow(unsafe_code)]
 
+mod errors;
 pub mod files;
 pub mod network;
 pub mod process;
@@ -10,6 +11,7 @@ pub mod signals;
 pub mod time;
 pub mod users;
 
+pub use errors::strerror;
 pub use files::*;
 pub use process::*;
 pub use signals::*;
@@ -33,17 +35,22 @@ pub fn c_path(path: &[u8]) -> Result<CString, i32> {
     CString::new(path).map_err(|_| libc::ENOENT)
 }
 
-/// The message of an error number, as `strerror` gives it.
-pub fn strerror(error: i32) -> String {
-    // SAFETY: strerror returns a valid C string that lives until the next call on this thread; it is copied at once.
-    let text = unsafe { std::ffi::CStr::from_ptr(libc::strerror(error)) };
-    text.to_string_lossy().into_owned()
-}
-
 /// Closes a descriptor.
 pub fn close(fd: RawFd) {
     // SAFETY: closing any number is memory safe.
     unsafe { libc::close(fd) };
+}
+
+/// Puts the null device where a standard descriptor is closed, so that no file of the shell's own gets its number. It
+/// is close-on-exec: to the shell and its children the descriptor stays closed.
+pub fn hold_standard_descriptors() {
+    for fd in 0..3 {
+        // SAFETY: F_GETFD takes no pointer.
+        if unsafe { libc::fcntl(fd, libc::F_GETFD) } < 0 {
+            // The lowest free number is this one.
+            let _ = open(b"/dev/null", libc::O_RDWR, 0);
+        }
+    }
 }
 
 /// Whether `fd` is open and not close-on-exec: one that the process inherited, not one of the shell's own.

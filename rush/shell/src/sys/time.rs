@@ -48,7 +48,7 @@ pub fn clocks() -> Clocks {
 pub fn format_time(format: &[u8], seconds: i64) -> Bytes {
     let Ok(format) = std::ffi::CString::new(format) else { return Bytes::new() };
     let mut buffer = vec![0u8; 256];
-    let time = seconds as libc::time_t;
+    let time = seconds as _;
     // SAFETY: localtime_r fills the structure; strftime writes at most the buffer's length.
     let n = unsafe {
         let mut fields: libc::tm = std::mem::zeroed();
