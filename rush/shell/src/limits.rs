@@ -27,5 +27,8 @@ pub const PIPE_BYTES: usize = 65_536;
 /// Bytes read at once from files, pipes and substitutions.
 pub const READ_CHUNK_BYTES: usize = 65_536;
 
+/// Bytes that `read` takes from a file in advance; what is not used is put back before anyone else can look.
+pub const READ_AHEAD_BYTES: usize = 8_192;
+
 /// Pipelines whose stages a host is told of, per run: the last ones.
 pub const PIPELINES_RECORDED_MAX: usize = 64;

@@ -7,17 +7,45 @@ pub const SIGNAL_MAX: i32 = 64;
 const RTMIN: i32 = 34;
 const RTMAX: i32 = 64;
 
-/// Names without `SIG`, by number from 1.
-const NAMES: [&str; 31] = [
-    "HUP", "INT", "QUIT", "ILL", "TRAP", "ABRT", "BUS", "FPE", "KILL", "USR1", "SEGV", "USR2", "PIPE",
-    "ALRM", "TERM", "STKFLT", "CHLD", "CONT", "STOP", "TSTP", "TTIN", "TTOU", "URG", "XCPU", "XFSZ",
-    "VTALRM", "PROF", "WINCH", "IO", "PWR", "SYS",
+/// Names without `SIG` and what the shell prints when the signal ended a command, by number from 1.
+const SIGNALS: [(&str, &str); 31] = [
+    ("HUP", "Hangup"),
+    ("INT", "Interrupt"),
+    ("QUIT", "Quit"),
+    ("ILL", "Illegal instruction"),
+    ("TRAP", "Trace/breakpoint trap"),
+    ("ABRT", "Aborted"),
+    ("BUS", "Bus error"),
+    ("FPE", "Floating point exception"),
+    ("KILL", "Killed"),
+    ("USR1", "User defined signal 1"),
+    ("SEGV", "Segmentation fault"),
+    ("USR2", "User defined signal 2"),
+    ("PIPE", "Broken pipe"),
+    ("ALRM", "Alarm clock"),
+    ("TERM", "Terminated"),
+    ("STKFLT", "Stack fault"),
+    ("CHLD", "Child exited"),
+    ("CONT", "Continued"),
+    ("STOP", "Stopped (signal)"),
+    ("TSTP", "Stopped"),
+    ("TTIN", "Stopped (tty input)"),
+    ("TTOU", "Stopped (tty output)"),
+    ("URG", "Urgent I/O condition"),
+    ("XCPU", "CPU time limit exceeded"),
+    ("XFSZ", "File size limit exceeded"),
+    ("VTALRM", "Virtual timer expired"),
+    ("PROF", "Profiling timer expired"),
+    ("WINCH", "Window changed"),
+    ("IO", "I/O possible"),
+    ("PWR", "Power failure"),
+    ("SYS", "Bad system call"),
 ];
 
 /// The name of a signal, without `SIG`.
 pub fn name(number: i32) -> Option<String> {
-    if let Some(name) = usize::try_from(number - 1).ok().and_then(|i| NAMES.get(i)) {
-        return Some((*name).to_owned());
+    if let Some(name) = usize::try_from(number - 1).ok().and_then(|i| SIGNALS.get(i)) {
+        return Some(name.0.to_owned());
     }
     Some(match number {
         RTMIN => "RTMIN".to_owned(),
@@ -28,11 +56,20 @@ pub fn name(number: i32) -> Option<String> {
     })
 }
 
+/// What the shell prints when a signal ended a command.
+pub fn description(number: i32) -> String {
+    match usize::try_from(number - 1).ok().and_then(|i| SIGNALS.get(i)) {
+        Some((_, description)) => (*description).to_owned(),
+        None if (RTMIN..=RTMAX).contains(&number) => format!("Real-time signal {}", number - RTMIN),
+        None => format!("Unknown signal {number}"),
+    }
+}
+
 /// The number of a signal by its name, with or without `SIG`, in any case.
 pub fn number_of(name_text: &[u8]) -> Option<i32> {
     let upper = name_text.to_ascii_uppercase();
     let bare = upper.strip_prefix(b"SIG").unwrap_or(&upper);
-    if let Some(at) = NAMES.iter().position(|n| n.as_bytes() == bare) {
+    if let Some(at) = SIGNALS.iter().position(|(name, _)| name.as_bytes() == bare) {
         return i32::try_from(at + 1).ok();
     }
     match bare {

@@ -138,7 +138,11 @@ impl<'t> Lexer<'t> {
             self.at += 1;
         }
         let digits = self.slice(Span { start, end: self.at });
-        parse_constant(digits).map(Token::Number).map_err(|message| self.error(message))
+        // bash has cut the text off behind the number when it reports it.
+        let seen = self.text.get(..self.at).unwrap_or_default();
+        parse_constant(digits)
+            .map(Token::Number)
+            .map_err(|message| ArithmeticError::at(seen, message, self.token_start))
     }
 
     /// A supplied integer must stand alone: glued to a name or a digit it would be a part of that token.

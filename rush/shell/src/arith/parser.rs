@@ -93,12 +93,21 @@ impl<N: Clone> Parser<'_, '_, N> {
         self.enter()?;
         self.lexer.advance()?;
         let value_at = self.offset();
+        // A variable is read before the right side, which may change it; an element only once its subscript is known.
+        let read_first = with.is_some() && matches!(place, Place::Scalar(_));
+        if read_first {
+            self.operations.push(Operation::Load(place.clone()));
+        }
         self.assignment()?;
         self.nesting -= 1;
-        self.operations.push(match with {
-            None => Operation::Store(place),
-            Some(operator) => Operation::Update(place, operator, value_at),
-        });
+        match with {
+            None => self.operations.push(Operation::Store(place)),
+            Some(operator) if read_first => {
+                self.operations.push(Operation::Binary(operator, value_at));
+                self.operations.push(Operation::Store(place));
+            }
+            Some(operator) => self.operations.push(Operation::Update(place, operator, value_at)),
+        }
         Ok(())
     }
 

@@ -31,7 +31,7 @@ fn loop_count(session: &mut Session, args: &[Bytes]) -> Result<Option<u32>, Unwi
     if rest.len() > 1 {
         session.builtin_error(&name, "too many arguments");
         session.status = 1;
-        return Err(if session.interactive { Unwind::Discard(1) } else { Unwind::Exit(1) });
+        return Err(if session.runs_command_string { Unwind::Exit(1) } else { Unwind::Discard(1) });
     }
     let Some(text) = rest.first() else { return Ok(Some(1)) };
     match parse_integer(text) {
@@ -139,7 +139,7 @@ pub(super) fn run_shift(session: &mut Session, args: &[Bytes]) -> Outcome {
         return Err(Unwind::Discard(1));
     }
     if count < 0 || count as usize > session.positional.len() {
-        if count < 0 || session.shopt(Shopt::ShiftVerbose) {
+        if count < 0 || session.shopt(Shopt::ShiftVerbose) || session.is(SetOption::Posix) {
             let mut message = rest.first().cloned().unwrap_or_else(|| b"1".to_vec());
             message.extend_from_slice(b": shift count out of range");
             session.builtin_error(b"shift", message);

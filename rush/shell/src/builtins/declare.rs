@@ -8,7 +8,7 @@ use std::rc::Rc;
 use super::assign::{not_an_identifier, settle};
 use super::declare_list::{self, Filter};
 use super::options::usage;
-use crate::exec::{Ready, ReadyValue};
+use crate::exec::{Ready, ReadyElement, ReadyValue};
 use crate::expand::{Expanded, Index, Resolved, split_subscript};
 use crate::state::array::{AssociativeArray, IndexedArray};
 use crate::state::names::{NameId, is_name};
@@ -99,10 +99,23 @@ fn prepare_arguments<'a>(
     skip: usize,
 ) -> Expanded<Vec<Argument<'a>>> {
     let mut arguments = Vec::new();
+    let mut associative = false;
     for word in command.words.iter().skip(skip) {
+        if let Some([b'-', letters @ ..]) = word.as_constant() {
+            associative |= letters.contains(&b'A');
+        }
+        // The words that braces give are ordinary ones, which the builtin reads as assignments.
+        if word.assignment.is_some()
+            && let Some(words) = session.brace_words(word)
+        {
+            let mut fields = Vec::new();
+            session.expand_words(&words, &mut fields)?;
+            arguments.extend(fields.into_iter().map(Argument::Text));
+            continue;
+        }
         match &word.assignment {
             Some(assignment) => {
-                let ready = session.prepare(assignment)?;
+                let ready = session.prepare_as(assignment, associative)?;
                 arguments.push(Argument::Assignment(ready, word.source().to_vec()));
             }
             None => {
@@ -121,7 +134,7 @@ fn run_redirected(
     name: &[u8],
     arguments: Vec<Argument<'_>>,
 ) -> Outcome {
-    session.trace_declaration(name, &trace_words(session, &arguments));
+    trace(session, name, &arguments);
     if command.redirects.is_empty() {
         let result = run_arguments(session, name, arguments);
         return account_output(session, name, result);
@@ -147,6 +160,37 @@ fn account_output(session: &mut Session, name: &[u8], result: Outcome) -> Outcom
     }
 }
 
+/// What `set -x` shows: every array by itself, then the command with the arrays' names.
+fn trace(session: &mut Session, name: &[u8], arguments: &[Argument<'_>]) {
+    if !session.traces() {
+        return;
+    }
+    for argument in arguments {
+        if let Argument::Assignment(ready, _) = argument
+            && let ReadyValue::Array(elements) = &ready.value
+        {
+            let shown: Vec<Bytes> = elements.iter().map(ReadyElement::traced).collect();
+            let operator: &[u8] = if ready.append { b"+=(" } else { b"=(" };
+            let name = session.variables.names.text(ready.id).to_vec();
+            session.trace_line(&[&name, operator, &shown.join(&b' '), b")"].concat());
+        }
+    }
+    session.trace_declaration(name, &trace_words(session, arguments));
+    if !matches!(name, b"export" | b"readonly") {
+        return;
+    }
+    for argument in arguments {
+        if let Argument::Assignment(ready, _) = argument
+            && let (ReadyValue::Scalar(value), None) = (&ready.value, &ready.subscript)
+        {
+            let operator: &[u8] = if ready.append { b"+=" } else { b"=" };
+            let name = session.variables.names.text(ready.id).to_vec();
+            let value = if value.is_empty() { Bytes::new() } else { crate::quote::trace(value) };
+            session.trace_line(&[&name, operator, &value].concat());
+        }
+    }
+}
+
 /// The words as `set -x` shows them.
 fn trace_words(session: &Session, arguments: &[Argument<'_>]) -> Vec<Bytes> {
     let show = |argument: &Argument<'_>| match argument {
@@ -156,7 +200,8 @@ fn trace_words(session: &Session, arguments: &[Argument<'_>]) -> Vec<Bytes> {
                 let operator: &[u8] = if ready.append { b"+=" } else { b"=" };
                 [session.variables.names.text(ready.id), operator, value].concat()
             }
-            _ => source.clone(),
+            ReadyValue::Array(_) => session.variables.names.text(ready.id).to_vec(),
+            ReadyValue::Scalar(_) => source.clone(),
         },
     };
     arguments.iter().map(show).collect()
@@ -499,7 +544,12 @@ fn change(session: &mut Session, request: &Request, operand: Operand<'_>) -> Res
     if attributes.has(Attributes::READONLY) && (operand.has_value() || request.off.has(Attributes::READONLY))
     {
         let name = session.variables.names.text(id).to_vec();
-        session.builtin_error(&request.builtin, [name.as_slice(), b": readonly variable"].concat());
+        let message = [name.as_slice(), b": readonly variable"].concat();
+        if matches!(&request.builtin[..], b"export" | b"readonly") {
+            session.error(message);
+        } else {
+            session.builtin_error(&request.builtin, message);
+        }
         return Ok(false);
     }
     if request.on.has(Attributes::NAMEREF) {

@@ -76,7 +76,7 @@ fn describe(session: &Session, job: &Job, format: Format) -> Bytes {
         JobState::Running => "Running".to_string(),
         JobState::Stopped(_) => "Stopped".to_string(),
         JobState::Done(status) => match (sys::term_signal(status), sys::shell_status(status)) {
-            (Some(signal), _) => sys::signal_description(signal),
+            (Some(signal), _) => crate::signals::description(signal),
             (None, 0) => "Done".to_string(),
             (None, n) => format!("Exit {n}"),
         },

@@ -29,7 +29,7 @@ pub(super) fn run(session: &mut Session, args: &[Bytes]) -> Outcome {
                 break;
             }
             b"-?" => return Ok(usage(session, b"kill")),
-            [b'-', name @ ..] if !name.is_empty() => {
+            [b'-', name @ ..] => {
                 match signals::from_specification(
                     name.strip_prefix(b"s").filter(|n| !n.is_empty()).unwrap_or(name),
                 )

@@ -29,7 +29,7 @@ pub(super) fn run(session: &mut Session, args: &[Bytes]) -> Outcome {
         return Ok(usage(session, b"printf"));
     };
     let mut out = Bytes::with_capacity(64);
-    let status = printf(format, arguments, &mut out, &mut Door { session });
+    let status = printf(format, arguments, &mut out, &mut Door { session, prints: target.is_none() });
     match target {
         None => session.write_out(&out),
         Some(name) => {
@@ -47,10 +47,18 @@ const TIME_BYTES_MAX: usize = 128;
 
 struct Door<'s> {
     session: &'s mut Session,
+    /// Whether the output is printed, rather than assigned.
+    prints: bool,
 }
 
 impl Host for Door<'_> {
-    fn error(&mut self, message: &[u8]) {
+    fn error(&mut self, written: &mut Vec<u8>, message: &[u8]) {
+        if self.prints {
+            // The output is line-buffered: what has no newline yet comes after the message.
+            let lines = written.iter().rposition(|b| *b == b'\n').map_or(0, |at| at + 1);
+            self.session.write_out(&written[..lines]);
+            written.drain(..lines);
+        }
         self.session.builtin_error(b"printf", message);
     }
 

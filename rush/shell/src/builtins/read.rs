@@ -58,9 +58,10 @@ pub(super) fn run(session: &mut Session, args: &[Bytes]) -> Outcome {
         request: &request,
         file,
         descriptor,
-        line: Vec::new(),
-        escapes: 0,
-        started: Instant::now(),
+        line: Line::default(),
+        escaping: false,
+        counted: Counted::default(),
+        started: request.timeout.map(|_| Instant::now()),
     };
     let end = reader.read(session);
     let LineReader { line, .. } = reader;
@@ -171,17 +172,46 @@ enum End {
     Error(i32),
 }
 
-/// A byte of the line, and whether a backslash protected it.
-type Marked = (u8, bool);
+/// What was read, and where a backslash protected a byte of it.
+#[derive(Default)]
+struct Line {
+    text: Bytes,
+    /// Positions, ascending.
+    escaped: Vec<usize>,
+}
+
+impl Line {
+    fn is_escaped(&self, at: usize) -> bool {
+        !self.escaped.is_empty() && self.escaped.binary_search(&at).is_ok()
+    }
+
+    /// Adds `text`; the shell's strings hold no NUL.
+    fn push(&mut self, text: &[u8]) {
+        if memchr::memchr(0, text).is_none() {
+            self.text.extend_from_slice(text);
+        } else {
+            self.text.extend(text.iter().filter(|b| **b != 0));
+        }
+    }
+}
+
+/// How many characters the line has, kept up to date as bytes come.
+#[derive(Default)]
+struct Counted {
+    characters: usize,
+    /// The bytes they take; what follows is not complete yet.
+    bytes: usize,
+}
 
 struct LineReader<'r> {
     request: &'r Request,
     file: Rc<OpenFile>,
     descriptor: Option<RawFd>,
-    line: Vec<Marked>,
+    line: Line,
     /// Whether the last byte was an active backslash.
-    escapes: usize,
-    started: Instant,
+    escaping: bool,
+    counted: Counted,
+    started: Option<Instant>,
 }
 
 impl LineReader<'_> {
@@ -193,10 +223,10 @@ impl LineReader<'_> {
         let mut buffer = [0u8; CHUNK_BYTES];
         loop {
             let window = if seekable { CHUNK_BYTES } else { 1 };
-            if let Some(timeout) = self.request.timeout
-                && let Some(fd) = self.descriptor
+            if let (Some(timeout), Some(fd), Some(started)) =
+                (self.request.timeout, self.descriptor, self.started)
             {
-                let left = timeout.saturating_sub(self.started.elapsed());
+                let left = timeout.saturating_sub(started.elapsed());
                 match resource::wait_readable(fd, Some(left)) {
                     Ok(true) => {}
                     Ok(false) => return End::TimedOut,
@@ -204,7 +234,9 @@ impl LineReader<'_> {
                     Err(error) => return End::Error(error),
                 }
             }
-            let count = match self.file.read(buffer.get_mut(..window).unwrap_or_default()) {
+            let ahead = if seekable { session.read_ahead_of(&self.file) } else { Ok(()) };
+            let read = ahead.and_then(|()| self.file.read(buffer.get_mut(..window).unwrap_or_default()));
+            let count = match read {
                 Ok(0) => return End::Input,
                 Ok(count) => count,
                 Err(libc::EINTR) => match session.interrupted() {
@@ -225,71 +257,90 @@ impl LineReader<'_> {
 
     /// Takes bytes until the line is complete; the number used, or `None` if more are needed.
     fn take(&mut self, bytes: &[u8]) -> Option<usize> {
-        for (index, &byte) in bytes.iter().enumerate() {
-            if self.escapes == 1 {
-                self.escapes = 0;
+        let mut at = 0;
+        while let Some(&byte) = bytes.get(at) {
+            if self.request.count.is_none() && !self.escaping {
+                let rest = bytes.get(at..).unwrap_or_default();
+                let plain = self.plain_length(rest);
+                self.line.push(rest.get(..plain).unwrap_or_default());
+                at += plain;
+                if plain > 0 {
+                    continue;
+                }
+            }
+            at += 1;
+            if self.escaping {
+                self.escaping = false;
                 if byte == b'\n' {
                     continue;
                 }
-                self.line.push((byte, true));
+                self.line.escaped.push(self.line.text.len());
+                self.line.push(&[byte]);
             } else if byte == b'\\' && !self.request.raw {
-                self.escapes = 1;
+                self.escaping = true;
                 continue;
             } else if byte == self.request.delimiter && !self.request.exact {
-                return Some(index + 1);
-            } else if byte != 0 {
-                self.line.push((byte, false));
+                return Some(at);
+            } else {
+                self.line.push(&[byte]);
             }
             if self.request.count.is_some_and(|count| self.characters() >= count) {
-                return Some(index + 1);
+                return Some(at);
             }
         }
         None
     }
 
+    /// How many bytes of `rest` stand for themselves.
+    fn plain_length(&self, rest: &[u8]) -> usize {
+        let delimiter = self.request.delimiter;
+        let stop = match (self.request.raw, self.request.exact) {
+            (true, true) => None,
+            (true, false) => memchr::memchr(delimiter, rest),
+            (false, true) => memchr::memchr(b'\\', rest),
+            (false, false) => memchr::memchr2(delimiter, b'\\', rest),
+        };
+        stop.unwrap_or(rest.len())
+    }
+
     /// Complete characters read so far.
-    fn characters(&self) -> usize {
-        let text: Bytes = self.line.iter().map(|(b, _)| *b).collect();
-        let mut at = 0;
-        let mut count = 0;
-        while at < text.len() {
-            let expected = match text.get(at) {
+    fn characters(&mut self) -> usize {
+        let text = &self.line.text;
+        let Counted { characters, bytes } = &mut self.counted;
+        while *bytes < text.len() {
+            let expected = match text.get(*bytes) {
                 Some(0xC2..=0xDF) => 2,
                 Some(0xE0..=0xEF) => 3,
                 Some(0xF0..=0xF4) => 4,
                 _ => 1,
             };
-            let (_, length) = crate::pattern::character_at(&text, at);
-            let rest = text.get(at..).unwrap_or_default();
+            let (_, length) = crate::pattern::character_at(text, *bytes);
+            let rest = text.get(*bytes..).unwrap_or_default();
             if length == 1 && expected > rest.len() && rest.iter().skip(1).all(|b| b & 0xC0 == 0x80) {
                 break;
             }
-            at += length.max(1);
-            count += 1;
+            *bytes += length.max(1);
+            *characters += 1;
         }
-        count
+        *characters
     }
-}
-
-fn plain(line: &[Marked]) -> Bytes {
-    line.iter().map(|(b, _)| *b).collect()
 }
 
 fn assign_fields(
     session: &mut Session,
     request: &Request,
     names: &[Bytes],
-    line: &[Marked],
+    line: &Line,
 ) -> Result<bool, crate::Unwind> {
     if names.is_empty() {
-        return assign_reference(session, b"read", b"REPLY", plain(line));
+        return assign_reference(session, b"read", b"REPLY", line.text.clone());
     }
     let separators = session.separators();
     let mut cursor = Cursor { line, at: 0, separators: &separators };
     let mut assigned = true;
     let Some((last, first)) = names.split_last() else { return Ok(true) };
     if request.exact {
-        let mut text = plain(line);
+        let mut text = line.text.clone();
         for name in names {
             assigned &= assign_reference(session, b"read", name, std::mem::take(&mut text))?;
         }
@@ -305,18 +356,26 @@ fn assign_fields(
 }
 
 struct Cursor<'l> {
-    line: &'l [Marked],
+    line: &'l Line,
     at: usize,
     separators: &'l Separators,
 }
 
 impl Cursor<'_> {
     fn is_white(&self, at: usize) -> bool {
-        self.line.get(at).is_some_and(|&(b, escaped)| !escaped && self.separators.is_white(b))
+        self.line.text.get(at).is_some_and(|&b| self.separators.is_white(b)) && !self.line.is_escaped(at)
     }
 
     fn is_separator(&self, at: usize) -> bool {
-        self.line.get(at).is_some_and(|&(b, escaped)| !escaped && self.separators.is_separator(b))
+        self.line.text.get(at).is_some_and(|&b| self.separators.is_separator(b)) && !self.line.is_escaped(at)
+    }
+
+    fn at_end(&self) -> bool {
+        self.at >= self.line.text.len()
+    }
+
+    fn text(&self, start: usize, end: usize) -> Bytes {
+        self.line.text.get(start..end).unwrap_or_default().to_vec()
     }
 
     fn skip_white(&mut self) {
@@ -325,40 +384,45 @@ impl Cursor<'_> {
         }
     }
 
-    /// The next field; the separators behind it are passed over.
-    fn field(&mut self) -> Option<Bytes> {
-        if self.at >= self.line.len() {
-            return None;
-        }
-        let start = self.at;
-        while self.at < self.line.len() && !self.is_separator(self.at) {
+    /// Passes over the next field and the separators behind it; where the field ends.
+    fn skip_field(&mut self) -> usize {
+        while !self.at_end() && !self.is_separator(self.at) {
             self.at += 1;
         }
-        let field = plain(self.line.get(start..self.at).unwrap_or_default());
+        let end = self.at;
         self.skip_white();
         if self.is_separator(self.at) {
             self.at += 1;
             self.skip_white();
         }
-        Some(field)
+        end
+    }
+
+    /// The next field; the separators behind it are passed over.
+    fn field(&mut self) -> Option<Bytes> {
+        if self.at_end() {
+            return None;
+        }
+        let start = self.at;
+        let end = self.skip_field();
+        Some(self.text(start, end))
     }
 
     /// What is left for the last variable: one field if that is all, otherwise the text itself.
     fn rest(&mut self) -> Bytes {
         let start = self.at;
-        let field = self.field().unwrap_or_default();
-        if self.at >= self.line.len() {
-            return field;
+        let mut end = self.skip_field();
+        if !self.at_end() {
+            end = self.line.text.len();
+            while end > start && self.is_white(end - 1) {
+                end -= 1;
+            }
         }
-        let mut end = self.line.len();
-        while end > start && self.is_white(end - 1) {
-            end -= 1;
-        }
-        plain(self.line.get(start..end).unwrap_or_default())
+        self.text(start, end)
     }
 }
 
-fn split_all(line: &[Marked], separators: &Separators) -> Vec<Bytes> {
+fn split_all(line: &Line, separators: &Separators) -> Vec<Bytes> {
     let mut cursor = Cursor { line, at: 0, separators };
     cursor.skip_white();
     let mut fields = Vec::new();

@@ -1,7 +1,7 @@
 //! `set`.
 
 use super::options::invalid_option;
-use crate::expand::quoting;
+use crate::quote;
 use crate::state::options::SetOption;
 use crate::state::value::{Attributes, Value};
 use crate::{Bytes, Outcome, Session};
@@ -120,7 +120,7 @@ fn list_variables(session: &mut Session) {
                 text.push(b'=');
                 let value = value.scalar().unwrap_or_default();
                 if !value.is_empty() {
-                    text.extend(quoting::quoted_if_needed(&value));
+                    text.extend(quote::listing(&value));
                 }
             }
         }

@@ -254,6 +254,8 @@ pub(crate) fn file_comparison(left: &[u8], operator: &[u8], right: &[u8]) -> boo
 
 /// A unary condition, `letter` without its minus sign.
 pub(crate) fn unary(session: &mut Session, letter: u8, operand: &[u8]) -> Truth {
+    let path = session.process_path(operand);
+    let path = &path[..];
     Ok(match letter {
         b'n' => !operand.is_empty(),
         b'z' => operand.is_empty(),
@@ -264,12 +266,12 @@ pub(crate) fn unary(session: &mut Session, letter: u8, operand: &[u8]) -> Truth 
             Some(number) => usize::try_from(number).is_ok_and(|n| session.descriptor_is_terminal(n)),
             None => return message(&[operand, b": integer expression expected"]),
         },
-        b'r' => resource::access(operand, libc::R_OK),
-        b'w' => resource::access(operand, libc::W_OK),
-        b'x' => resource::access(operand, libc::X_OK),
-        b'h' | b'L' => std::fs::symlink_metadata(Path::new(std::ffi::OsStr::from_bytes(operand)))
+        b'r' => resource::access(path, libc::R_OK),
+        b'w' => resource::access(path, libc::W_OK),
+        b'x' => resource::access(path, libc::X_OK),
+        b'h' | b'L' => std::fs::symlink_metadata(Path::new(std::ffi::OsStr::from_bytes(path)))
             .is_ok_and(|m| m.file_type().is_symlink()),
-        _ => metadata(operand).is_some_and(|m| file_condition(letter, &m)),
+        _ => metadata(path).is_some_and(|m| file_condition(letter, &m)),
     })
 }
 

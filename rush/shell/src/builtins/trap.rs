@@ -1,8 +1,8 @@
 //! `trap`.
 
 use crate::exec::traps::{Action, COUNT, trap_name, trap_number};
-use crate::expand::quoting::single_quoted;
-use crate::{Bytes, Outcome, Session, sys};
+use crate::quote::single_quote;
+use crate::{Bytes, Outcome, Session};
 use std::rc::Rc;
 
 /// `trap [-lp] [[arg] signal_spec ...]`
@@ -97,7 +97,7 @@ fn print_traps(session: &mut Session, names: &[Bytes]) -> i32 {
         text.extend_from_slice(b"trap -- ");
         match action {
             Action::Ignore => text.extend_from_slice(b"''"),
-            Action::Run(action) => text.extend(single_quoted(action)),
+            Action::Run(action) => text.extend(single_quote(action)),
         }
         text.push(b' ');
         text.extend(trap_name(number));
@@ -108,12 +108,6 @@ fn print_traps(session: &mut Session, names: &[Bytes]) -> i32 {
 }
 
 fn list_signals(session: &mut Session) -> i32 {
-    let numbers: Vec<i32> = (1..=64).filter(|n| !matches!(n, 32 | 33)).collect();
-    let mut text = Bytes::new();
-    for (n, number) in numbers.iter().enumerate() {
-        let end = if (n + 1) % 5 == 0 || n + 1 == numbers.len() { "\n" } else { "\t" };
-        text.extend_from_slice(format!("{number:>2}) SIG{}{end}", sys::signal_name(*number)).as_bytes());
-    }
-    session.write_out(&text);
+    session.write_out(crate::signals::table().as_bytes());
     0
 }

@@ -66,7 +66,7 @@ pub(crate) fn meanings(session: &mut Session, name: &[u8], search: Search) -> Ve
     }
     if search.all {
         found.extend(find_all_in_path(session, name).into_iter().map(Meaning::File));
-    } else if let Some(hashed) = session.hashed.get(name).filter(|_| !search.files_only) {
+    } else if let Some(hashed) = session.remembered(name).filter(|_| !search.files_only) {
         found.push(Meaning::Hashed(hashed.path.clone()));
     } else if let Some(path) = find_in_path(session, name) {
         found.push(Meaning::File(path));

@@ -7,8 +7,9 @@ use crate::state::names::NameId;
 use crate::state::options::SetOption;
 use crate::state::session::AssignError;
 use crate::state::value::{Attributes, Value};
-use crate::syntax::ast::{ArrayElement, Assignment, AssignmentValue, Expression, SimpleCommand};
-use crate::{Bytes, Session, Status};
+use crate::syntax::Text;
+use crate::syntax::ast::{ArrayElement, Assignment, AssignmentValue, Expression, Part, SimpleCommand};
+use crate::{Bytes, Session, Status, quote};
 use std::rc::Rc;
 
 /// An assignment whose right-hand side is expanded.
@@ -38,6 +39,24 @@ pub struct ReadyElement<'a> {
     value: Bytes,
 }
 
+impl ReadyElement<'_> {
+    fn plain(value: Bytes) -> Self {
+        ReadyElement { subscript: None, append: false, value }
+    }
+
+    /// The element as `set -x` shows it.
+    pub(crate) fn traced(&self) -> Bytes {
+        let value = quote::single_quote(&self.value);
+        match self.subscript {
+            None => value,
+            Some(subscript) => {
+                let operator: &[u8] = if self.append { b"]+=" } else { b"]=" };
+                [b"[", &quote::single_quote(subscript.word.source())[..], operator, &value].concat()
+            }
+        }
+    }
+}
+
 impl Session {
     /// Performs `assignment`.
     pub(crate) fn run_assignment(&mut self, assignment: &Assignment) -> Expanded<()> {
@@ -59,21 +78,50 @@ impl Session {
 
     /// Expands the right-hand side.
     pub(crate) fn prepare<'a>(&mut self, assignment: &'a Assignment) -> Expanded<Ready<'a>> {
+        self.prepare_as(assignment, false)
+    }
+
+    /// Expands the right-hand side; `associative` says that an array is going to have that attribute.
+    pub(crate) fn prepare_as<'a>(
+        &mut self,
+        assignment: &'a Assignment,
+        associative: bool,
+    ) -> Expanded<Ready<'a>> {
         let value = match &assignment.value {
             AssignmentValue::Scalar(word) => ReadyValue::Scalar(self.expand_string(word)?),
-            AssignmentValue::Array(elements) => ReadyValue::Array(self.prepare_elements(elements)?),
+            AssignmentValue::Array(elements) => {
+                let associative = associative || self.is_associative_id(assignment.id);
+                ReadyValue::Array(self.prepare_elements(elements, associative)?)
+            }
         };
         Ok(Ready {
             id: assignment.id,
-            subscript: assignment.subscript.as_ref(),
+            subscript: assignment.subscript.as_deref(),
             append: assignment.append,
             value,
         })
     }
 
-    fn prepare_elements<'a>(&mut self, elements: &'a [ArrayElement]) -> Expanded<Vec<ReadyElement<'a>>> {
+    fn prepare_elements<'a>(
+        &mut self,
+        elements: &'a [ArrayElement],
+        associative: bool,
+    ) -> Expanded<Vec<ReadyElement<'a>>> {
         let mut out = Vec::with_capacity(elements.len());
         for element in elements {
+            if let Some(subscript) = element.subscript.as_ref().filter(|_| !associative)
+                && let Some(words) = self.brace_words(&element.value)
+            {
+                // Braces make several plain words of it, which are split as such.
+                let operator: &[u8] = if element.append { b"]+=" } else { b"]=" };
+                let head = Part::Quoted(Text::from([b"[", subscript.word.source(), operator].concat()));
+                for word in words.iter() {
+                    let mut values = Vec::new();
+                    self.expand_word(&word.after(head.clone()), &mut values)?;
+                    out.extend(values.into_iter().map(ReadyElement::plain));
+                }
+                continue;
+            }
             if element.subscript.is_some() {
                 let value = self.expand_string(&element.value)?;
                 out.push(ReadyElement {
@@ -85,11 +133,7 @@ impl Session {
             }
             let mut values = Vec::new();
             self.expand_word(&element.value, &mut values)?;
-            out.extend(values.into_iter().map(|value| ReadyElement {
-                subscript: None,
-                append: false,
-                value,
-            }));
+            out.extend(values.into_iter().map(ReadyElement::plain));
         }
         Ok(out)
     }
@@ -111,7 +155,16 @@ impl Session {
                     message.extend_from_slice(b"]: bad array subscript");
                     return Err(self.expansion_error(message));
                 }
-                Some(self.index(id, subscript)?)
+                let index = self.index(id, subscript)?;
+                if matches!(&index, Index::Key(key) if key.is_empty()) {
+                    let mut message = self.variables.names.text(id).to_vec();
+                    message.push(b'[');
+                    message.extend_from_slice(subscript.word.source());
+                    message.extend_from_slice(b"]: bad array subscript");
+                    self.error(message);
+                    return Err(crate::Unwind::Discard(1));
+                }
+                Some(index)
             }
             None => None,
         };

@@ -20,6 +20,10 @@ impl Session {
         if command.redirects.is_empty() {
             return self.run_compound_kind(command);
         }
+        // A group has no line of its own: its redirections are on the line read last.
+        if !matches!(command.kind, Compound::Group(_)) {
+            self.line = command.line;
+        }
         match self.redirect(&command.redirects)? {
             Ok(saved) => {
                 let result = self.run_compound_kind(command);
@@ -28,7 +32,9 @@ impl Session {
             }
             Err(status) => {
                 self.status = status;
-                self.check_errexit()?;
+                if !command.kind.is_checked() {
+                    self.check_errexit()?;
+                }
                 Ok(status)
             }
         }
@@ -170,7 +176,8 @@ impl Session {
                 }
                 if session.traps.wants_text() {
                     session.line = line;
-                    session.command_text = session.for_text(head);
+                    let text = session.for_text(head);
+                    session.note_command(text);
                     if session.run_debug_trap()? {
                         continue;
                     }
@@ -207,17 +214,14 @@ impl Session {
 
     fn loop_expression(&mut self, expression: &Expression, line: u32) -> Result<Option<i64>, Unwind> {
         self.line = line;
-        if self.traces() {
-            self.trace_arithmetic(expression);
-        }
         if self.traps.wants_text() {
             let mut text = b"((".to_vec();
             text.extend_from_slice(expression.word.source());
             text.extend_from_slice(b"))");
-            self.command_text = text;
+            self.note_command(text);
             self.run_debug_trap()?;
         }
-        match self.try_arithmetic(expression) {
+        match self.traced_arithmetic(expression, Session::trace_for_expression) {
             Ok(value) => Ok(Some(value)),
             Err(failure) => match self.arithmetic_failed(failure, b"((: ") {
                 Unwind::Discard(_) => Ok(None),
@@ -255,7 +259,8 @@ impl Session {
     fn run_case(&mut self, word: &Word, arms: &[CaseArm], line: u32) -> Outcome {
         self.line = line;
         if self.traps.wants_text() {
-            self.command_text = crate::syntax::printer::case_head(word);
+            let text = crate::syntax::printer::case_head(word);
+            self.note_command(text);
             self.run_debug_trap()?;
         }
         let subject = self.expand_string(word)?;
@@ -282,7 +287,7 @@ impl Session {
     fn arm_matches(&mut self, arm: &CaseArm, subject: &[u8]) -> Result<bool, Unwind> {
         for pattern in &arm.patterns {
             if let (WordKind::Constant(text), false) = (&pattern.word.kind, self.ignores_case()) {
-                if text == subject {
+                if **text == *subject {
                     return Ok(true);
                 }
                 continue;
@@ -319,15 +324,12 @@ impl Session {
             let mut text = b"((".to_vec();
             text.extend_from_slice(expression.word.source());
             text.extend_from_slice(b"))");
-            self.command_text = text;
+            self.note_command(text);
             if self.run_debug_trap()? {
                 return Ok(self.status);
             }
         }
-        if self.traces() {
-            self.trace_arithmetic(expression);
-        }
-        match self.try_arithmetic(expression) {
+        match self.traced_arithmetic(expression, Session::trace_arithmetic) {
             Ok(value) => Ok(Status::from(value == 0)),
             Err(failure) => match self.arithmetic_failed(failure, b"((: ") {
                 Unwind::Discard(_) => Ok(1),

@@ -11,7 +11,8 @@ impl Session {
     pub(crate) fn run_conditional(&mut self, condition: &Condition, line: u32) -> Outcome {
         self.line = line;
         if self.traps.wants_text() {
-            self.command_text = crate::syntax::printer::conditional(condition);
+            let text = crate::syntax::printer::conditional(condition);
+            self.note_command(text);
             if self.run_debug_trap()? {
                 return Ok(self.status);
             }
@@ -30,7 +31,12 @@ impl Session {
         match condition {
             Condition::And(left, right) => Ok(self.condition(left)? && self.condition(right)?),
             Condition::Or(left, right) => Ok(self.condition(left)? || self.condition(right)?),
-            Condition::Not(inner) => Ok(!self.condition(inner)?),
+            Condition::Not(inner) => {
+                self.condition_negated = !self.condition_negated;
+                let holds = self.condition(inner);
+                self.condition_negated = false;
+                Ok(!holds?)
+            }
             Condition::Group(inner) => self.condition(inner),
             Condition::Word(word) => {
                 let text = self.expand_string(word)?;

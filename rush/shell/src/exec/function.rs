@@ -67,7 +67,7 @@ impl Session {
             .enter_function(self.is(SetOption::Functrace) || function.traced, self.is(SetOption::Errtrace));
         let options = std::mem::take(&mut self.local_options);
         if self.traps.wants_text() {
-            self.command_text = function.definition.name.clone();
+            self.line = function.definition.body.line;
             self.run_debug_trap()?;
         }
         let result = self.run_compound(&function.definition.body);
@@ -145,7 +145,10 @@ impl Session {
         let loop_depth = self.loop_depth;
         let direct = std::mem::take(&mut self.exec_directly);
         self.calls.push(call);
+        let (eval_depth, trace_depth) = (std::mem::take(&mut self.eval_depth), self.trace_depth);
+        self.trace_depth += 1;
         let result = self.run_text(text, 1);
+        (self.eval_depth, self.trace_depth) = (eval_depth, trace_depth);
         let result = match result {
             Err(Unwind::Return(status)) => {
                 self.status = status;

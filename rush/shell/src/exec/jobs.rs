@@ -222,7 +222,7 @@ impl Session {
         if matches!(signal, libc::SIGINT | libc::SIGPIPE) {
             return;
         }
-        let mut description = sys::signal_description(signal);
+        let mut description = crate::signals::description(signal);
         if sys::dumped_core(status) {
             description.push_str(" (core dumped)");
         }

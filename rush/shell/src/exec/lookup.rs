@@ -3,7 +3,7 @@
 use crate::state::names;
 use crate::state::options::SetOption;
 use crate::state::session::Hashed;
-use crate::{Bytes, Session, Status, sys};
+use crate::{Bytes, Session, Status, quote, sys};
 
 impl Session {
     /// The path to run for the command `name`; otherwise the reported error's status.
@@ -14,7 +14,6 @@ impl Session {
         if let Some(path) = self.search_hashed(name) {
             return Ok(path);
         }
-        let mut message = name.to_vec();
         if let Some(path) = self.search_path(name, false).into_iter().next() {
             let mut message = path.clone();
             message.extend_from_slice(b": Permission denied");
@@ -22,6 +21,8 @@ impl Session {
             return Err(126);
         }
         if !self.functions.contains_key(&b"command_not_found_handle"[..]) {
+            let mut message =
+                if quote::needs_ansi_c(name) { quote::ansi_c_quote(name) } else { name.to_vec() };
             message.extend_from_slice(b": command not found");
             self.error(message);
         }
@@ -60,9 +61,20 @@ impl Session {
         }
     }
 
-    fn search_hashed(&mut self, name: &[u8]) -> Option<Bytes> {
+    /// The remembered path of `name`. One below the working directory counts only while it still leads to a program.
+    pub(crate) fn remembered(&mut self, name: &[u8]) -> Option<&Hashed> {
         self.check_hash();
-        if let Some(known) = self.hashed.get_mut(name) {
+        let path = &self.hashed.get(name)?.path;
+        if path.starts_with(b"./") && sys::access_error(path, libc::X_OK).is_some() {
+            self.hashed.remove(name);
+        }
+        self.hashed.get(name)
+    }
+
+    fn search_hashed(&mut self, name: &[u8]) -> Option<Bytes> {
+        if self.remembered(name).is_some()
+            && let Some(known) = self.hashed.get_mut(name)
+        {
             known.hits += 1;
             return Some(known.path.clone());
         }

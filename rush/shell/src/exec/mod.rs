@@ -21,7 +21,7 @@ pub mod traps;
 mod utility;
 mod xtrace;
 
-pub use assignment::{Ready, ReadyValue};
+pub use assignment::{Ready, ReadyElement, ReadyValue};
 pub(crate) use spawn::Launch;
 
 use crate::state::options::SetOption;
@@ -86,6 +86,12 @@ impl Session {
         let status = result?;
         if pipeline.negated {
             self.status = Status::from(status == 0);
+            // bash inverts before it notes these two in PIPESTATUS.
+            if let [Command::Compound(compound)] = &pipeline.stages[..]
+                && matches!(compound.kind, Compound::Arithmetic(_) | Compound::Conditional(_))
+            {
+                self.note_pipeline_status(self.status);
+            }
         }
         Ok(self.status)
     }
@@ -121,13 +127,11 @@ impl Session {
         match command {
             Command::Simple(simple) => self.run_simple(simple),
             Command::Compound(compound) => {
-                let checked = matches!(
-                    compound.kind,
-                    Compound::Subshell(_) | Compound::Arithmetic(_) | Compound::Conditional(_)
-                );
+                let checked = compound.kind.is_checked();
                 let status = self.run_compound(compound)?;
                 self.status = status;
                 if checked {
+                    self.line = compound.line;
                     self.set_pipeline_status(status);
                     self.check_errexit()?;
                 }
@@ -142,9 +146,14 @@ impl Session {
         }
     }
 
-    pub(crate) fn set_pipeline_status(&mut self, status: Status) {
+    /// PIPESTATUS alone, for what is not the end of another command.
+    pub(crate) fn note_pipeline_status(&mut self, status: Status) {
         self.pipeline_status.clear();
         self.pipeline_status.push(status);
+    }
+
+    pub(crate) fn set_pipeline_status(&mut self, status: Status) {
+        self.note_pipeline_status(status);
         if self.pipeline_record.is_some() {
             self.record_single(status);
         }

@@ -50,7 +50,8 @@ impl Session {
             let output = if last { None } else { Some(self.make_pipe()?) };
             if let (Command::Simple(simple), true) = (stage, self.traps.wants_text()) {
                 self.line = simple.line;
-                self.command_text = crate::syntax::printer::simple_command(simple);
+                let text = crate::syntax::printer::simple_command(simple);
+                self.note_command(text);
                 self.run_debug_trap()?;
             }
             let child = self.start_stage(stage, input.take(), output, &launch)?;
@@ -85,7 +86,9 @@ impl Session {
             if !self.only_writes(stage) {
                 break;
             }
-            let (status, bytes) = self.capture_output(|session| session.run_command(stage))?;
+            // A builtin in a pipeline ends its process before an ERR trap could run.
+            let run = |session: &mut Session| session.capture_output(|session| session.run_command(stage));
+            let (status, bytes) = self.ignoring_errexit(run)?;
             statuses.push(status);
             memory = Some(bytes);
         }
@@ -307,10 +310,10 @@ fn memory_file(bytes: Bytes) -> Rc<OpenFile> {
 }
 
 /// Whether a word expands without changing anything or running commands.
-fn is_harmless(word: &Word) -> bool {
+pub(super) fn is_harmless(word: &Word) -> bool {
     fn harmless(parts: &[Part]) -> bool {
         parts.iter().all(|part| match part {
-            Part::Literal(_) | Part::Quoted(_) | Part::Tilde(_) => true,
+            Part::Literal(_) | Part::Quoted(_) | Part::Tilde(_) | Part::Variable(_) => true,
             Part::DoubleQuoted(inner) => harmless(inner),
             Part::Parameter(p) => {
                 matches!(p.operation, Operation::Value) && p.subscript.is_none() && !p.indirect

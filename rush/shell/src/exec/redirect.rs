@@ -180,6 +180,15 @@ impl Session {
         }
     }
 
+    /// The path under which this process finds what the shell calls `path`: `/dev/fd/N` means the shell's own number.
+    pub(crate) fn process_path<'p>(&self, path: &'p [u8]) -> std::borrow::Cow<'p, [u8]> {
+        let file = shell_descriptor(path).and_then(|number| self.descriptors.get(number));
+        match file.and_then(|file| file.os_descriptor()) {
+            Some(fd) => format!("/dev/fd/{fd}").into_bytes().into(),
+            None => path.into(),
+        }
+    }
+
     /// Opens a path; `/dev/fd/N` and its kin name the shell's own descriptors.
     pub fn open_shell_path(&mut self, path: &[u8], flags: i32) -> Result<Rc<OpenFile>, i32> {
         if let Some(number) = shell_descriptor(path) {
@@ -285,7 +294,7 @@ impl Session {
                 let Some(number) = std::str::from_utf8(&value).ok().and_then(|v| v.trim().parse().ok())
                 else {
                     let mut message = name.clone();
-                    message.extend_from_slice(b": Bad file descriptor");
+                    message.extend_from_slice(b": ambiguous redirect");
                     self.error(message);
                     return Ok(false);
                 };

@@ -20,10 +20,11 @@ impl Session {
 
     /// Runs the text of `eval`; syntax errors say so.
     pub(crate) fn run_eval(&mut self, text: &[u8], line: u32) -> Outcome {
-        let old = self.eval_depth;
+        let (old, depth) = (self.eval_depth, self.trace_depth);
         self.eval_depth += 1;
+        self.trace_depth += 1;
         let result = self.run_text(text, line);
-        self.eval_depth = old;
+        (self.eval_depth, self.trace_depth) = (old, depth);
         result
     }
 
@@ -35,6 +36,8 @@ impl Session {
 
     /// Runs a `-c` string.
     pub fn run_command_string(&mut self, text: &[u8]) -> Outcome {
+        // What BASH_SOURCE and messages call the place of functions that no file defines.
+        self.source = Rc::from(&b"environment"[..]);
         let mut input = Input::from_bytes(text, 1);
         self.run_input(&mut input, false)
     }
@@ -72,6 +75,7 @@ impl Session {
                         }
                         Err(Unwind::Discard(s)) if top => {
                             self.status = s;
+                            self.note_pipeline_status(s);
                             status = s;
                             if self.is(SetOption::Errexit) && self.errexit_ignored == 0 {
                                 return Err(Unwind::Exit(s));
@@ -80,6 +84,7 @@ impl Session {
                         // A string goes on with its next line, except in a subshell.
                         Err(Unwind::Discard(s)) if self.subshell_depth == 0 => {
                             self.status = s;
+                            self.note_pipeline_status(s);
                             status = s;
                         }
                         Err(unwind) => return Err(unwind),
@@ -156,7 +161,9 @@ impl Session {
         let command_string =
             self.runs_command_string && self.calls.is_empty() && self.error_context.is_none();
         let old = self.error_context;
-        if command_string {
+        if self.eval_depth > 0 {
+            self.error_context = Some("eval");
+        } else if command_string {
             self.error_context = Some("-c");
         }
         let mut message = prefix.clone();

@@ -1,17 +1,19 @@
 //! Simple commands (POSIX XCU 2.9.1): expansion, assignments, redirections, and the choice between function, builtin
 //! and program.
 
+use super::redirect::Saved;
 use crate::builtins::{self, Builtin};
 use crate::state::options::SetOption;
 use crate::state::variables::FrameKind;
-use crate::syntax::ast::SimpleCommand;
+use crate::syntax::ast::{Redirect, SimpleCommand};
 use crate::{Bytes, Outcome, Session, Status, Unwind, sys};
 
 impl Session {
     pub(crate) fn run_simple(&mut self, command: &SimpleCommand) -> Outcome {
         self.line = command.line;
         if self.traps.wants_text() {
-            self.command_text = crate::syntax::printer::simple_command(command);
+            let text = crate::syntax::printer::simple_command(command);
+            self.note_command(text);
             if self.run_debug_trap()? {
                 return Ok(self.status);
             }
@@ -30,7 +32,12 @@ impl Session {
                 }
                 Ok(status)
             }
-            Err(unwind) => Err(unwind),
+            Err(unwind) => {
+                if matches!(unwind, Unwind::Break(_) | Unwind::Continue(_) | Unwind::Return(_)) {
+                    self.note_pipeline_status(0);
+                }
+                Err(unwind)
+            }
         }
     }
 
@@ -49,8 +56,8 @@ impl Session {
         if args.is_empty() {
             return self.run_without_words(command);
         }
-        if self.is(SetOption::Xtrace) {
-            self.trace_command(command, &args);
+        if self.is(SetOption::Xtrace) && command.assignments.is_empty() {
+            self.trace_words(&args);
         }
         self.run_with_redirects(command, args)
     }
@@ -73,11 +80,37 @@ impl Session {
         Ok(self.substitution_status.take().unwrap_or(0))
     }
 
-    /// Applies the redirections, runs the command and undoes them.
+    /// Applies the redirections, runs the command and undoes them. Those of a program are expanded on its side of the
+    /// fork, so what they assign is lost with it.
     fn run_with_redirects(&mut self, command: &SimpleCommand, args: Vec<Bytes>) -> Outcome {
         if command.redirects.is_empty() {
             return self.run_with_assignments(command, args);
         }
+        let may_assign = |redirect: &Redirect| {
+            let body = redirect.here.as_ref().and_then(|here| here.body.get());
+            !super::pipeline::is_harmless(body.map_or(&redirect.target, |body| &body.word))
+        };
+        if command.redirects.iter().any(may_assign) && self.is_program_name(&args[0]) {
+            let mark = self.variables.mark();
+            let result = match self.redirect(&command.redirects) {
+                Ok(Ok(saved)) => self.run_redirected(command, args, saved),
+                // An error there ends the child only.
+                Ok(Err(status)) | Err(Unwind::Discard(status)) => Ok(status),
+                Err(Unwind::Exit(_)) => Ok(1),
+                Err(unwind) => Err(unwind),
+            };
+            self.variables.restore(mark);
+            return result;
+        }
+        self.redirect_and_run(command, args)
+    }
+
+    /// Whether neither a function nor a builtin has this name.
+    fn is_program_name(&self, name: &[u8]) -> bool {
+        !self.functions.contains_key(name) && (builtins::find(name).is_none() || self.is_disabled(name))
+    }
+
+    fn redirect_and_run(&mut self, command: &SimpleCommand, args: Vec<Bytes>) -> Outcome {
         let saved = match self.redirect(&command.redirects)? {
             Ok(saved) => saved,
             Err(status) => {
@@ -88,6 +121,10 @@ impl Session {
                 return Ok(status);
             }
         };
+        self.run_redirected(command, args, saved)
+    }
+
+    fn run_redirected(&mut self, command: &SimpleCommand, args: Vec<Bytes>, saved: Saved) -> Outcome {
         let result = self.run_with_assignments(command, args);
         if std::mem::take(&mut self.keep_redirects) {
             drop(saved);
@@ -106,6 +143,9 @@ impl Session {
             for assignment in &command.assignments {
                 self.run_assignment(assignment)?;
             }
+            if self.is(SetOption::Xtrace) {
+                self.trace_words(&args);
+            }
             return self.run_arguments(args, true);
         }
         self.variables.push_frame(FrameKind::Temporary);
@@ -117,6 +157,9 @@ impl Session {
             }
         }
         if result.is_ok() {
+            if self.is(SetOption::Xtrace) {
+                self.trace_words(&args);
+            }
             self.call_adopts_frame = self.functions.contains_key(&args[0]);
             result = self.run_arguments(args, true);
             self.call_adopts_frame = false;

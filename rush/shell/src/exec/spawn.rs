@@ -118,7 +118,10 @@ impl Session {
 
     fn process_descriptor(&self, file: &Rc<OpenFile>, launch: &Launch) -> RawFd {
         match &**file {
-            OpenFile::Os { fd, .. } => *fd,
+            OpenFile::Os(_) => {
+                file.settle();
+                file.os_descriptor().unwrap_or(-1)
+            }
             OpenFile::Memory(input) => input.borrow_mut().materialize().unwrap_or(-1),
             OpenFile::Capture(capture) => match &*capture.borrow() {
                 Capture::Pipe(fd) => *fd,
@@ -288,6 +291,7 @@ impl Session {
     /// Forks a real subshell. `Ok(0)` in the child, whose captures now lead to the parent.
     pub(crate) fn fork_child(&mut self, launch: &Launch) -> Expanded<i32> {
         self.flush_output();
+        self.settle_input();
         match sys::fork() {
             Ok(0) => {
                 launch.close_readers();
@@ -338,6 +342,7 @@ impl Session {
     /// children); the copy's process id in the original.
     pub fn fork_copy(&mut self) -> Result<i32, i32> {
         self.flush_output();
+        self.settle_input();
         let pid = sys::fork()?;
         if pid == 0 {
             self.jobs = Default::default();

@@ -237,6 +237,7 @@ impl Session {
                 Some(_) => Some(sys::pipe().map_err(|_| Unwind::Exit(1))?),
                 None => None,
             };
+            self.settle_input();
             match sys::fork() {
                 Ok(0) => {
                     let level = &mut self.levels[index];

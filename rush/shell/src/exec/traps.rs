@@ -1,6 +1,6 @@
 //! Traps: the table, signal dispositions, and running the actions at the points where bash does.
 
-use crate::{Bytes, Outcome, Session, Status, Unwind, sys};
+use crate::{Bytes, Outcome, Session, Status, Unwind, signals, sys};
 use std::rc::Rc;
 
 /// Pseudo-signals and real ones, as trap numbers.
@@ -33,7 +33,8 @@ pub struct Traps {
     debug_off: bool,
     error_off: bool,
     return_off: bool,
-    running: u32,
+    /// Actions being run, innermost last. A trap does not run inside its own action.
+    running: Vec<usize>,
 }
 
 impl Default for Traps {
@@ -44,7 +45,7 @@ impl Default for Traps {
             debug_off: false,
             error_off: false,
             return_off: false,
-            running: 0,
+            running: Vec::new(),
         }
     }
 }
@@ -96,8 +97,9 @@ impl Traps {
 
     /// Whether BASH_COMMAND may be asked for, so that its text has to be kept.
     pub(crate) fn wants_text(&self) -> bool {
-        (self.actions[DEBUG].is_some() && !self.debug_off || self.actions[ERR].is_some()) && self.running == 0
-            || self.actions[EXIT].is_some() && self.running == 0
+        let debug = self.actions[DEBUG].is_some() && !self.debug_off && !self.running.contains(&DEBUG);
+        let others = self.actions[ERR].is_some() || self.actions[EXIT].is_some();
+        debug || others && self.running.is_empty()
     }
 
     /// Subshells keep ignored signals and lose the other traps.
@@ -106,7 +108,7 @@ impl Traps {
             return;
         }
         self.inherited.get_or_insert_with(|| self.actions.clone());
-        self.running = 0;
+        self.running.clear();
         let actions = Rc::make_mut(&mut self.actions);
         for (number, action) in actions.iter_mut().enumerate() {
             let keeps = matches!(action, Some(Action::Ignore))
@@ -187,16 +189,27 @@ fn dispose(number: usize, action: Option<&Action>) {
 }
 
 impl Session {
-    /// Runs a trap's text; `$?` is what it was before, unless the action exits.
-    fn run_action(&mut self, text: &[u8]) -> Result<(), Unwind> {
+    /// Keeps the text of the command that is about to run for BASH_COMMAND, which in a trap is still the command that
+    /// the trap interrupted.
+    pub(crate) fn note_command(&mut self, text: Bytes) {
+        if self.traps.running.is_empty() {
+            self.command_text = text;
+        }
+    }
+
+    /// Runs the text of the trap `number`; `$?` is what it was before, unless the action exits.
+    fn run_action(&mut self, number: usize, text: &[u8]) -> Result<(), Unwind> {
         let status = self.status;
         let pipeline = self.pipeline_status.clone();
         let line = self.line;
-        self.traps.running += 1;
+        self.traps.running.push(number);
         self.trap_depth += 1;
+        let deeper = u32::from(number != EXIT || self.subshell_depth > 0);
+        self.trace_depth += deeper;
         let result = self.run_text(text, line);
         self.trap_depth = self.trap_depth.saturating_sub(1);
-        self.traps.running = self.traps.running.saturating_sub(1);
+        self.trace_depth = self.trace_depth.saturating_sub(deeper);
+        self.traps.running.pop();
         self.line = line;
         match result {
             Ok(_) => {
@@ -216,7 +229,7 @@ impl Session {
                 continue;
             }
             match self.traps.get(number).cloned() {
-                Some(Action::Run(text)) => self.run_action(&text)?,
+                Some(Action::Run(text)) => self.run_action(number, &text)?,
                 Some(Action::Ignore) => {}
                 None if self.traps.inherited.is_some() => sys::raise_pending(number as i32),
                 None if number as i32 == libc::SIGINT && (self.interactive || self.interrupt_discards) => {
@@ -232,21 +245,23 @@ impl Session {
     pub(crate) fn run_exit_trap(&mut self) -> Result<(), Unwind> {
         let Some(Action::Run(text)) = self.traps.get(EXIT).cloned() else { return Ok(()) };
         self.traps.set(EXIT, None);
-        self.run_action(&text)
+        self.run_action(EXIT, &text)
     }
 
     /// The DEBUG trap; true if (with `extdebug`) the command is to be skipped.
     pub(crate) fn run_debug_trap(&mut self) -> Result<bool, Unwind> {
-        if self.traps.running > 0 || self.traps.debug_off {
+        if self.traps.running.contains(&DEBUG) || self.traps.debug_off {
             return Ok(false);
         }
         let Some(Action::Run(text)) = self.traps.get(DEBUG).cloned() else { return Ok(false) };
         let status = self.status;
         let pipeline = self.pipeline_status.clone();
         let line = self.line;
-        self.traps.running += 1;
+        self.traps.running.push(DEBUG);
+        self.trace_depth += 1;
         let result = self.run_text(&text, line);
-        self.traps.running = self.traps.running.saturating_sub(1);
+        self.trace_depth -= 1;
+        self.traps.running.pop();
         self.line = line;
         let skip = matches!(result, Ok(s) if s != 0) && self.extdebug();
         self.status = status;
@@ -256,22 +271,22 @@ impl Session {
 
     /// The ERR trap.
     pub(crate) fn run_error_trap(&mut self) -> Result<(), Unwind> {
-        if self.traps.running > 0 {
+        if self.traps.running.contains(&ERR) {
             return Ok(());
         }
         match self.traps.get(ERR).cloned() {
-            Some(Action::Run(text)) => self.run_action(&text),
+            Some(Action::Run(text)) => self.run_action(ERR, &text),
             _ => Ok(()),
         }
     }
 
     /// The RETURN trap, after a function or sourced file.
     pub(crate) fn run_return_trap(&mut self) -> Result<(), Unwind> {
-        if self.traps.return_off || self.traps.running > 0 {
+        if self.traps.return_off || self.traps.running.contains(&RETURN) {
             return Ok(());
         }
         match self.traps.get(RETURN).cloned() {
-            Some(Action::Run(text)) => self.run_action(&text),
+            Some(Action::Run(text)) => self.run_action(RETURN, &text),
             _ => Ok(()),
         }
     }
@@ -298,7 +313,7 @@ pub fn trap_name(number: usize) -> Bytes {
         DEBUG => b"DEBUG".to_vec(),
         ERR => b"ERR".to_vec(),
         RETURN => b"RETURN".to_vec(),
-        _ => format!("SIG{}", sys::signal_name(number as i32)).into_bytes(),
+        _ => format!("SIG{}", signals::name(number as i32).unwrap_or_default()).into_bytes(),
     }
 }
 
@@ -317,5 +332,5 @@ pub fn trap_number(text: &[u8]) -> Option<usize> {
         let number: usize = std::str::from_utf8(text).ok()?.parse().ok()?;
         return (number < DEBUG).then_some(number);
     }
-    sys::signal_number(name).map(|n| n as usize)
+    signals::number_of(name).map(|n| n as usize)
 }

@@ -1,10 +1,10 @@
 //! `set -x`.
 
 use super::assignment::{Ready, ReadyValue};
-use crate::expand::quoting;
+use crate::quote;
 use crate::state::names;
 use crate::state::options::SetOption;
-use crate::syntax::ast::{Assignment, AssignmentValue, Expression, ForLoop, SimpleCommand, Word};
+use crate::syntax::ast::{Assignment, AssignmentValue, ForLoop, Word};
 use crate::{Bytes, Session};
 
 impl Session {
@@ -29,7 +29,7 @@ impl Session {
         out
     }
 
-    fn trace_line(&mut self, text: &[u8]) {
+    pub(crate) fn trace_line(&mut self, text: &[u8]) {
         let mut line = self.trace_prefix();
         line.extend_from_slice(text);
         line.push(b'\n');
@@ -43,17 +43,13 @@ impl Session {
         }
     }
 
-    pub(crate) fn trace_command(&mut self, _command: &SimpleCommand, args: &[Bytes]) {
-        self.trace_words(args);
-    }
-
     pub(crate) fn trace_words(&mut self, args: &[Bytes]) {
         let mut text = Bytes::new();
         for (n, arg) in args.iter().enumerate() {
             if n > 0 {
                 text.push(b' ');
             }
-            text.extend(quoting::trace_quoted(arg));
+            text.extend(quote::trace(arg));
         }
         self.trace_line(&text);
     }
@@ -62,7 +58,7 @@ impl Session {
         let mut text = self.variables.names.text(assignment.id).to_vec();
         text.extend_from_slice(if assignment.append { b"+=" } else { b"=" });
         if !value.is_empty() {
-            text.extend(quoting::trace_quoted(value));
+            text.extend(quote::trace(value));
         }
         self.trace_line(&text);
     }
@@ -76,7 +72,7 @@ impl Session {
         }
         text.extend_from_slice(if assignment.append { b"+=" } else { b"=" });
         match (&ready.value, &assignment.value) {
-            (ReadyValue::Scalar(value), _) if !value.is_empty() => text.extend(quoting::trace_quoted(value)),
+            (ReadyValue::Scalar(value), _) if !value.is_empty() => text.extend(quote::trace(value)),
             (ReadyValue::Array(_), AssignmentValue::Array(elements)) => {
                 text.push(b'(');
                 for (n, element) in elements.iter().enumerate() {
@@ -107,15 +103,20 @@ impl Session {
         self.trace_line(&text);
     }
 
-    pub(crate) fn trace_arithmetic(&mut self, expression: &Expression) {
-        let mut text = b"(( ".to_vec();
-        text.extend_from_slice(expression.word.source());
-        text.extend_from_slice(b" ))");
-        self.trace_line(&text);
+    /// A part of `for (( ))`, shown without the blanks around it.
+    pub(crate) fn trace_for_expression(&mut self, text: &[u8]) {
+        self.trace_line(&[b"(( ", text.trim_ascii(), b" ))"].concat());
+    }
+
+    pub(crate) fn trace_arithmetic(&mut self, text: &[u8]) {
+        self.trace_line(&[b"(( ", text, b" ))"].concat());
     }
 
     pub(crate) fn trace_condition(&mut self, words: &[&[u8]]) {
         let mut text = b"[[ ".to_vec();
+        if std::mem::take(&mut self.condition_negated) {
+            text.extend_from_slice(b"! ");
+        }
         for word in words {
             if word.is_empty() {
                 text.extend_from_slice(b"''")

@@ -16,6 +16,14 @@ impl Session {
         self.try_arithmetic(expression).map_err(|failure| self.arithmetic_failed(failure, b""))
     }
 
+    /// Evaluates a subscript or an integer's value; an error there gives up a `-c` string altogether.
+    pub(crate) fn or_abandon(&self, result: Expanded<i64>) -> Expanded<i64> {
+        result.map_err(|unwind| match unwind {
+            Unwind::Discard(status) if self.runs_command_string => Unwind::Exit(status),
+            unwind => unwind,
+        })
+    }
+
     /// Evaluates the text of an expression.
     pub(crate) fn evaluate(&mut self, text: &[u8]) -> Expanded<i64> {
         arith::evaluate(text, self).map_err(|failure| self.arithmetic_failed(failure, b""))
@@ -34,6 +42,23 @@ impl Session {
             };
         }
         let text = self.expression_text(expression).map_err(Failure::Variable)?;
+        arith::evaluate(&text, self)
+    }
+
+    /// Evaluates the expression of `(( ))`; the trace shows it expanded.
+    pub(crate) fn traced_arithmetic(
+        &mut self,
+        expression: &Expression,
+        trace: impl FnOnce(&mut Session, &[u8]),
+    ) -> Result<i64, Failure<Unwind>> {
+        if !self.traces() {
+            return self.try_arithmetic(expression);
+        }
+        let text = match constant_text(expression) {
+            Some(_) => expression.word.source().to_vec(),
+            None => self.expression_text(expression).map_err(Failure::Variable)?,
+        };
+        trace(self, &text);
         arith::evaluate(&text, self)
     }
 

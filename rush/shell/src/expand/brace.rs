@@ -1,7 +1,11 @@
 //! Brace expansion. Works on a word's parts, so that quoted text and expansions pass through whole, and depends on
-//! the text only: a word's result is computed once and kept.
+//! the text only: a word's result is computed once and kept. As the braces go before the names are read, what they
+//! put behind `$name` belongs to the name: `$a{b,c}` is `$ab $ac`.
 
 use crate::Bytes;
+use crate::state::names::is_name_byte;
+use crate::state::variables::Variables;
+use crate::syntax::Text;
 use crate::syntax::ast::{Part, Parts, Word, WordKind};
 use std::rc::Rc;
 
@@ -15,11 +19,12 @@ enum Unit {
     Opaque(Part),
 }
 
-/// The words that the braces of `parts` give, or `None` if there are no braces to expand.
-pub fn expand(parts: &[Part]) -> Option<Rc<[Word]>> {
+/// The words that the braces of `parts` give, or `None` if there are no braces to expand. New names are interned in
+/// `variables`.
+pub fn expand(parts: &[Part], variables: &mut Variables) -> Option<Rc<[Word]>> {
     let units = to_units(parts);
     let words = expand_units(&units);
-    words.map(|words| words.into_iter().map(|units| to_word(&units)).collect())
+    words.map(|words| words.into_iter().map(|units| to_word(&units, variables)).collect())
 }
 
 fn to_units(parts: &[Part]) -> Vec<Unit> {
@@ -38,15 +43,29 @@ fn to_units(parts: &[Part]) -> Vec<Unit> {
 }
 
 /// Rebuilds a word; a tilde-prefix at its start is recognised again.
-fn to_word(units: &[Unit]) -> Word {
+fn to_word(units: &[Unit], variables: &mut Variables) -> Word {
     let mut list: Vec<Part> = Vec::new();
-    for unit in units {
-        match (unit, list.last_mut()) {
-            (Unit::Byte(b), Some(Part::Literal(text))) => text.push(*b),
-            (Unit::Byte(b), _) => list.push(Part::Literal(vec![*b])),
-            (Unit::Opaque(part), _) => list.push(part.clone()),
+    let mut literal = Bytes::new();
+    let mut at = 0;
+    while let Some(unit) = units.get(at) {
+        at += 1;
+        match unit {
+            Unit::Byte(byte) => literal.push(*byte),
+            Unit::Opaque(part) => {
+                flush(&mut literal, &mut list);
+                let more = name_bytes(&units[at..]);
+                match part {
+                    Part::Variable(id) if !more.is_empty() => {
+                        at += more.len();
+                        let name = [variables.names.text(*id), &more].concat();
+                        list.push(Part::Variable(variables.intern(&name)));
+                    }
+                    part => list.push(part.clone()),
+                }
+            }
         }
     }
+    flush(&mut literal, &mut list);
     split_tilde(&mut list);
     if list.is_empty() {
         return Word { kind: WordKind::Parts(Parts::default()), source: None, assignment: None };
@@ -54,9 +73,25 @@ fn to_word(units: &[Unit]) -> Word {
     Word::from_parts(list)
 }
 
+/// The bytes of a name that `units` begin with.
+fn name_bytes(units: &[Unit]) -> Bytes {
+    let byte = |unit: &Unit| match unit {
+        Unit::Byte(byte) if is_name_byte(*byte) => Some(*byte),
+        _ => None,
+    };
+    units.iter().map_while(byte).collect()
+}
+
+fn flush(literal: &mut Bytes, list: &mut Vec<Part>) {
+    if !literal.is_empty() {
+        list.push(Part::Literal(Text::new(literal)));
+        literal.clear();
+    }
+}
+
 fn split_tilde(list: &mut Vec<Part>) {
     let alone = list.len() == 1;
-    let Some(Part::Literal(text)) = list.first_mut() else { return };
+    let Some(Part::Literal(text)) = list.first() else { return };
     if text.first() != Some(&b'~') {
         return;
     }
@@ -64,8 +99,7 @@ fn split_tilde(list: &mut Vec<Part>) {
     if end == text.len() && !alone {
         return;
     }
-    let rest = text.split_off(end);
-    let user = text[1..].to_vec();
+    let (user, rest) = (Text::new(&text[1..end]), Text::new(&text[end..]));
     list[0] = Part::Tilde(user);
     if !rest.is_empty() {
         list.insert(1, Part::Literal(rest));
@@ -118,8 +152,7 @@ fn alternatives(units: &[Unit], open: usize) -> Option<(usize, Vec<Vec<Unit>>)> 
                     if let Some(values) = sequence(&units[open + 1..at]) {
                         return Some((at, values));
                     }
-                    // Not an expression by itself; a later brace may close it.
-                    return unclosed(units, open, at);
+                    return None;
                 }
                 pieces.push(&units[start..at]);
                 let mut out = Vec::new();
@@ -134,11 +167,6 @@ fn alternatives(units: &[Unit], open: usize) -> Option<(usize, Vec<Vec<Unit>>)> 
             _ => {}
         }
     }
-    None
-}
-
-/// `{x}` does not expand and keeps its braces.
-fn unclosed(_units: &[Unit], _open: usize, _close: usize) -> Option<(usize, Vec<Vec<Unit>>)> {
     None
 }
 

@@ -23,16 +23,31 @@ impl Session {
         {
             return self.read_file_substitution(redirect);
         }
-        let (status, mut text) = self.capture_output(|session| {
+        let depth = self.trace_depth;
+        self.trace_depth += 1;
+        let captured = self.capture_output(|session| {
             if !session.shopt(Shopt::InheritErrexit) && !session.is(SetOption::Posix) {
                 session.options.put(SetOption::Errexit, false);
             }
             session.run_list(&body)
-        })?;
+        });
+        self.trace_depth = depth;
+        let (status, mut text) = captured?;
         self.substitution_status = Some(status);
         self.status = status;
-        strip(&mut text);
+        self.strip(&mut text);
         Ok(text)
+    }
+
+    /// Removes NUL bytes, with a warning, and trailing newlines.
+    fn strip(&mut self, text: &mut Bytes) {
+        if text.contains(&0) {
+            text.retain(|b| *b != 0);
+            self.error("warning: command substitution: ignored null byte in input");
+        }
+        while text.last() == Some(&b'\n') {
+            text.pop();
+        }
     }
 
     fn read_file_substitution(&mut self, redirect: &crate::syntax::ast::Redirect) -> Expanded<Bytes> {
@@ -42,7 +57,7 @@ impl Session {
                 let file = self.descriptors.get(0);
                 let mut text = file.map(|f| self.read_all(&f)).unwrap_or_default();
                 self.undo_redirects(saved);
-                strip(&mut text);
+                self.strip(&mut text);
                 self.substitution_status = Some(0);
                 self.status = 0;
                 Ok(text)
@@ -64,6 +79,7 @@ impl Session {
         if pid == 0 {
             sys::close(ours);
             self.descriptors.replace(number, Entry::Open(OpenFile::owned(theirs)));
+            self.trace_depth += 1;
             let body = substitution.body.clone();
             self.finish_child(|session| session.run_list(&body));
         }
@@ -81,15 +97,5 @@ impl Session {
                 self.descriptors.replace(number, Entry::Inherited);
             }
         }
-    }
-}
-
-/// Removes NUL bytes and trailing newlines.
-fn strip(text: &mut Bytes) {
-    if text.contains(&0) {
-        text.retain(|b| *b != 0);
-    }
-    while text.last() == Some(&b'\n') {
-        text.pop();
     }
 }

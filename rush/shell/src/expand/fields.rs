@@ -117,6 +117,8 @@ impl<'o> Fields<'o> {
         self.after_white = false;
         match self.purpose {
             Purpose::Pattern => pattern::escape_into(&mut self.current, text),
+            // In a bracket expression a backslash would stand for itself.
+            Purpose::Regex if in_bracket(&self.current) => self.current.extend_from_slice(text),
             Purpose::Regex => escape_regex(&mut self.current, text),
             Purpose::Replacement => {
                 for &byte in text {
@@ -236,5 +238,40 @@ fn escape_regex(out: &mut Bytes, text: &[u8]) {
             out.push(b'\\');
         }
         out.push(byte);
+    }
+}
+
+/// Whether a bracket expression is open at the end of `regex`.
+fn in_bracket(regex: &[u8]) -> bool {
+    let mut at = 0;
+    while let Some(byte) = regex.get(at) {
+        at += match byte {
+            b'\\' => 2,
+            b'[' => match bracket_length(&regex[at..]) {
+                Some(length) => length,
+                None => return true,
+            },
+            _ => 1,
+        };
+    }
+    false
+}
+
+/// The length of the bracket expression that `text` begins with, if it is closed.
+fn bracket_length(text: &[u8]) -> Option<usize> {
+    let mut at = if text.get(1) == Some(&b'^') { 2 } else { 1 };
+    // A bracket that comes first stands for itself.
+    if text.get(at) == Some(&b']') {
+        at += 1;
+    }
+    loop {
+        match (text.get(at)?, text.get(at + 1)) {
+            (b']', _) => return Some(at + 1),
+            (b'[', Some(kind @ (b':' | b'.' | b'='))) => {
+                let end = [*kind, b']'];
+                at += 2 + text[at + 2..].windows(2).position(|pair| pair == end)? + 2;
+            }
+            _ => at += 1,
+        }
     }
 }

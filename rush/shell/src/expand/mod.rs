@@ -8,7 +8,6 @@ pub mod fields;
 mod operation;
 mod parameter;
 mod pathname;
-pub mod quoting;
 mod reference;
 mod substring;
 mod tilde;
@@ -22,6 +21,7 @@ use crate::syntax::Mode;
 use crate::syntax::ast::{Expression, Part, Word, WordKind};
 use crate::{Bytes, Session, Unwind};
 use fields::{Fields, Purpose};
+use std::rc::Rc;
 
 /// What an expansion gives, or why the command is given up.
 pub type Expanded<T> = Result<T, Unwind>;
@@ -39,26 +39,29 @@ impl Session {
     pub fn expand_word(&mut self, word: &Word, out: &mut Vec<Bytes>) -> Expanded<()> {
         let parts = match &word.kind {
             WordKind::Constant(text) => {
-                out.push(text.clone());
+                out.push(text.to_vec());
                 return Ok(());
             }
             WordKind::Parts(parts) => parts,
         };
-        if let Some(cell) = &parts.braces
-            && self.is(crate::state::options::SetOption::Braceexpand)
-        {
-            let expanded = cell.get_or_init(|| brace::expand(&parts.list));
-            if let Some(words) = expanded.clone() {
-                for word in words.iter() {
-                    match &word.kind {
-                        WordKind::Constant(text) => out.push(text.clone()),
-                        WordKind::Parts(parts) => self.expand_arguments(&parts.list, out)?,
-                    }
-                }
-                return Ok(());
+        let Some(words) = self.brace_words(word) else { return self.expand_arguments(&parts.list, out) };
+        for word in words.iter() {
+            match &word.kind {
+                WordKind::Constant(text) => out.push(text.to_vec()),
+                WordKind::Parts(parts) => self.expand_arguments(&parts.list, out)?,
             }
         }
-        self.expand_arguments(&parts.list, out)
+        Ok(())
+    }
+
+    /// The words that brace expansion makes of `word`; `None` if it stays as it is.
+    pub(crate) fn brace_words(&mut self, word: &Word) -> Option<Rc<[Word]>> {
+        let WordKind::Parts(parts) = &word.kind else { return None };
+        let cell = parts.braces.as_ref()?;
+        if !self.is(crate::state::options::SetOption::Braceexpand) {
+            return None;
+        }
+        cell.get_or_init(|| brace::expand(&parts.list, &mut self.variables)).clone()
     }
 
     fn expand_arguments(&mut self, parts: &[Part], out: &mut Vec<Bytes>) -> Expanded<()> {
@@ -81,7 +84,7 @@ impl Session {
     /// Expands a word to one string: no splitting, no pathnames.
     pub fn expand_string(&mut self, word: &Word) -> Expanded<Bytes> {
         match &word.kind {
-            WordKind::Constant(text) => Ok(text.clone()),
+            WordKind::Constant(text) => Ok(text.to_vec()),
             WordKind::Parts(parts) => self.expand_as(&parts.list, false, Purpose::Single),
         }
     }
@@ -89,7 +92,7 @@ impl Session {
     /// Expands a word as if it stood in double quotes.
     pub fn expand_quoted(&mut self, word: &Word) -> Expanded<Bytes> {
         match &word.kind {
-            WordKind::Constant(text) => Ok(text.clone()),
+            WordKind::Constant(text) => Ok(text.to_vec()),
             WordKind::Parts(parts) => self.expand_as(&parts.list, true, Purpose::Single),
         }
     }
@@ -97,7 +100,7 @@ impl Session {
     /// Expands a word to a pattern: what was quoted is escaped.
     pub fn expand_pattern(&mut self, word: &Word) -> Expanded<Bytes> {
         match &word.kind {
-            WordKind::Constant(text) => Ok(text.clone()),
+            WordKind::Constant(text) => Ok(text.to_vec()),
             WordKind::Parts(parts) => self.expand_as(&parts.list, false, Purpose::Pattern),
         }
     }
@@ -105,7 +108,7 @@ impl Session {
     /// Expands the right side of `=~`.
     pub fn expand_regex(&mut self, word: &Word) -> Expanded<Bytes> {
         match &word.kind {
-            WordKind::Constant(text) => Ok(text.clone()),
+            WordKind::Constant(text) => Ok(text.to_vec()),
             WordKind::Parts(parts) => self.expand_as(&parts.list, false, Purpose::Regex),
         }
     }
@@ -138,6 +141,7 @@ impl Session {
                     let text = self.tilde_expansion(user);
                     fields.quoted(&text);
                 }
+                Part::Variable(id) => self.expand_variable(*id, quoted, fields)?,
                 Part::Parameter(parameter) => self.expand_parameter(parameter, quoted, fields)?,
                 Part::Command(substitution) => {
                     let text = self.command_substitution(substitution)?;

@@ -76,8 +76,8 @@ impl Session {
             return Ok(Replacement { pieces: vec![self.expand_string(word)?] });
         }
         let text = match &word.kind {
-            WordKind::Constant(text) if word.source.is_none() => text.clone(),
-            WordKind::Constant(text) => return Ok(Replacement { pieces: vec![text.clone()] }),
+            WordKind::Constant(text) if word.source.is_none() => text.to_vec(),
+            WordKind::Constant(text) => return Ok(Replacement { pieces: vec![text.to_vec()] }),
             WordKind::Parts(parts) => self.expand_as(&parts.list, false, Purpose::Replacement)?,
         };
         Ok(split_replacement(&text))

@@ -88,20 +88,7 @@ impl Session {
             return false;
         }
         match parameter.name {
-            ParameterName::Variable(id) => {
-                let slot = self.variables.slot(id);
-                if slot.attributes.any(Attributes::DYNAMIC.with(Attributes::NAMEREF)) {
-                    return false;
-                }
-                match &slot.value {
-                    Value::Scalar(text) if quoted => fields.quoted(text),
-                    Value::Scalar(text) => fields.expanded(text),
-                    Value::Integer(i) if quoted => fields.quoted(&crate::state::value::decimal(*i)),
-                    Value::Integer(i) => fields.expanded(&crate::state::value::decimal(*i)),
-                    _ => return false,
-                }
-                true
-            }
+            ParameterName::Variable(id) => self.expand_plain_variable(id, quoted, fields),
             ParameterName::Positional(n) => match self.positional.get(n - 1) {
                 Some(text) if quoted => {
                     fields.quoted(text);
@@ -115,6 +102,35 @@ impl Session {
             },
             ParameterName::Special(_) => false,
         }
+    }
+
+    /// `$name`.
+    pub(crate) fn expand_variable(
+        &mut self,
+        id: NameId,
+        quoted: bool,
+        fields: &mut Fields<'_>,
+    ) -> Expanded<()> {
+        if self.expand_plain_variable(id, quoted, fields) {
+            return Ok(());
+        }
+        self.expand_parameter(&Parameter::variable(id), quoted, fields)
+    }
+
+    /// Expands the variable `id` if it is an ordinary scalar with a value.
+    fn expand_plain_variable(&mut self, id: NameId, quoted: bool, fields: &mut Fields<'_>) -> bool {
+        let slot = self.variables.slot(id);
+        if slot.attributes.any(Attributes::DYNAMIC.with(Attributes::NAMEREF)) {
+            return false;
+        }
+        match &slot.value {
+            Value::Scalar(text) if quoted => fields.quoted(text),
+            Value::Scalar(text) => fields.expanded(text),
+            Value::Integer(i) if quoted => fields.quoted(&crate::state::value::decimal(*i)),
+            Value::Integer(i) => fields.expanded(&crate::state::value::decimal(*i)),
+            _ => return false,
+        }
+        true
     }
 
     fn expand_target(
@@ -153,11 +169,12 @@ impl Session {
         message.extend_from_slice(b": unbound variable");
         self.error(message);
         self.status = 1;
-        if self.interactive {
-            Unwind::Discard(1)
-        } else {
-            Unwind::Exit(if self.runs_command_string { 127 } else { 1 })
-        }
+        if self.interactive { Unwind::Discard(1) } else { Unwind::Exit(self.fatal_status()) }
+    }
+
+    /// The status of a shell that an expansion ends: a `-c` string is given up as if it had not been found.
+    fn fatal_status(&self) -> crate::Status {
+        if self.runs_command_string && self.subshell_depth == 0 { 127 } else { 1 }
     }
 
     /// The parameter as messages name it.
@@ -407,12 +424,21 @@ impl Session {
         };
         match (operator, absent) {
             (b'+', true) => {
-                if quoted {
+                // `"$@"` and `"${a[@]}"` without elements are no field at all.
+                let list = !parameter.indirect
+                    && (parameter.name == ParameterName::Special(b'@')
+                        || matches!(parameter.subscript, Some(Subscript::At)));
+                if quoted && !list {
                     fields.quoted(b"");
                 }
                 Ok(())
             }
-            (b'+', false) | (b'-', true) => self.expand_operand(word, quoted, fields),
+            (b'+', false) | (b'-', true) => {
+                if quoted {
+                    fields.quoted(b"");
+                }
+                self.expand_operand(word, quoted, fields)
+            }
             (b'=', true) => {
                 let value = self.expand_operand_string(word, quoted)?;
                 self.assign_target(parameter, target, value.clone())?;
@@ -446,7 +472,7 @@ impl Session {
         }
         self.error(message);
         self.status = 1;
-        let status = if self.runs_command_string { 127 } else { 1 };
+        let status = self.fatal_status();
         Ok(if self.interactive { Unwind::Discard(1) } else { Unwind::Exit(status) })
     }
 
@@ -472,7 +498,7 @@ impl Session {
 
     fn expand_operand_string(&mut self, word: &Word, quoted: bool) -> Expanded<Bytes> {
         match &word.kind {
-            WordKind::Constant(text) => Ok(text.clone()),
+            WordKind::Constant(text) => Ok(text.to_vec()),
             WordKind::Parts(parts) => self.expand_as(&parts.list, quoted, Purpose::Single),
         }
     }

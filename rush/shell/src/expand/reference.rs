@@ -77,9 +77,11 @@ impl Session {
             let source = subscript.word.source().to_vec();
             let word = self.parse_word(&source, crate::syntax::Mode::Arithmetic)?;
             let text = self.expand_quoted(&word)?;
-            return Ok(Index::Number(self.evaluate(&text)?));
+            let result = self.evaluate(&text);
+            return Ok(Index::Number(self.or_abandon(result)?));
         }
-        Ok(Index::Number(self.arithmetic(subscript)?))
+        let result = self.arithmetic(subscript);
+        Ok(Index::Number(self.or_abandon(result)?))
     }
 
     /// Evaluates the text of a subscript for the array `id`.
@@ -109,6 +111,10 @@ impl Session {
                 }
                 Ok(array.get(n).cloned())
             }
+            (Value::Associative(_), Index::Key(key)) if key.is_empty() => {
+                self.bad_subscript(id);
+                Ok(None)
+            }
             (Value::Associative(array), Index::Key(key)) => Ok(array.get(key).cloned()),
             (Value::Associative(array), Index::Number(n)) => {
                 Ok(array.get(&crate::state::value::decimal(*n)).cloned())
@@ -128,6 +134,9 @@ impl Session {
 
     /// Turns a refused assignment into its message and the end of the command.
     pub(crate) fn assignment_failed(&mut self, error: AssignError) -> Unwind {
+        if let AssignError::Unwind(unwind) = error {
+            return unwind;
+        }
         self.report_assign_error(&error);
         self.status = 1;
         if self.is(crate::state::options::SetOption::Posix) && !self.interactive {

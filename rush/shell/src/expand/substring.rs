@@ -35,6 +35,31 @@ pub(crate) fn character_length(text: &[u8]) -> usize {
 }
 
 impl Session {
+    /// Evaluates an offset or a length; an error names the parameter.
+    fn substring_number(&mut self, expression: &Expression, parameter: &Parameter) -> Expanded<i64> {
+        self.try_arithmetic(expression).map_err(|failure| {
+            let mut prefix = self.parameter_text(parameter);
+            prefix.extend_from_slice(b": ");
+            self.arithmetic_failed(failure, &prefix)
+        })
+    }
+
+    /// Whether `offset` is within the value or the list; otherwise the length is not even looked at.
+    fn offset_in_range(&mut self, target: &Target, values: &Values, offset: i64) -> bool {
+        let count = match (target, values) {
+            (_, Values::One(text)) if self.utf8 && !text.is_ascii() => boundaries(text).len() as i64 - 1,
+            (_, Values::One(text)) => text.len() as i64,
+            (Target::AllPositional(_), Values::List(items, _)) => items.len() as i64 + 1,
+            (Target::Whole(id, _), Values::List(items, _)) => match self.value(*id) {
+                Value::Indexed(array) => array.max_index().saturating_add(1),
+                _ => items.len() as i64,
+            },
+            _ => return true,
+        };
+        let start = if offset < 0 { offset.saturating_add(count) } else { offset };
+        (0..=count).contains(&start)
+    }
+
     pub(super) fn substring(
         &mut self,
         target: &Target,
@@ -49,9 +74,15 @@ impl Session {
             }
             return Ok(Values::Unset);
         }
-        let offset = self.arithmetic(offset)?;
+        let offset = self.substring_number(offset, parameter)?;
+        if !self.offset_in_range(target, &values, offset) {
+            return Ok(match values {
+                Values::List(_, star) => Values::List(Vec::new(), star),
+                _ => Values::One(Bytes::new()),
+            });
+        }
         let length = match length {
-            Some(length) => Some((self.arithmetic(length)?, length.word.source().to_vec())),
+            Some(length) => Some((self.substring_number(length, parameter)?, length.word.source().to_vec())),
             None => None,
         };
         match (target, values) {

@@ -1,7 +1,8 @@
 //! `${x@Q}` and the other transformations.
 
+use super::Expanded;
 use super::parameter::{Target, Values};
-use super::{Expanded, quoting};
+use crate::quote;
 use crate::state::names::NameId;
 use crate::state::value::{Attributes, Value};
 use crate::{Bytes, Session};
@@ -20,7 +21,16 @@ impl Session {
         };
         match letter {
             b'a' => return Ok(self.transform_attributes(id, target, values)),
-            b'A' => return Ok(self.transform_assignment(id, target, values)),
+            b'A' => {
+                let text = self.transform_assignment(id, target, values);
+                return Ok(match (target, text) {
+                    // bash takes the words of the declaration apart.
+                    (Target::Whole(_, false), Values::One(text)) => {
+                        Values::List(declaration_words(text), false)
+                    }
+                    (_, text) => text,
+                });
+            }
             b'K' | b'k' => return Ok(self.transform_pairs(letter, id, target, values, quoted)),
             _ => {}
         }
@@ -41,8 +51,8 @@ impl Session {
 
     fn transform_text(&mut self, letter: u8, text: Bytes) -> Expanded<Bytes> {
         Ok(match letter {
-            b'Q' => quoting::quoted(&text),
-            b'E' => crate::syntax::decode_ansi_c(&text),
+            b'Q' => quote::reusable(&text),
+            b'E' => quote::escape::dollar_single(&text),
             b'P' => self.decode_prompt(&text)?,
             b'U' => self.map_case(&text, b'^', true),
             b'u' => self.map_case(&text, b'^', false),
@@ -118,7 +128,7 @@ impl Session {
             let mut text = b"set --".to_vec();
             for item in &items {
                 text.push(b' ');
-                text.extend(quoting::quoted(item));
+                text.extend(quote::reusable(item));
             }
             return if items.is_empty() { Values::List(Vec::new(), star) } else { Values::One(text) };
         };
@@ -151,7 +161,7 @@ impl Session {
         text.extend(name);
         if let Some(value) = value {
             text.push(b'=');
-            text.extend(quoting::quoted(&value));
+            text.extend(quote::reusable(&value));
         }
         Values::One(text)
     }
@@ -166,9 +176,9 @@ impl Session {
     ) -> Values {
         let (Some(id), Target::Whole(_, star)) = (id, target) else {
             return match values {
-                Values::One(text) => Values::One(quoting::quoted(&text)),
+                Values::One(text) => Values::One(quote::reusable(&text)),
                 Values::List(items, star) => {
-                    Values::List(items.iter().map(|i| quoting::quoted(i)).collect(), star)
+                    Values::List(items.iter().map(|i| quote::reusable(i)).collect(), star)
                 }
                 Values::Unset => Values::Unset,
             };
@@ -187,10 +197,15 @@ impl Session {
             if n > 0 {
                 text.push(b' ');
             }
-            text.extend(quoting::quoted_key(key));
+            text.extend(quote::key(key));
             text.push(b' ');
-            text.extend(quoting::declaration_quoted(value));
+            text.extend(quote::declaration(value));
         }
         if pairs.is_empty() { Values::Unset } else { Values::One(text) }
     }
+}
+
+/// `declare`, its options and the assignment.
+fn declaration_words(text: Bytes) -> Vec<Bytes> {
+    text.splitn(3, |b| *b == b' ').map(<[u8]>::to_vec).collect()
 }

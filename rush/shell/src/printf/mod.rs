@@ -19,8 +19,8 @@ const WIDTH_MAX: i64 = 1 << 24;
 
 /// What formatting needs from the shell.
 pub trait Host {
-    /// Reports `message` as the builtin's error.
-    fn error(&mut self, message: &[u8]);
+    /// Reports `message` as the builtin's error, after `written`, which it may take.
+    fn error(&mut self, written: &mut Vec<u8>, message: &[u8]);
     /// Seconds since the epoch.
     fn now(&mut self) -> i64;
     /// When the shell started, in seconds since the epoch.
@@ -35,7 +35,7 @@ pub trait Host {
 /// the status.
 pub fn printf(format: &[u8], arguments: &[impl AsRef<[u8]>], out: &mut Vec<u8>, host: &mut dyn Host) -> i32 {
     let arguments: Vec<&[u8]> = arguments.iter().map(AsRef::as_ref).collect();
-    let mut run = Run { arguments: &arguments, next: 0, out, host, status: 0 };
+    let mut run = Run { arguments: &arguments, next: 0, out, host, status: 0, taken: 0 };
     loop {
         let before = run.next;
         if run.once(format).is_none() {
@@ -54,6 +54,8 @@ struct Run<'a> {
     out: &'a mut Vec<u8>,
     host: &'a mut dyn Host,
     status: i32,
+    /// Bytes of the output that the host has taken already.
+    taken: usize,
 }
 
 impl<'a> Run<'a> {
@@ -90,18 +92,24 @@ impl<'a> Run<'a> {
             Escape::Stop => {}
             Escape::Backslash => self.out.push(b'\\'),
             Escape::MissingHex => {
-                self.host.error(b"missing hex digit for \\x");
+                self.report(b"missing hex digit for \\x");
                 self.out.push(b'\\');
             }
             Escape::MissingUnicode(letter) => {
-                self.host.error(&[b"missing unicode digit for \\".as_slice(), &[letter]].concat());
+                self.report(&[b"missing unicode digit for \\".as_slice(), &[letter]].concat());
                 self.out.push(b'\\');
             }
         }
     }
 
+    fn report(&mut self, message: &[u8]) {
+        let before = self.out.len();
+        self.host.error(self.out, message);
+        self.taken += before - self.out.len();
+    }
+
     fn fail(&mut self, message: &[&[u8]]) {
-        self.host.error(&message.concat());
+        self.report(&message.concat());
         self.status = 1;
     }
 
@@ -172,7 +180,7 @@ impl<'a> Run<'a> {
                 layout.string(self.out, &quote::printf_q(cut));
             }
             b'n' => {
-                let count = self.out.len() as i64;
+                let count = (self.taken + self.out.len()) as i64;
                 if let Some(name) = self.argument() {
                     self.host.assign(name, count);
                 }
@@ -217,11 +225,11 @@ impl<'a> Run<'a> {
                 Escape::Character(code) => push_character(decoded, code),
                 Escape::Backslash => decoded.push(b'\\'),
                 Escape::MissingHex => {
-                    self.host.error(b"missing hex digit for \\x");
+                    self.report(b"missing hex digit for \\x");
                     decoded.push(b'\\');
                 }
                 Escape::MissingUnicode(letter) => {
-                    self.host.error(&[b"missing unicode digit for \\".as_slice(), &[letter]].concat());
+                    self.report(&[b"missing unicode digit for \\".as_slice(), &[letter]].concat());
                     decoded.push(b'\\');
                 }
             }
@@ -258,7 +266,7 @@ impl<'a> Run<'a> {
             Some(number::Problem::InvalidOctal) => self.fail(&[text, b": invalid octal number"]),
             Some(number::Problem::InvalidHex) => self.fail(&[text, b": invalid hex number"]),
             Some(number::Problem::Range) => {
-                self.host.error(&[b"warning: ", text, b": Numerical result out of range"].concat());
+                self.report(&[b"warning: ", text, b": Numerical result out of range"].concat());
             }
         }
     }

@@ -17,6 +17,7 @@ struct Scanned {
 }
 
 fn scan(text: &[u8]) -> Scanned {
+    let empty = text.is_empty();
     let blank = text.iter().take_while(|b| b.is_ascii_whitespace() || **b == 0x0b).count();
     let text = text.get(blank..).unwrap_or_default();
     let (negative, digits) = match text {
@@ -36,12 +37,13 @@ fn scan(text: &[u8]) -> Scanned {
         magnitude = magnitude.and_then(|m| m.checked_mul(u64::from(base))?.checked_add(u64::from(digit)));
         count += 1;
     }
-    let problem = if count == digits.len() && (count > 0 || text.is_empty()) {
+    let problem = if count == digits.len() && (count > 0 || empty) {
         None
     } else {
         Some(match base {
-            8 => Problem::InvalidOctal,
+            8 if digits.get(1).is_some_and(u8::is_ascii_digit) => Problem::InvalidOctal,
             16 => Problem::InvalidHex,
+            _ if matches!(digits, [b'0', b'x', ..]) => Problem::InvalidHex,
             _ => Problem::Invalid,
         })
     };

@@ -8,7 +8,7 @@ struct Recorder {
 }
 
 impl Host for Recorder {
-    fn error(&mut self, message: &[u8]) {
+    fn error(&mut self, _written: &mut Vec<u8>, message: &[u8]) {
         self.messages += &format!("[{}]", String::from_utf8_lossy(message));
     }
     fn now(&mut self) -> i64 {

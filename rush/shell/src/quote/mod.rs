@@ -9,8 +9,11 @@ mod tests;
 
 use crate::pattern::character_at;
 
-/// `'text'`, with `'\''` for single quotes.
+/// `'text'`, with `'\''` for single quotes; a single quote alone is `\'`.
 pub fn single_quote(text: &[u8]) -> Vec<u8> {
+    if text == b"'" {
+        return b"\\'".to_vec();
+    }
     let mut out = Vec::with_capacity(text.len() + 2);
     out.push(b'\'');
     for &byte in text {
@@ -138,6 +141,15 @@ pub fn printf_q(text: &[u8]) -> Vec<u8> {
 /// The value in `declare -p`: always quoted, double quotes preferred.
 pub fn declaration(text: &[u8]) -> Vec<u8> {
     if needs_ansi_c(text) { ansi_c_quote(text) } else { double_quote(text) }
+}
+
+/// A key of an associative array in `declare -p` and `${x@K}`: quoted where needed, double quotes preferred.
+pub fn key(text: &[u8]) -> Vec<u8> {
+    if needs_ansi_c(text) || text.is_empty() || has_metacharacters(text) || matches!(text, b"@" | b"*") {
+        declaration(text)
+    } else {
+        text.to_vec()
+    }
 }
 
 /// The value in the listing of `set`.

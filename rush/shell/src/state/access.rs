@@ -7,7 +7,7 @@ use super::options::{SetOption, Shopt};
 use super::session::{AssignError, Session};
 use super::value::{Attributes, Value, decimal};
 use crate::expand::Index;
-use crate::expand::quoting;
+use crate::quote;
 use crate::{Bytes, Unwind, arith, sys};
 use std::borrow::Cow;
 use std::rc::Rc;
@@ -137,7 +137,7 @@ impl Session {
             return self.assign_dynamic(id, index, value);
         }
         let value = self.transform_assigned(id, index.as_ref(), value, append)?;
-        let append = append && !attributes.has(Attributes::INTEGER);
+        let append = append && !attributes.any(Attributes::INTEGER.with(Attributes::CAPITALIZE));
         self.store(id, index, value, append)?;
         if self.options.is(SetOption::Allexport) {
             let slot = self.variables.slot_mut(id);
@@ -178,7 +178,8 @@ impl Session {
             return Ok(value);
         }
         if attributes.has(Attributes::INTEGER) {
-            let mut number = self.evaluate(&value).map_err(AssignError::Unwind)?;
+            let result = self.evaluate(&value);
+            let mut number = self.or_abandon(result).map_err(AssignError::Unwind)?;
             if append {
                 let old = match index {
                     Some(index) => self.element(id, index).map_err(AssignError::Unwind)?,
@@ -189,6 +190,12 @@ impl Session {
             }
             return Ok(decimal(number));
         }
+        let whole = match (append && attributes.has(Attributes::CAPITALIZE), index) {
+            (false, _) => None,
+            (true, Some(index)) => self.element(id, index).map_err(AssignError::Unwind)?,
+            (true, None) => self.variables.slot(id).value.scalar().map(|v| v.into_owned()),
+        };
+        let value = whole.map_or_else(|| value.clone(), |old| [&old[..], &value].concat());
         Ok(if attributes.has(Attributes::UPPERCASE) {
             self.map_case(&value, b'^', true)
         } else if attributes.has(Attributes::LOWERCASE) {
@@ -496,7 +503,7 @@ pub(crate) fn declared_value(value: &Value) -> Bytes {
                     text.push(b' ');
                 }
                 text.extend_from_slice(format!("[{index}]=").as_bytes());
-                text.extend(quoting::declaration_quoted(value));
+                text.extend(quote::declaration(value));
             }
             text.push(b')');
         }
@@ -504,14 +511,14 @@ pub(crate) fn declared_value(value: &Value) -> Bytes {
             text.push(b'(');
             for (key, value) in array.iter() {
                 text.push(b'[');
-                text.extend(quoting::quoted_key(key));
+                text.extend(quote::key(key));
                 text.extend_from_slice(b"]=");
-                text.extend(quoting::declaration_quoted(value));
+                text.extend(quote::declaration(value));
                 text.push(b' ');
             }
             text.push(b')');
         }
-        value => text.extend(quoting::declaration_quoted(&value.scalar().unwrap_or_default())),
+        value => text.extend(quote::declaration(&value.scalar().unwrap_or_default())),
     }
     text
 }

@@ -12,16 +12,76 @@ use std::rc::Rc;
 #[derive(Debug)]
 pub enum OpenFile {
     /// A descriptor of the process; closed on drop if owned.
-    Os {
-        /// The process's descriptor.
-        fd: RawFd,
-        /// Whether dropping closes it.
-        owned: bool,
-    },
+    Os(OsFile),
     /// Output collected in memory; becomes a pipe in a forked child.
     Capture(RefCell<Capture>),
     /// Input from memory.
     Memory(RefCell<MemoryInput>),
+}
+
+/// A descriptor of the process, and what was read ahead of it. Invariant: whoever else can see the descriptor's
+/// offset (a child, another reader) finds it as if nothing had been read ahead, because `settle` comes first.
+#[derive(Debug)]
+pub struct OsFile {
+    fd: RawFd,
+    /// Whether dropping closes it.
+    owned: bool,
+    ahead: RefCell<ReadAhead>,
+}
+
+/// Bytes read but not used, which can be put back.
+#[derive(Debug, Default)]
+struct ReadAhead {
+    bytes: Bytes,
+    position: usize,
+    /// Whether the descriptor can seek, once known.
+    seekable: Option<bool>,
+}
+
+impl ReadAhead {
+    fn rest(&self) -> &[u8] {
+        self.bytes.get(self.position..).unwrap_or_default()
+    }
+}
+
+impl OsFile {
+    fn seekable(&self) -> bool {
+        *self.ahead.borrow_mut().seekable.get_or_insert_with(|| sys::is_seekable(self.fd))
+    }
+
+    /// Puts back what was read ahead.
+    fn settle(&self) {
+        let mut ahead = self.ahead.borrow_mut();
+        let count = ahead.rest().len();
+        if count > 0 {
+            sys::seek_back(self.fd, count);
+        }
+        ahead.bytes.clear();
+        ahead.position = 0;
+    }
+
+    fn read(&self, buffer: &mut [u8]) -> Result<usize, i32> {
+        let mut ahead = self.ahead.borrow_mut();
+        if ahead.rest().is_empty() {
+            return sys::read(self.fd, buffer);
+        }
+        let count = ahead.rest().len().min(buffer.len());
+        buffer[..count].copy_from_slice(&ahead.rest()[..count]);
+        ahead.position += count;
+        Ok(count)
+    }
+
+    fn unread(&self, count: usize) {
+        let mut ahead = self.ahead.borrow_mut();
+        match ahead.position.checked_sub(count) {
+            Some(position) if !ahead.bytes.is_empty() => ahead.position = position,
+            _ => {
+                drop(ahead);
+                self.settle();
+                sys::seek_back(self.fd, count);
+            }
+        }
+    }
 }
 
 /// Where captured output goes.
@@ -69,7 +129,12 @@ impl MemoryInput {
 impl Drop for OpenFile {
     fn drop(&mut self) {
         match self {
-            OpenFile::Os { fd, owned: true } => sys::close(*fd),
+            OpenFile::Os(file) => {
+                file.settle();
+                if file.owned {
+                    sys::close(file.fd);
+                }
+            }
             OpenFile::Capture(capture) => {
                 if let Capture::Pipe(fd) = capture.get_mut() {
                     sys::close(*fd);
@@ -80,7 +145,6 @@ impl Drop for OpenFile {
                     sys::close(fd);
                 }
             }
-            OpenFile::Os { .. } => {}
         }
     }
 }
@@ -88,13 +152,41 @@ impl Drop for OpenFile {
 impl OpenFile {
     /// A shared file owning `fd`.
     pub fn owned(fd: RawFd) -> Rc<OpenFile> {
-        Rc::new(OpenFile::Os { fd, owned: true })
+        Rc::new(OpenFile::Os(OsFile { fd, owned: true, ahead: RefCell::default() }))
     }
 
-    /// The process's descriptor, if there is one.
+    /// A shared file for `fd`, which belongs to someone else.
+    pub fn borrowed(fd: RawFd) -> Rc<OpenFile> {
+        Rc::new(OpenFile::Os(OsFile { fd, owned: false, ahead: RefCell::default() }))
+    }
+
+    /// Puts back what was read ahead, so that others find the offset where the shell's own reading stands.
+    pub fn settle(&self) {
+        if let OpenFile::Os(file) = self {
+            file.settle();
+        }
+    }
+
+    /// Reads a block ahead if nothing is left of the last one; what is not used stays here until `settle`. Only for
+    /// a file that the shell opened itself: then nobody else moves its offset unseen.
+    pub fn read_ahead(&self) -> Result<(), i32> {
+        let OpenFile::Os(file) = self else { return Ok(()) };
+        if !file.owned || !file.seekable() || !file.ahead.borrow().rest().is_empty() {
+            return Ok(());
+        }
+        let mut ahead = file.ahead.borrow_mut();
+        ahead.position = 0;
+        ahead.bytes.resize(crate::limits::READ_AHEAD_BYTES, 0);
+        let result = sys::read(file.fd, &mut ahead.bytes);
+        ahead.bytes.truncate(*result.as_ref().unwrap_or(&0));
+        result.map(|_| ())
+    }
+
+    /// The process's descriptor, if there is one, for asking about it; whoever reads it or hands it on calls `settle`
+    /// first.
     pub fn os_descriptor(&self) -> Option<RawFd> {
         match self {
-            OpenFile::Os { fd, .. } => Some(*fd),
+            OpenFile::Os(file) => Some(file.fd),
             OpenFile::Capture(capture) => match &*capture.borrow() {
                 Capture::Pipe(fd) => Some(*fd),
                 Capture::Buffer(_) => None,
@@ -106,7 +198,10 @@ impl OpenFile {
     /// Writes all of `bytes`.
     pub fn write_all(&self, bytes: &[u8]) -> Result<(), i32> {
         match self {
-            OpenFile::Os { fd, .. } => sys::write_all(*fd, bytes),
+            OpenFile::Os(file) => {
+                file.settle();
+                sys::write_all(file.fd, bytes)
+            }
             OpenFile::Capture(capture) => match &mut *capture.borrow_mut() {
                 Capture::Buffer(buffer) => {
                     buffer.extend_from_slice(bytes);
@@ -121,7 +216,7 @@ impl OpenFile {
     /// Reads into `buffer`; 0 is the end of the file.
     pub fn read(&self, buffer: &mut [u8]) -> Result<usize, i32> {
         match self {
-            OpenFile::Os { fd, .. } => sys::read(*fd, buffer),
+            OpenFile::Os(file) => file.read(buffer),
             OpenFile::Capture(_) => Err(libc::EBADF),
             OpenFile::Memory(input) => {
                 let mut input = input.borrow_mut();
@@ -141,7 +236,7 @@ impl OpenFile {
     /// files and memory can be put back with `unread`.
     pub fn can_unread(&self) -> bool {
         match self {
-            OpenFile::Os { fd, .. } => sys::is_seekable(*fd),
+            OpenFile::Os(file) => file.seekable(),
             OpenFile::Memory(_) => true,
             OpenFile::Capture(_) => false,
         }
@@ -150,7 +245,7 @@ impl OpenFile {
     /// Puts the last `count` bytes read back, where `can_unread` says so.
     pub fn unread(&self, count: usize) {
         match self {
-            OpenFile::Os { fd, .. } => sys::seek_back(*fd, count),
+            OpenFile::Os(file) => file.unread(count),
             OpenFile::Memory(input) => {
                 let mut input = input.borrow_mut();
                 if let Some(fd) = input.file {
@@ -190,7 +285,7 @@ impl Descriptors {
             Entry::Closed => None,
             Entry::Inherited => {
                 let fd = RawFd::try_from(number).ok()?;
-                sys::is_inheritable(fd).then(|| Rc::new(OpenFile::Os { fd, owned: false }))
+                sys::is_inheritable(fd).then(|| OpenFile::borrowed(fd))
             }
         }
     }

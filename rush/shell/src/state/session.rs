@@ -1,7 +1,7 @@
 //! A session: everything a running shell knows. Single-threaded; several sessions can exist in a process, but only
 //! one may run commands at a time, because the working directory and signal dispositions belong to the process.
 
-use super::descriptors::Descriptors;
+use super::descriptors::{Descriptors, OpenFile};
 use super::names;
 use super::options::{Options, SetOption, Shopt};
 use super::variables::Variables;
@@ -132,6 +132,8 @@ pub struct Session {
     pub(crate) levels: Vec<Level>,
     pub(crate) substitution_status: Option<Status>,
     pub(crate) scratch: Bytes,
+    /// The one file of which more was read than used, if any.
+    pub(crate) read_ahead: std::rc::Weak<OpenFile>,
     pub(crate) random: u32,
     pub(crate) seconds_base: i64,
     pub(crate) separators_cache: Option<(u64, Rc<Separators>)>,
@@ -154,6 +156,8 @@ pub struct Session {
     pub(crate) foreign_environment: Vec<CString>,
     pub(crate) local_options: Option<Options>,
     pub(crate) condition_failed: bool,
+    /// Whether a `!` precedes the term of `[[ ]]` being evaluated, for its trace.
+    pub(crate) condition_negated: bool,
     pub(crate) process_substitutions: Vec<usize>,
     pub(crate) trace_depth: u32,
     pub(crate) command_number: u32,
@@ -200,6 +204,7 @@ impl Session {
             levels: Vec::new(),
             substitution_status: None,
             scratch: Bytes::new(),
+            read_ahead: std::rc::Weak::new(),
             random: 0,
             seconds_base: sys::now_seconds(),
             separators_cache: None,
@@ -221,6 +226,7 @@ impl Session {
             foreign_environment: Vec::new(),
             local_options: None,
             condition_failed: false,
+            condition_negated: false,
             process_substitutions: Vec::new(),
             trace_depth: 0,
             command_number: 1,
@@ -229,6 +235,22 @@ impl Session {
         };
         session.define_dynamic();
         session
+    }
+
+    /// Puts back what was read ahead, before another process gets the same open file.
+    pub(crate) fn settle_input(&mut self) {
+        if let Some(file) = std::mem::take(&mut self.read_ahead).upgrade() {
+            file.settle();
+        }
+    }
+
+    /// Lets `file` be read ahead, and no other any more.
+    pub(crate) fn read_ahead_of(&mut self, file: &Rc<OpenFile>) -> Result<(), i32> {
+        if self.read_ahead.as_ptr() != Rc::as_ptr(file) {
+            self.settle_input();
+            self.read_ahead = Rc::downgrade(file);
+        }
+        file.read_ahead()
     }
 
     /// Whether a `set -o` option is on.

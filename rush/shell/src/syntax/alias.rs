@@ -2,7 +2,7 @@
 //! its own text is being read; an alias that ends in a blank makes the next word a candidate too.
 
 use super::parser::Parser;
-use super::{Parsed, word};
+use super::{Parsed, class};
 use crate::{Bytes, limits};
 
 /// Aliases whose text is being read.
@@ -59,9 +59,10 @@ impl Parser<'_> {
         self.alias.active.iter_mut().for_each(|(_, at)| shift(at));
         self.alias.open_ends.iter_mut().for_each(shift);
         self.input.splice(start, end, text);
+        self.forget_keyword();
         // The text is kept apart from what follows it; a word must not run together with the next.
         self.alias.active.push((name, new_end.max(start + 1)));
-        if text.last().is_some_and(|b| word::is_blank(*b)) {
+        if text.last().is_some_and(|b| class::is_blank(*b)) {
             self.alias.open_ends.push(new_end);
         }
     }
@@ -83,7 +84,7 @@ fn only_blanks(text: &[u8]) -> bool {
         let continuation = byte == b'\\' && bytes.clone().next() == Some(b'\n');
         if continuation {
             bytes.next();
-        } else if !word::is_blank(byte) {
+        } else if !class::is_blank(byte) {
             return false;
         }
     }

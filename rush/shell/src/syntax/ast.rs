@@ -2,6 +2,7 @@
 //! at first use and kept. Trees are immutable once built (but for those caches) and shared by `Rc` where a function,
 //! a trap or a subshell keeps them. No behaviour here.
 
+use super::Text;
 use crate::Bytes;
 use crate::arith;
 use crate::state::names::NameId;
@@ -138,9 +139,16 @@ pub enum Compound {
         arms: Vec<CaseArm>,
     },
     /// `(( expression ))`
-    Arithmetic(Expression),
+    Arithmetic(Box<Expression>),
     /// `[[ condition ]]`
-    Conditional(Condition),
+    Conditional(Box<Condition>),
+}
+
+impl Compound {
+    /// Whether its status counts for `set -e` by itself, rather than that of a command inside it.
+    pub fn is_checked(&self) -> bool {
+        matches!(self, Compound::Subshell(_) | Compound::Arithmetic(_) | Compound::Conditional(_))
+    }
 }
 
 /// The head and body of `for` and `select`.
@@ -318,7 +326,7 @@ pub struct Assignment {
     /// Its name.
     pub name: Rc<[u8]>,
     /// The subscript, if any.
-    pub subscript: Option<Expression>,
+    pub subscript: Option<Box<Expression>>,
     /// Whether it is `+=`.
     pub append: bool,
     /// The value.
@@ -434,7 +442,7 @@ pub struct Word {
     /// The constant or the parts.
     pub kind: WordKind,
     /// The text as written, where it differs from the constant.
-    pub source: Option<Box<[u8]>>,
+    pub source: Option<Text>,
     /// The assignment this word forms, as an argument of a declaration builtin.
     pub assignment: Option<Box<Assignment>>,
 }
@@ -446,7 +454,7 @@ pub type BraceCell = OnceCell<Option<Rc<[Word]>>>;
 #[derive(Debug, Clone)]
 pub enum WordKind {
     /// Expands to exactly this field in every context: no expansion, no pattern characters, no braces.
-    Constant(Bytes),
+    Constant(Text),
     /// Expands part by part.
     Parts(Parts),
 }
@@ -462,13 +470,13 @@ pub struct Parts {
 
 impl Default for Word {
     fn default() -> Self {
-        Word::constant(Bytes::new())
+        Word::constant(Text::EMPTY)
     }
 }
 
 impl Word {
     /// A constant word.
-    pub fn constant(text: Bytes) -> Word {
+    pub fn constant(text: Text) -> Word {
         Word { kind: WordKind::Constant(text), source: None, assignment: None }
     }
 
@@ -476,6 +484,16 @@ impl Word {
     pub fn from_parts(list: Vec<Part>) -> Word {
         let kind = WordKind::Parts(Parts { list, ..Parts::default() });
         Word { kind, source: None, assignment: None }
+    }
+
+    /// This word with `head` before it.
+    pub fn after(&self, head: Part) -> Word {
+        let mut list = vec![head];
+        match &self.kind {
+            WordKind::Constant(text) => list.push(Part::Quoted(text.clone())),
+            WordKind::Parts(parts) => list.extend(parts.list.iter().cloned()),
+        }
+        Word::from_parts(list)
     }
 
     /// The constant, if it is one.
@@ -512,14 +530,16 @@ impl Word {
 #[derive(Debug, Clone)]
 pub enum Part {
     /// Unquoted text; pattern characters in it are active.
-    Literal(Bytes),
+    Literal(Text),
     /// Quoted text.
-    Quoted(Bytes),
+    Quoted(Text),
     /// `" ... "`: literals inside are quoted text.
     DoubleQuoted(Vec<Part>),
     /// `~`, `~user`, `~+`, `~-`: the text after the tilde.
-    Tilde(Bytes),
-    /// `$x`, `${...}`
+    Tilde(Text),
+    /// `$name`
+    Variable(NameId),
+    /// `$1`, `$?`, `${...}`
     Parameter(Box<Parameter>),
     /// `$( )` or backquotes.
     Command(Rc<CommandSubstitution>),
@@ -576,6 +596,18 @@ pub struct Parameter {
     pub indirect: bool,
     /// The operation.
     pub operation: Operation,
+}
+
+impl Parameter {
+    /// `$name`.
+    pub fn variable(id: NameId) -> Parameter {
+        Parameter {
+            name: ParameterName::Variable(id),
+            subscript: None,
+            indirect: false,
+            operation: Operation::Value,
+        }
+    }
 }
 
 /// The parameter's name.

@@ -1,12 +1,12 @@
 //! Compound commands, function definitions and coprocesses.
 
-use super::Parsed;
 use super::ast::{
     ArithmeticFor, CaseArm, CaseEnd, Command, Compound, CompoundCommand, Coprocess, Expression, ForLoop,
     FunctionDefinition, List, Redirect, Word,
 };
 use super::parser::Parser;
 use super::word::{Mode, parts_word};
+use super::{Parsed, Text};
 use crate::Bytes;
 use std::rc::Rc;
 
@@ -72,7 +72,10 @@ impl Parser<'_> {
             self.skip_blanks();
             match self.redirect()? {
                 Some(redirect) => redirects.push(redirect),
-                None => return Ok(redirects),
+                None => {
+                    redirects.shrink_to_fit();
+                    return Ok(redirects);
+                }
             }
         }
     }
@@ -83,7 +86,7 @@ impl Parser<'_> {
         if self.input.after_current() == Some(b'(') {
             self.take_two();
             if let Some(expression) = self.try_arithmetic()? {
-                return Ok(Compound::Arithmetic(expression));
+                return Ok(Compound::Arithmetic(Box::new(expression)));
             }
             self.input.seek(start);
         }
@@ -123,10 +126,12 @@ impl Parser<'_> {
                     self.input.advance(4);
                     let otherwise = Some(self.compound_list()?);
                     self.expect_keyword(b"fi")?;
+                    branches.shrink_to_fit();
                     return Ok(Compound::If { branches, otherwise });
                 }
                 _ => {
                     self.expect_keyword(b"fi")?;
+                    branches.shrink_to_fit();
                     return Ok(Compound::If { branches, otherwise: None });
                 }
             }
@@ -214,6 +219,7 @@ impl Parser<'_> {
             Some(b'\n') => {}
             _ => return Err(self.unexpected()),
         }
+        words.shrink_to_fit();
         Ok(words)
     }
 
@@ -254,6 +260,7 @@ impl Parser<'_> {
             self.skip_newlines()?;
             if self.peek_keyword() == b"esac" {
                 self.input.advance(4);
+                arms.shrink_to_fit();
                 return Ok(Compound::Case { word, arms });
             }
             arms.push(self.case_arm()?);
@@ -278,6 +285,7 @@ impl Parser<'_> {
             }
         }
         self.input.advance(1);
+        patterns.shrink_to_fit();
         let body = self.list()?;
         let end = self.case_end()?;
         Ok(CaseArm { patterns, body, end })
@@ -346,7 +354,7 @@ impl Parser<'_> {
         if let Some(compound) = self.compound_command()? {
             let command = Rc::new(Command::Compound(Box::new(compound)));
             return Ok(Command::Coprocess(Box::new(Coprocess {
-                name: Word::constant(b"COPROC".to_vec()),
+                name: Word::constant(Text::new(b"COPROC")),
                 command,
                 line,
             })));
@@ -362,7 +370,7 @@ impl Parser<'_> {
         self.input.seek(start);
         let command = Rc::new(self.simple_command()?);
         Ok(Command::Coprocess(Box::new(Coprocess {
-            name: Word::constant(b"COPROC".to_vec()),
+            name: Word::constant(Text::new(b"COPROC")),
             command,
             line,
         })))

@@ -21,7 +21,7 @@ impl Parser<'_> {
             return Err(self.condition_error());
         }
         self.input.advance(2);
-        Ok(Compound::Conditional(condition))
+        Ok(Compound::Conditional(Box::new(condition)))
     }
 
     fn condition_error(&mut self) -> super::SyntaxError {

@@ -3,11 +3,13 @@
 use super::ast::{
     CommandSubstitution, Expression, Operation, Parameter, ParameterName, Part, ReplaceMode, Subscript, Word,
 };
+use super::class::{self, NOT_NAME};
 use super::parser::Parser;
 use super::word::{Builder, Mode, make_word, parts_word};
-use super::{Input, Parsed, ansi_c};
+use super::{Input, Parsed, Text};
 use crate::Bytes;
-use crate::state::names::{is_name_byte, is_name_start};
+use crate::quote::escape;
+use crate::state::names::{NameId, is_name_byte, is_name_start};
 use std::rc::Rc;
 
 impl Parser<'_> {
@@ -31,10 +33,10 @@ impl Parser<'_> {
             }
             Some(b'(') => self.dollar_parenthesis(builder)?,
             Some(b'[') => self.dollar_bracket(builder)?,
-            Some(b'\'') if quoting => {
+            Some(b'\'') if quoting || self.quotes_in_operand(mode) => {
                 self.input.advance(1);
                 let text = self.ansi_c_quoted()?;
-                builder.part(Part::Quoted(text));
+                builder.part(Part::Quoted(Text::from(text)));
             }
             Some(b'"') if quoting => {
                 self.input.advance(1);
@@ -43,9 +45,8 @@ impl Parser<'_> {
             }
             Some(byte) if is_name_start(byte) => {
                 self.input.advance(1);
-                let name = self.take_name();
-                let id = self.context.variables.intern(&name);
-                builder.part(simple_parameter(ParameterName::Variable(id)));
+                let id = self.take_variable();
+                builder.part(Part::Variable(id));
             }
             Some(byte @ b'1'..=b'9') => {
                 self.take_two();
@@ -63,6 +64,27 @@ impl Parser<'_> {
         Ok(())
     }
 
+    /// `$'...'` quotes in the word of `"${x-word}"` too, but not where the quotes are a here-document's.
+    fn quotes_in_operand(&self, mode: Mode) -> bool {
+        mode == (Mode::Operand { quoted: true }) && !self.in_here_document
+    }
+
+    /// Consumes a name at the position; its id.
+    pub(super) fn take_variable(&mut self) -> NameId {
+        let rest = self.input.rest();
+        match class::find(rest, NOT_NAME) {
+            Some(end) if rest[end] != b'\\' => {
+                let id = self.context.variables.intern(&rest[..end]);
+                self.input.advance(end);
+                id
+            }
+            _ => {
+                let name = self.take_name();
+                self.context.variables.intern(&name)
+            }
+        }
+    }
+
     /// Consumes a name at the position.
     pub(super) fn take_name(&mut self) -> Bytes {
         let mut name = Bytes::new();
@@ -77,12 +99,12 @@ impl Parser<'_> {
     }
 
     fn ansi_c_quoted(&mut self) -> Parsed<Bytes> {
-        let line = self.input.line();
+        let start = self.input.position();
         self.input.advance(1);
         let mut raw = Bytes::new();
         loop {
             match self.input.raw_current() {
-                None => return Err(self.unmatched(line, '\'')),
+                None => return Err(self.unmatched_at(start, '\'')),
                 Some(b'\'') => break,
                 Some(b'\\') => {
                     raw.push(b'\\');
@@ -99,7 +121,7 @@ impl Parser<'_> {
             }
         }
         self.input.advance(1);
-        Ok(ansi_c::decode_ansi_c(&raw))
+        Ok(escape::dollar_single(&raw))
     }
 
     fn dollar_parenthesis(&mut self, builder: &mut Builder) -> Parsed<()> {
@@ -133,19 +155,19 @@ impl Parser<'_> {
     }
 
     fn dollar_bracket(&mut self, builder: &mut Builder) -> Parsed<()> {
-        let line = self.input.line();
+        let start = self.input.position();
         self.take_two();
-        let expression = self.subscript_expression(line)?;
+        let expression = self.subscript_expression(start)?;
         builder.part(Part::Arithmetic(Box::new(expression)));
         Ok(())
     }
 
-    /// The text up to the balancing `]`, which is consumed.
-    pub(super) fn subscript_expression(&mut self, line: u32) -> Parsed<Expression> {
+    /// The text up to the balancing `]`, which is consumed; what it belongs to begins at `opened`.
+    pub(super) fn subscript_expression(&mut self, opened: usize) -> Parsed<Expression> {
         let start = self.input.position();
         let (parts, _) = self.parts(Mode::Subscript)?;
         if self.input.current() != Some(b']') {
-            return Err(self.unmatched(line, ']'));
+            return Err(self.unmatched_at(opened, ']'));
         }
         let word = parts_word(parts, self.input.slice(start, self.input.position()));
         self.input.advance(1);
@@ -217,21 +239,20 @@ impl Parser<'_> {
 
     /// After `${`.
     fn braced(&mut self, quoted: bool) -> Parsed<Part> {
-        let line = self.input.line();
         let start = self.input.position();
-        let parameter = match self.braced_head(line)? {
-            Some(head) => self.braced_operation(head, quoted, start, line)?,
-            None => self.bad_parameter(start, line)?,
+        let parameter = match self.braced_head(start)? {
+            Some(head) => self.braced_operation(head, quoted, start)?,
+            None => self.bad_parameter(start)?,
         };
         if self.input.current() != Some(b'}') {
-            return Err(self.unmatched(line, '}'));
+            return Err(self.unmatched_at(start, '}'));
         }
         self.input.advance(1);
         Ok(Part::Parameter(Box::new(parameter)))
     }
 
     /// The prefix (`#`, `!`), name and subscript; `None` if there is no parameter.
-    fn braced_head(&mut self, line: u32) -> Parsed<Option<Parameter>> {
+    fn braced_head(&mut self, start: usize) -> Parsed<Option<Parameter>> {
         let first = self.input.current();
         let second = self.input.after_current();
         let mut parameter = Parameter {
@@ -249,14 +270,14 @@ impl Parser<'_> {
                 if !is_name_byte(b)
                     && self.input.raw_at(2).is_none_or(|c| matches!(b, b'?' | b'#' | b'!') && c != b'}')
                 {
-                    return self.named_head(parameter, line);
+                    return self.named_head(parameter, start);
                 }
                 self.input.advance(1);
                 parameter.indirect = true;
             }
             _ => {}
         }
-        self.named_head(parameter, line)
+        self.named_head(parameter, start)
     }
 
     /// Whether `#` in `${#` asks for the length of the parameter that starts with `next`.
@@ -267,7 +288,7 @@ impl Parser<'_> {
         matches!(next, b'@' | b'*' | b'#' | b'?' | b'-' | b'$' | b'!') && self.input.raw_at(2) == Some(b'}')
     }
 
-    fn named_head(&mut self, mut parameter: Parameter, line: u32) -> Parsed<Option<Parameter>> {
+    fn named_head(&mut self, mut parameter: Parameter, start: usize) -> Parsed<Option<Parameter>> {
         let Some(byte) = self.input.current() else { return Ok(None) };
         if is_name_start(byte) {
             let name = self.take_name();
@@ -281,7 +302,9 @@ impl Parser<'_> {
             parameter.name = ParameterName::Variable(self.context.variables.intern(&name));
             if self.input.current() == Some(b'[') {
                 self.input.advance(1);
-                parameter.subscript = Some(self.parameter_subscript(line)?);
+                // What has no closing bracket is reported when it is expanded.
+                let Ok(subscript) = self.parameter_subscript(start) else { return Ok(None) };
+                parameter.subscript = Some(subscript);
             }
             return Ok(Some(parameter));
         }
@@ -308,7 +331,7 @@ impl Parser<'_> {
         matches!(self.input.current(), Some(b'*' | b'@')) && self.input.raw_at(1) == Some(b'}')
     }
 
-    fn parameter_subscript(&mut self, line: u32) -> Parsed<Subscript> {
+    fn parameter_subscript(&mut self, start: usize) -> Parsed<Subscript> {
         match (self.input.current(), self.input.raw_at(1)) {
             (Some(b'@'), Some(b']')) => {
                 self.input.advance(2);
@@ -318,7 +341,7 @@ impl Parser<'_> {
                 self.input.advance(2);
                 Ok(Subscript::Star)
             }
-            _ => Ok(Subscript::Index(Box::new(self.subscript_expression(line)?))),
+            _ => Ok(Subscript::Index(Box::new(self.subscript_expression(start)?))),
         }
     }
 
@@ -327,15 +350,14 @@ impl Parser<'_> {
         mut parameter: Parameter,
         quoted: bool,
         start: usize,
-        line: u32,
     ) -> Parsed<Parameter> {
-        let Some(byte) = self.input.current() else { return Err(self.unmatched(line, '}')) };
+        let Some(byte) = self.input.current() else { return Err(self.unmatched_at(start, '}')) };
         if byte == b'}' {
             self.note_keys(&mut parameter);
             return Ok(parameter);
         }
         if !matches!(parameter.operation, Operation::Value) {
-            return self.bad_parameter(start, line);
+            return self.bad_parameter(start);
         }
         let next = self.input.after_current();
         parameter.operation = match byte {
@@ -345,7 +367,7 @@ impl Parser<'_> {
             }
             b':' => match self.substring_operation()? {
                 Some(operation) => operation,
-                None => return self.bad_parameter(start, line),
+                None => return self.bad_parameter(start),
             },
             b'-' | b'=' | b'?' | b'+' => {
                 self.input.advance(1);
@@ -360,7 +382,7 @@ impl Parser<'_> {
                 self.take_two();
                 Operation::Transform(next.unwrap_or(b'Q'))
             }
-            _ => return self.bad_parameter(start, line),
+            _ => return self.bad_parameter(start),
         };
         Ok(parameter)
     }
@@ -415,7 +437,7 @@ impl Parser<'_> {
         if self.input.position() == start && self.input.current() == Some(b'/') && mode == ReplaceMode::All {
             self.input.advance(1);
             let rest = self.operand(Mode::Pattern { slash: true })?;
-            let mut list = vec![Part::Quoted(b"/".to_vec())];
+            let mut list = vec![Part::Quoted(Text::new(b"/"))];
             match rest.kind {
                 super::ast::WordKind::Constant(text) => list.push(Part::Quoted(text)),
                 super::ast::WordKind::Parts(parts) => list.extend(parts.list),
@@ -466,11 +488,11 @@ impl Parser<'_> {
     }
 
     /// Skips to the closing brace; the expansion is reported when it is run.
-    fn bad_parameter(&mut self, start: usize, line: u32) -> Parsed<Parameter> {
+    fn bad_parameter(&mut self, start: usize) -> Parsed<Parameter> {
         self.input.seek(start);
         self.parts(Mode::Operand { quoted: false })?;
         if self.input.current() != Some(b'}') {
-            return Err(self.unmatched(line, '}'));
+            return Err(self.unmatched_at(start, '}'));
         }
         let text = self.input.slice(start, self.input.position()).to_vec();
         Ok(Parameter {

@@ -37,6 +37,7 @@ impl Input {
     }
 
     /// The position in the buffer.
+    #[inline]
     pub fn position(&self) -> usize {
         self.position
     }
@@ -47,12 +48,21 @@ impl Input {
     }
 
     /// Moves on by `count` bytes.
+    #[inline]
     pub fn advance(&mut self, count: usize) {
         self.position = (self.position + count).min(self.buffer.len());
     }
 
     /// The byte at the position, reading on if the buffer is used up. Line continuations are skipped.
+    #[inline]
     pub fn current(&mut self) -> Option<u8> {
+        match self.buffer.get(self.position) {
+            Some(byte) if *byte != b'\\' => Some(*byte),
+            _ => self.current_slowly(),
+        }
+    }
+
+    fn current_slowly(&mut self) -> Option<u8> {
         loop {
             let byte = self.raw_current()?;
             if byte == b'\\' && self.raw_at(1) == Some(b'\n') {
@@ -64,12 +74,21 @@ impl Input {
     }
 
     /// The byte at the position; continuations are not special.
+    #[inline]
     pub fn raw_current(&mut self) -> Option<u8> {
         self.raw_at(0)
     }
 
     /// The byte `offset` after the position.
+    #[inline]
     pub fn raw_at(&mut self, offset: usize) -> Option<u8> {
+        match self.buffer.get(self.position + offset) {
+            Some(byte) => Some(*byte),
+            None => self.raw_at_slowly(offset),
+        }
+    }
+
+    fn raw_at_slowly(&mut self, offset: usize) -> Option<u8> {
         while self.position + offset >= self.buffer.len() {
             if !self.fill() {
                 return None;
@@ -84,6 +103,11 @@ impl Input {
         if self.current()? == b'\n' {
             return None;
         }
+        if let Some(byte) = self.buffer.get(self.position + 1)
+            && *byte != b'\\'
+        {
+            return Some(*byte);
+        }
         let saved = self.position;
         self.position += 1;
         let next = self.current();
@@ -92,6 +116,7 @@ impl Input {
     }
 
     /// What is buffered from the position on; never reads.
+    #[inline]
     pub fn rest(&self) -> &[u8] {
         self.buffer.get(self.position..).unwrap_or_default()
     }
@@ -103,21 +128,12 @@ impl Input {
 
     /// Takes one line without its newline, for here-documents; `None` at the end. The flag says whether a newline
     /// ended it.
-    pub fn take_line(&mut self) -> Option<(Bytes, bool)> {
+    pub fn take_line(&mut self) -> Option<(&[u8], bool)> {
         self.raw_current()?;
-        loop {
-            let rest = self.rest();
-            if let Some(at) = rest.iter().position(|b| *b == b'\n') {
-                let line = rest[..at].to_vec();
-                self.position += at + 1;
-                return Some((line, true));
-            }
-            if !self.fill() {
-                let line = self.rest().to_vec();
-                self.position = self.buffer.len();
-                return Some((line, false));
-            }
-        }
+        let start = self.position;
+        let ended = self.take_until(b'\n').is_some();
+        let line = self.slice(start, self.position - usize::from(ended));
+        Some((line, ended))
     }
 
     fn fill(&mut self) -> bool {
@@ -159,9 +175,37 @@ impl Input {
         }
     }
 
+    /// Consumes the text up to the next `byte`, and `byte`; `None` (and everything is consumed) if there is none.
+    pub fn take_until(&mut self, byte: u8) -> Option<&[u8]> {
+        let start = self.position;
+        let mut searched = start;
+        loop {
+            if let Some(at) = find(byte, self.buffer.get(searched..).unwrap_or_default()) {
+                self.position = searched + at + 1;
+                return self.buffer.get(start..searched + at);
+            }
+            searched = self.buffer.len();
+            if !self.fill() {
+                self.position = self.buffer.len();
+                return None;
+            }
+        }
+    }
+
+    /// The line number at `position`.
+    pub fn line_at(&mut self, position: usize) -> u32 {
+        let here = std::mem::replace(&mut self.position, position);
+        let line = self.line();
+        self.position = here;
+        line
+    }
+
     /// The line number at the position.
     pub fn line(&mut self) -> u32 {
         let position = self.position.min(self.buffer.len());
+        if position == self.counted_to {
+            return self.counted_line;
+        }
         if position >= self.counted_to {
             self.counted_line += count_newlines(&self.buffer[self.counted_to..position]);
         } else {
@@ -196,7 +240,21 @@ impl Input {
     }
 }
 
+/// What is looked for in shell text is mostly this near. Beyond it vector instructions pay off, though the first use
+/// of them asks the processor what it can do, which costs a short script more than it takes.
+const NEAR_BYTES: usize = 64;
+
+/// Where `byte` is in `text`.
+fn find(byte: u8, text: &[u8]) -> Option<usize> {
+    let (near, far) = text.split_at(text.len().min(NEAR_BYTES));
+    let found = near.iter().position(|b| *b == byte);
+    found.or_else(|| if far.is_empty() { None } else { Some(near.len() + memchr::memchr(byte, far)?) })
+}
+
 fn count_newlines(bytes: &[u8]) -> u32 {
+    if bytes.len() > NEAR_BYTES {
+        return memchr::memchr_iter(b'\n', bytes).count() as u32;
+    }
     bytes.iter().filter(|b| **b == b'\n').count() as u32
 }
 

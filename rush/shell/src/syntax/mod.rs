@@ -2,8 +2,8 @@
 //! panics; it gives a tree or a `SyntaxError` with the line and the message bash would print.
 
 mod alias;
-mod ansi_c;
 pub mod ast;
+mod class;
 mod compound;
 mod condition;
 mod dollar;
@@ -13,11 +13,12 @@ mod parser;
 pub mod printer;
 mod redirect;
 mod simple;
+mod text;
 mod word;
 
-pub use ansi_c::decode_ansi_c;
 pub use input::{Input, LineSource};
 pub use parser::{Context, Next, Parser};
+pub use text::Text;
 pub use word::Mode;
 
 use crate::Bytes;

@@ -1,8 +1,10 @@
 //! The parser's frame: context, lists, and-or lists, pipelines, and the wording of syntax errors. It is a recursive
 //! descent without a separate token stream, because what a byte means depends on where the grammar is.
 
-use super::ast::{AndOr, Connector, Item, List, Pipeline, TimeStyle};
+use super::ast::{AndOr, Connector, Item, List, Pipeline, TimeStyle, Word};
+use super::class::{self, ENDS_PLAIN};
 use super::here_document::Pending;
+use super::word::Builder;
 use super::{Input, Parsed, SyntaxError, alias::AliasState};
 use crate::perf::Perf;
 use crate::state::variables::Variables;
@@ -43,11 +45,15 @@ pub struct Parser<'a> {
     pub(super) in_assignment: bool,
     /// Whether `extglob` is on, also inside `[[ ]]`, where extended patterns always are.
     pub(super) extglob_option: bool,
+    /// Emptied lists to build the next words and commands in.
+    pub(super) spare_words: Vec<Vec<Word>>,
+    pub(super) spare_builders: Vec<Builder>,
+    /// Whether the innermost quotes are a here-document's (or a prompt's), in which `$'` does not quote.
+    pub(super) in_here_document: bool,
+    /// The reserved word at a position, kept because several rules ask for it.
+    keyword: (usize, &'static [u8]),
     depth: usize,
 }
-
-/// Words that end a list when they stand in command position.
-const CLOSING: &[&[u8]] = &[b"then", b"else", b"elif", b"fi", b"do", b"done", b"esac", b"}"];
 
 impl<'a> Parser<'a> {
     /// A parser of `input`.
@@ -62,6 +68,10 @@ impl<'a> Parser<'a> {
             perf: None,
             in_assignment: false,
             extglob_option,
+            spare_words: Vec::new(),
+            spare_builders: Vec::new(),
+            in_here_document: false,
+            keyword: (usize::MAX, b""),
             depth: 0,
         }
     }
@@ -69,6 +79,7 @@ impl<'a> Parser<'a> {
     /// Parses one complete command: the and-or lists up to the end of a line.
     pub fn next_command(&mut self) -> Parsed<Next> {
         self.input.compact();
+        self.forget_keyword();
         self.input.set_continuation(false);
         loop {
             self.skip_blanks();
@@ -133,6 +144,7 @@ impl<'a> Parser<'a> {
             }
         }
         self.depth -= 1;
+        list.items.shrink_to_fit();
         Ok(list)
     }
 
@@ -150,7 +162,7 @@ impl<'a> Parser<'a> {
             }
             Some(b'a'..=b'z' | b'}') => {
                 let keyword = self.peek_keyword();
-                CLOSING.contains(&keyword)
+                matches!(keyword, b"then" | b"else" | b"elif" | b"fi" | b"do" | b"done" | b"esac" | b"}")
             }
             Some(_) => false,
         }
@@ -177,7 +189,10 @@ impl<'a> Parser<'a> {
             let connector = match (self.input.current(), self.input.after_current()) {
                 (Some(b'&'), Some(b'&')) => Connector::And,
                 (Some(b'|'), Some(b'|')) => Connector::Or,
-                _ => return Ok(AndOr { first, rest }),
+                _ => {
+                    rest.shrink_to_fit();
+                    return Ok(AndOr { first, rest });
+                }
             };
             self.take_two();
             self.skip_newlines()?;
@@ -209,6 +224,7 @@ impl<'a> Parser<'a> {
             }
         }
         self.depth -= 1;
+        pipeline.stages.shrink_to_fit();
         Ok(pipeline)
     }
 
@@ -273,8 +289,8 @@ impl<'a> Parser<'a> {
             match self.input.current() {
                 Some(b' ' | b'\t') => self.input.advance(1),
                 Some(b'#') => {
-                    while !matches!(self.input.raw_current(), None | Some(b'\n')) {
-                        self.input.advance(1);
+                    if self.input.take_until(b'\n').is_some() {
+                        self.input.seek(self.input.position() - 1);
                     }
                 }
                 _ => return,
@@ -301,35 +317,17 @@ impl<'a> Parser<'a> {
 
     /// The reserved word at the position, or an empty text. Nothing is consumed.
     pub(super) fn peek_keyword(&mut self) -> &'static [u8] {
-        const KEYWORDS: &[&[u8]] = &[
-            b"if",
-            b"then",
-            b"else",
-            b"elif",
-            b"fi",
-            b"case",
-            b"esac",
-            b"for",
-            b"select",
-            b"while",
-            b"until",
-            b"do",
-            b"done",
-            b"in",
-            b"function",
-            b"time",
-            b"{",
-            b"}",
-            b"!",
-            b"[[",
-            b"]]",
-            b"coproc",
-        ];
-        let word = self.peek_plain_word();
-        if word.is_empty() || word.len() > 8 {
-            return b"";
+        let Some(b'a'..=b'z' | b'{' | b'}' | b'!' | b'[' | b']') = self.input.current() else { return b"" };
+        let position = self.input.position();
+        if self.keyword.0 != position {
+            self.keyword = (position, reserved_word(self.input.rest()));
         }
-        KEYWORDS.iter().find(|k| **k == word).copied().unwrap_or(b"")
+        self.keyword.1
+    }
+
+    /// Forgets what is known of the text at the position, because the text changed.
+    pub(super) fn forget_keyword(&mut self) {
+        self.keyword = (usize::MAX, b"");
     }
 
     /// The bytes of the word at the position, if it has no quotes or expansions.
@@ -338,7 +336,7 @@ impl<'a> Parser<'a> {
             return b"";
         }
         let rest = self.input.rest();
-        let end = rest.iter().position(|b| super::word::ends_plain(*b)).unwrap_or(rest.len());
+        let end = class::find(rest, ENDS_PLAIN).unwrap_or(rest.len());
         match rest.get(end) {
             Some(b'\'' | b'"' | b'\\' | b'$' | b'`') => b"",
             _ => &rest[..end],
@@ -359,6 +357,12 @@ impl<'a> Parser<'a> {
     pub(super) fn error(&mut self, message: impl AsRef<[u8]>) -> SyntaxError {
         let line = self.input.line();
         SyntaxError { line, message: message.as_ref().to_vec(), shown: None, incomplete: false }
+    }
+
+    /// "unexpected EOF while looking for matching", for what opened at `position`.
+    pub(super) fn unmatched_at(&mut self, position: usize, wanted: char) -> SyntaxError {
+        let line = self.input.line_at(position);
+        self.unmatched(line, wanted)
     }
 
     /// "unexpected EOF while looking for matching".
@@ -405,5 +409,41 @@ impl<'a> Parser<'a> {
             Ok(Some(_)) => self.input.slice(start, self.input.position()).to_vec(),
             _ => self.input.slice(start, start + 1).to_vec(),
         }
+    }
+}
+
+/// The reserved word that `text` begins with, or an empty text.
+fn reserved_word(text: &[u8]) -> &'static [u8] {
+    const LENGTH_MAX: usize = 8;
+    let head = &text[..text.len().min(LENGTH_MAX + 1)];
+    let end = match class::find(head, ENDS_PLAIN) {
+        Some(end) if matches!(head[end], b'\'' | b'"' | b'\\' | b'$' | b'`') => return b"",
+        Some(end) => end,
+        None => head.len(),
+    };
+    match &head[..end] {
+        b"if" => b"if",
+        b"then" => b"then",
+        b"else" => b"else",
+        b"elif" => b"elif",
+        b"fi" => b"fi",
+        b"case" => b"case",
+        b"esac" => b"esac",
+        b"for" => b"for",
+        b"select" => b"select",
+        b"while" => b"while",
+        b"until" => b"until",
+        b"do" => b"do",
+        b"done" => b"done",
+        b"in" => b"in",
+        b"function" => b"function",
+        b"time" => b"time",
+        b"{" => b"{",
+        b"}" => b"}",
+        b"!" => b"!",
+        b"[[" => b"[[",
+        b"]]" => b"]]",
+        b"coproc" => b"coproc",
+        _ => b"",
     }
 }

@@ -1,9 +1,9 @@
 //! Redirections.
 
-use super::Parsed;
 use super::ast::{Command, HereDocument, Redirect, RedirectNumber, RedirectOperator, Word};
 use super::here_document::Pending;
 use super::parser::Parser;
+use super::{Parsed, Text};
 use crate::Bytes;
 use crate::state::names::is_name_byte;
 use std::rc::Rc;
@@ -60,24 +60,23 @@ impl Parser<'_> {
 
     fn redirect_operator(&mut self) -> Option<RedirectOperator> {
         use RedirectOperator::*;
-        const TABLE: &[(&[u8], RedirectOperator)] = &[
-            (b"<<-", HereDocumentStripped),
-            (b"<<<", HereString),
-            (b"&>>", AppendOutputAndError),
-            (b"<<", HereDocument),
-            (b">>", Append),
-            (b"<&", DuplicateInput),
-            (b">&", DuplicateOutput),
-            (b"<>", ReadWrite),
-            (b">|", Clobber),
-            (b"&>", OutputAndError),
-            (b"<", Input),
-            (b">", Output),
-        ];
-        let rest = self.input.rest();
-        let (text, operator) = TABLE.iter().find(|(text, _)| rest.starts_with(text))?;
-        self.input.advance(text.len());
-        Some(*operator)
+        let (operator, length) = match self.input.rest() {
+            [b'<', b'<', b'-', ..] => (HereDocumentStripped, 3),
+            [b'<', b'<', b'<', ..] => (HereString, 3),
+            [b'&', b'>', b'>', ..] => (AppendOutputAndError, 3),
+            [b'<', b'<', ..] => (HereDocument, 2),
+            [b'>', b'>', ..] => (Append, 2),
+            [b'<', b'&', ..] => (DuplicateInput, 2),
+            [b'>', b'&', ..] => (DuplicateOutput, 2),
+            [b'<', b'>', ..] => (ReadWrite, 2),
+            [b'>', b'|', ..] => (Clobber, 2),
+            [b'&', b'>', ..] => (OutputAndError, 2),
+            [b'<', ..] => (Input, 1),
+            [b'>', ..] => (Output, 1),
+            _ => return None,
+        };
+        self.input.advance(length);
+        Some(operator)
     }
 
     fn here_document(&mut self, number: RedirectNumber, operator: RedirectOperator) -> Parsed<Redirect> {
@@ -87,9 +86,10 @@ impl Parser<'_> {
         let source = self.input.slice(start, self.input.position()).to_vec();
         let here = Rc::new(HereDocument { delimiter, quoted, body: Default::default() });
         let strip = operator == RedirectOperator::HereDocumentStripped;
-        self.pending.push(Pending { here: here.clone(), strip });
-        let mut word = Word::constant(source.clone());
-        word.source = Some(source.into());
+        let line = self.input.line();
+        self.pending.push(Pending { here: here.clone(), strip, line });
+        let mut word = Word::constant(Text::new(&source));
+        word.source = Some(Text::from(source));
         Ok(Redirect { number, operator, target: word, here: Some(here) })
     }
 
@@ -142,7 +142,7 @@ pub(super) fn add_error_to_output(command: &mut Command) {
     let redirect = Redirect {
         number: RedirectNumber::Number(2),
         operator: RedirectOperator::DuplicateOutput,
-        target: Word::constant(b"1".to_vec()),
+        target: Word::constant(Text::new(b"1")),
         here: None,
     };
     match command {

@@ -1,58 +1,80 @@
 //! Simple commands, assignments and array literals.
 
-use super::Parsed;
 use super::ast::{ArrayElement, Assignment, AssignmentValue, Command, SimpleCommand, Word};
+use super::class::is_meta;
 use super::parser::Parser;
 use super::word::Mode;
-use crate::Bytes;
+use super::{Parsed, Text};
 use crate::state::names::is_name_start;
-use std::rc::Rc;
 
 /// Builtins whose arguments may be assignments, arrays included.
-const DECLARATION_BUILTINS: &[&[u8]] = &[b"declare", b"typeset", b"local", b"export", b"readonly"];
+const DECLARATION_BUILTINS: &[&[u8]] = &[b"declare", b"typeset", b"local", b"export", b"readonly", b"let"];
+
+/// Adds to a list that mostly has one element, without room for more.
+fn push_exact<T>(list: &mut Vec<T>, element: T) {
+    if list.is_empty() {
+        list.reserve_exact(1);
+    }
+    list.push(element);
+}
 
 impl Parser<'_> {
     /// A simple command, or the definition of a function written `name()`.
     pub(super) fn simple_command(&mut self) -> Parsed<Command> {
+        let mut words = self.spare_words.pop().unwrap_or_default();
         let mut command = SimpleCommand { line: self.input.line(), ..SimpleCommand::default() };
         let mut declaration = false;
         let mut prefix = true;
         loop {
             self.skip_blanks();
-            if let Some(redirect) = self.redirect()? {
-                command.redirects.push(redirect);
-                continue;
+            match self.input.current() {
+                Some(b'<' | b'>' | b'&' | b'{' | b'0'..=b'9') => {
+                    if let Some(redirect) = self.redirect()? {
+                        push_exact(&mut command.redirects, redirect);
+                        continue;
+                    }
+                }
+                Some(byte) if is_meta(byte) => break,
+                _ => {}
             }
-            if command.words.is_empty() {
-                if let Some((assignment, _)) = self.assignment()? {
-                    command.assignments.push(assignment);
+            if words.is_empty() {
+                if let Some(assignment) = self.assignment()? {
+                    push_exact(&mut command.assignments, assignment);
                     continue;
                 }
-                self.expand_alias_here(true)?;
-                if let Some((assignment, _)) = self.assignment()? {
-                    command.assignments.push(assignment);
-                    continue;
+                if self.context.aliases.is_some() {
+                    self.expand_alias_here(true)?;
+                    if let Some(assignment) = self.assignment()? {
+                        push_exact(&mut command.assignments, assignment);
+                        continue;
+                    }
                 }
-            } else {
+            } else if self.context.aliases.is_some() {
                 self.expand_alias_here(false)?;
                 self.skip_blanks();
             }
             if declaration && let Some(word) = self.assignment_word()? {
-                command.words.push(word);
+                words.push(word);
                 continue;
             }
             let Some(word) = self.word()? else { break };
             if prefix {
                 let text = word.as_constant().unwrap_or(b"");
-                declaration = DECLARATION_BUILTINS.contains(&text) || text == b"let";
-                prefix = matches!(text, b"command" | b"builtin")
-                    || text.starts_with(b"-") && !command.words.is_empty();
+                declaration = DECLARATION_BUILTINS.contains(&text);
+                prefix =
+                    matches!(text, b"command" | b"builtin") || text.starts_with(b"-") && !words.is_empty();
             }
-            command.words.push(word);
-            if command.words.len() == 1 && self.at_function_parentheses(&command) {
+            words.push(word);
+            if words.len() == 1 && self.at_function_parentheses(&command) {
+                command.words = words;
                 return self.function_after_name(command);
             }
         }
+        command.words.reserve_exact(words.len());
+        command.words.extend(words.drain(..));
+        command.redirects.shrink_to_fit();
+        command.assignments.shrink_to_fit();
+        self.spare_words.push(words);
         if command.words.is_empty() && command.assignments.is_empty() && command.redirects.is_empty() {
             return Err(self.unexpected());
         }
@@ -94,18 +116,17 @@ impl Parser<'_> {
         self.function_body(name, command.line)
     }
 
-    /// `name=value` and its kin at the position, with its source text; nothing is consumed if there is none.
-    pub(super) fn assignment(&mut self) -> Parsed<Option<(Assignment, Bytes)>> {
+    /// `name=value` and its kin at the position; nothing is consumed if there is none.
+    pub(super) fn assignment(&mut self) -> Parsed<Option<Assignment>> {
         if !self.input.current().is_some_and(is_name_start) || !self.looks_like_assignment() {
             return Ok(None);
         }
         let start = self.input.position();
-        let line = self.input.line();
-        let name = self.take_name();
+        let id = self.take_variable();
         let subscript = if self.input.current() == Some(b'[') {
             self.input.advance(1);
-            match self.subscript_expression(line) {
-                Ok(expression) => Some(expression),
+            match self.subscript_expression(start) {
+                Ok(expression) => Some(Box::new(expression)),
                 Err(_) => {
                     self.input.seek(start);
                     return Ok(None);
@@ -123,9 +144,8 @@ impl Parser<'_> {
         } else {
             AssignmentValue::Scalar(self.word_in(Mode::AssignmentValue)?.unwrap_or_default())
         };
-        let id = self.context.variables.intern(&name);
-        let source = self.input.slice(start, self.input.position()).to_vec();
-        Ok(Some((Assignment { id, name: Rc::from(name), subscript, append, value }, source)))
+        let name = self.context.variables.names.shared_text(id);
+        Ok(Some(Assignment { id, name, subscript, append, value }))
     }
 
     /// A quick look whether a name is followed by `=`, `+=` or `[`.
@@ -155,8 +175,10 @@ impl Parser<'_> {
     /// An argument of a declaration builtin that is an assignment.
     fn assignment_word(&mut self) -> Parsed<Option<Word>> {
         let start = self.input.position();
-        let Some((assignment, source)) = self.assignment()? else { return Ok(None) };
-        let blank = |s: &super::ast::Expression| s.word.source().iter().any(|b| super::word::is_blank(*b));
+        let Some(assignment) = self.assignment()? else { return Ok(None) };
+        let source = Text::new(self.input.slice(start, self.input.position()));
+        let blank =
+            |s: &Box<super::ast::Expression>| s.word.source().iter().any(|b| super::class::is_blank(*b));
         if assignment.subscript.as_ref().is_some_and(blank) {
             self.input.seek(start);
             return Ok(None);
@@ -172,21 +194,21 @@ impl Parser<'_> {
                 word.map_or(super::ast::WordKind::Constant(source.clone()), |w| w.kind)
             }
         };
-        let source = Some(source.into());
-        Ok(Some(Word { kind, source, assignment: Some(Box::new(assignment)) }))
+        Ok(Some(Word { kind, source: Some(source), assignment: Some(Box::new(assignment)) }))
     }
 
     /// `( elements )` at the position.
     fn array_literal(&mut self) -> Parsed<Vec<ArrayElement>> {
-        let line = self.input.line();
+        let start = self.input.position();
         self.input.advance(1);
         let mut elements = Vec::new();
         loop {
             self.skip_newlines()?;
             match self.input.current() {
-                None => return Err(self.unmatched(line, ')')),
+                None => return Err(self.unmatched_at(start, ')')),
                 Some(b')') => {
                     self.input.advance(1);
+                    elements.shrink_to_fit();
                     return Ok(elements);
                 }
                 Some(b'[') => {
@@ -204,9 +226,8 @@ impl Parser<'_> {
 
     fn subscripted_element(&mut self) -> Parsed<Option<ArrayElement>> {
         let start = self.input.position();
-        let line = self.input.line();
         self.input.advance(1);
-        if let Ok(subscript) = self.subscript_expression(line)
+        if let Ok(subscript) = self.subscript_expression(start)
             && let Some(append) = self.assignment_operator()
         {
             let value = self.word_in(Mode::AssignmentValue)?.unwrap_or_default();

@@ -1,32 +1,13 @@
 //! Words: literals, quoting, and where a word ends in each context. `$` forms are in `dollar`.
 
-use super::Parsed;
 use super::ast::{Part, Parts, ProcessSubstitution, Word, WordKind};
+use super::class::{self, NOT_NAME, QUOTED_STOP, SPECIAL, WORD_STOP, is_blank, is_meta};
 use super::parser::Parser;
+use super::{Parsed, Text};
 use crate::Bytes;
 use crate::perf::Phase;
 use crate::state::names::is_name_byte;
 use std::rc::Rc;
-
-/// Whether `byte` is a blank.
-pub(super) fn is_blank(byte: u8) -> bool {
-    byte == b' ' || byte == b'\t'
-}
-
-/// Whether `byte` ends an unquoted word.
-pub(super) fn is_meta(byte: u8) -> bool {
-    matches!(byte, b' ' | b'\t' | b'\n' | b';' | b'&' | b'|' | b'(' | b')' | b'<' | b'>')
-}
-
-/// Whether `byte` ends a run of characters that stand for themselves.
-pub(super) fn ends_plain(byte: u8) -> bool {
-    is_meta(byte) || matches!(byte, b'\'' | b'"' | b'\\' | b'$' | b'`')
-}
-
-/// Whether `byte` needs the general path of word parsing.
-fn is_special(byte: u8) -> bool {
-    ends_plain(byte) || matches!(byte, b'*' | b'?' | b'[' | b'{' | b'~' | b'+' | b'@' | b'!' | b'=')
-}
 
 /// What is being parsed, which decides where it ends and how quotes behave.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -115,7 +96,8 @@ impl Builder {
 
     pub(super) fn flush(&mut self) {
         if !self.literal.is_empty() {
-            self.parts.push(Part::Literal(std::mem::take(&mut self.literal)));
+            self.parts.push(Part::Literal(Text::new(&self.literal)));
+            self.literal.clear();
         }
     }
 
@@ -127,8 +109,8 @@ impl Builder {
     fn quoted(&mut self, text: &[u8]) {
         self.flush();
         match self.parts.last_mut() {
-            Some(Part::Quoted(last)) => last.extend_from_slice(text),
-            _ => self.parts.push(Part::Quoted(text.to_vec())),
+            Some(Part::Quoted(last)) => *last = Text::from([&**last, text].concat()),
+            _ => self.parts.push(Part::Quoted(Text::new(text))),
         }
     }
 
@@ -136,9 +118,12 @@ impl Builder {
         self.parts.is_empty() && self.literal.is_empty()
     }
 
-    fn finish(mut self) -> (Vec<Part>, bool) {
+    /// The parts, and whether an unquoted brace was seen. The builder can be used again.
+    fn finish(&mut self) -> (Vec<Part>, bool) {
         self.flush();
-        (self.parts, self.braces)
+        let mut parts = Vec::with_capacity(self.parts.len());
+        parts.extend(self.parts.drain(..));
+        (parts, std::mem::take(&mut self.braces))
     }
 }
 
@@ -158,8 +143,10 @@ impl Parser<'_> {
     }
 
     fn scan_word(&mut self, mode: Mode) -> Parsed<Option<Word>> {
-        if self.input.current().is_none() {
-            return Ok(None);
+        match self.input.current() {
+            None => return Ok(None),
+            Some(byte) if mode.is_word() && is_meta(byte) && !matches!(byte, b'<' | b'>') => return Ok(None),
+            Some(_) => {}
         }
         if let Some(word) = self.plain_word() {
             return Ok(Some(word));
@@ -176,11 +163,11 @@ impl Parser<'_> {
     /// A word without any special character, which is most words.
     fn plain_word(&mut self) -> Option<Word> {
         let rest = self.input.rest();
-        let end = rest.iter().position(|b| is_special(*b))?;
+        let end = class::find(rest, SPECIAL)?;
         if end == 0 || !is_meta(rest[end]) || matches!(rest[end], b'(' | b'<' | b'>') {
             return None;
         }
-        let word = Word::constant(rest[..end].to_vec());
+        let word = Word::constant(Text::new(&rest[..end]));
         self.input.advance(end);
         Some(word)
     }
@@ -188,16 +175,18 @@ impl Parser<'_> {
     /// The parts up to the end of `mode`, and whether an unquoted `{` was seen. The terminator is not consumed.
     pub(super) fn parts(&mut self, mode: Mode) -> Parsed<(Vec<Part>, bool)> {
         self.enter()?;
-        let mut builder = Builder { parts: Vec::with_capacity(1), ..Builder::default() };
-        let mut scan = Scan { mode, depth: 0, ternary: 0, start_line: self.input.line() };
+        let mut builder = self.spare_builders.pop().unwrap_or_default();
+        let mut scan = Scan { mode, depth: 0, ternary: 0 };
         let mut tilde = mode.starts_with_tilde();
-        let outer = self.in_assignment;
+        let outer = (self.in_assignment, self.in_here_document);
         match mode {
             Mode::AssignmentValue => self.in_assignment = true,
-            Mode::Word => self.in_assignment = false,
+            Mode::Word => (self.in_assignment, self.in_here_document) = (false, false),
+            Mode::DoubleQuoted => self.in_here_document = false,
+            Mode::HereDocument | Mode::Text => self.in_here_document = true,
             _ => {}
         }
-        while let Some(byte) = self.mode_current(mode) {
+        while let Some(byte) = self.input.current() {
             if scan.ends_at(self, byte) {
                 break;
             }
@@ -211,32 +200,26 @@ impl Parser<'_> {
             }
             tilde = self.step(byte, &mut scan, &mut builder)?;
         }
-        self.in_assignment = outer;
+        (self.in_assignment, self.in_here_document) = outer;
         self.leave();
-        Ok(builder.finish())
+        let result = builder.finish();
+        self.spare_builders.push(builder);
+        Ok(result)
     }
 
     /// OPTIMIZATION: takes a run of bytes that stand for themselves at once, as `step` would one by one.
     fn plain_run(&mut self, scan: &Scan, builder: &mut Builder) -> bool {
-        let ends: fn(u8) -> bool = match scan.mode {
-            Mode::DoubleQuoted | Mode::HereDocument | Mode::Text => {
-                |b| matches!(b, b'$' | b'`' | b'\\' | b'"')
-            }
-            Mode::Word | Mode::AssignmentValue if scan.depth == 0 => {
-                |b| is_special(b) || matches!(b, b':' | b'}')
-            }
-            _ => return false,
-        };
         let rest = self.input.rest();
-        let length = rest.iter().position(|b| ends(*b)).unwrap_or(rest.len());
+        let stop = match scan.mode {
+            Mode::HereDocument | Mode::Text => memchr::memchr3(b'$', b'`', b'\\', rest),
+            Mode::DoubleQuoted => class::find(rest, QUOTED_STOP),
+            Mode::Word | Mode::AssignmentValue if scan.depth == 0 => class::find(rest, WORD_STOP),
+            _ => class::find(rest, NOT_NAME),
+        };
+        let length = stop.unwrap_or(rest.len());
         builder.literal.extend_from_slice(&rest[..length]);
         self.input.advance(length);
         length > 0
-    }
-
-    fn mode_current(&mut self, mode: Mode) -> Option<u8> {
-        let _ = mode;
-        self.input.current()
     }
 
     /// Consumes one element; says whether a tilde may follow.
@@ -345,45 +328,43 @@ impl Parser<'_> {
             (_, Some(b)) => is_meta(b),
         };
         if ends {
-            let user = rest[..length].to_vec();
+            let user = Text::new(&rest[..length]);
             self.input.advance(1 + length);
             builder.part(Part::Tilde(user));
         }
         ends
     }
 
-    pub(super) fn single_quoted(&mut self) -> Parsed<Bytes> {
-        let line = self.input.line();
+    pub(super) fn single_quoted(&mut self) -> Parsed<Text> {
+        let start = self.input.position();
         self.input.advance(1);
-        let mut text = Bytes::new();
-        loop {
-            match self.input.raw_current() {
-                None => return Err(self.unmatched(line, '\'')),
-                Some(b'\'') => {
-                    self.input.advance(1);
-                    return Ok(text);
-                }
-                Some(byte) => {
-                    text.push(byte);
-                    self.input.advance(1);
-                }
-            }
+        match self.input.take_until(b'\'') {
+            Some(text) => Ok(Text::new(text)),
+            None => Err(self.unmatched_at(start, '\'')),
         }
     }
 
     /// `"..."` at the position.
     pub(super) fn double_quoted(&mut self) -> Parsed<Part> {
-        let line = self.input.line();
+        let start = self.input.position();
         self.input.advance(1);
-        let (parts, _) = self.parts(Mode::DoubleQuoted)?;
+        let rest = self.input.rest();
+        if let Some(end) = class::find(rest, QUOTED_STOP).filter(|end| rest[*end] == b'"') {
+            let text = Text::new(&rest[..end]);
+            self.input.advance(end + 1);
+            return Ok(Part::Quoted(text));
+        }
+        let (mut parts, _) = self.parts(Mode::DoubleQuoted)?;
         if self.input.current() != Some(b'"') {
-            return Err(self.unmatched(line, '"'));
+            return Err(self.unmatched_at(start, '"'));
         }
         self.input.advance(1);
-        Ok(match &parts[..] {
-            [] => Part::Quoted(Bytes::new()),
-            [Part::Literal(text)] => Part::Quoted(text.clone()),
-            _ => Part::DoubleQuoted(parts),
+        if !matches!(&parts[..], [] | [Part::Literal(_)]) {
+            return Ok(Part::DoubleQuoted(parts));
+        }
+        Ok(match parts.pop() {
+            Some(Part::Literal(text)) => Part::Quoted(text),
+            _ => Part::Quoted(Text::EMPTY),
         })
     }
 
@@ -416,12 +397,10 @@ struct Scan {
     mode: Mode,
     depth: u32,
     ternary: u32,
-    start_line: u32,
 }
 
 impl Scan {
     fn ends_at(&mut self, parser: &mut Parser<'_>, byte: u8) -> bool {
-        let _ = self.start_line;
         match self.mode {
             Mode::Word | Mode::AssignmentValue => {
                 if self.depth > 0 {
@@ -465,7 +444,7 @@ impl Scan {
 
 /// Whether what has been built so far is `name=...`, so that a tilde may follow `=` or `:`.
 fn builder_is_assignment(builder: &Builder) -> bool {
-    let text = match (&builder.parts.first(), &builder.literal) {
+    let text: &[u8] = match (builder.parts.first(), &builder.literal) {
         (Some(Part::Literal(text)), _) => text,
         (None, text) => text,
         _ => return false,
@@ -478,7 +457,7 @@ fn builder_is_assignment(builder: &Builder) -> bool {
 /// Builds the word of `parts` as parts, constant or not.
 pub(super) fn parts_word(parts: Vec<Part>, source: &[u8]) -> Word {
     let kind = WordKind::Parts(Parts { list: parts, braces: None });
-    Word { kind, source: Some(source.into()), assignment: None }
+    Word { kind, source: Some(Text::new(source)), assignment: None }
 }
 
 /// Builds the word of `parts`, constant where possible.
@@ -490,15 +469,21 @@ pub(super) fn make_word(parts: Vec<Part>, braces: bool, source: &[u8]) -> Word {
         });
     if !constant {
         let kind = WordKind::Parts(Parts { list: parts, braces: braces.then(Default::default) });
-        return Word { kind, source: Some(source.into()), assignment: None };
+        return Word { kind, source: Some(Text::new(source)), assignment: None };
     }
-    let mut text = Bytes::new();
-    for part in parts {
-        if let Part::Literal(t) | Part::Quoted(t) = part {
-            text.extend_from_slice(&t);
+    let text = match &parts[..] {
+        [Part::Literal(text) | Part::Quoted(text)] => text.clone(),
+        parts => {
+            let mut bytes = Bytes::new();
+            for part in parts {
+                if let Part::Literal(text) | Part::Quoted(text) = part {
+                    bytes.extend_from_slice(text);
+                }
+            }
+            Text::from(bytes)
         }
-    }
-    let source = if text == source { None } else { Some(source.into()) };
+    };
+    let source = if *text == *source { None } else { Some(Text::new(source)) };
     Word { kind: WordKind::Constant(text), source, assignment: None }
 }
 

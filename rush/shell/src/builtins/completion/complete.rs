@@ -155,7 +155,7 @@ fn line(specification: &Specification, name: &[u8]) -> Bytes {
         out.extend_from_slice(function);
     }
     out.push(b' ');
-    out.extend_from_slice(name);
+    out.extend_from_slice(if name.is_empty() { b"''" } else { name });
     out.push(b'\n');
     out
 }
