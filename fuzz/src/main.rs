@@ -12,9 +12,9 @@ use std::time::{Duration, Instant};
 use random::Random;
 
 const USAGE: &str = "\
-usage: pithos-fuzz TARGET|all [--seconds N] [--seed N] [--rounds N]
+usage: pithos-fuzz TARGET|all [--seconds N] [--seed N] [--rounds N] [--failures N]
 
-Runs rounds of a target until the time is over (default 60 s) or the rounds are done. A round is one batch of cases from one seed;
+Runs rounds of a target until the time is over (default 60 s), the rounds are done or too many failed (default 10). A round is one batch of cases from one seed;
 a failure prints the case and the seed, and `--seed N --rounds 1` repeats it.
 
 targets:
@@ -28,6 +28,7 @@ struct Options {
     time: Duration,
     seed: u64,
     rounds: u64,
+    failures: u32,
 }
 
 fn main() -> ExitCode {
@@ -54,8 +55,13 @@ fn parse(mut words: impl Iterator<Item = String>) -> Result<Options, String> {
         return Err(format!("'{target}' is no target"));
     }
     let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
-    let mut options =
-        Options { target, time: Duration::from_secs(SECONDS_DEFAULT), seed: now.as_secs(), rounds: u64::MAX };
+    let mut options = Options {
+        target,
+        time: Duration::from_secs(SECONDS_DEFAULT),
+        seed: now.as_secs(),
+        rounds: u64::MAX,
+        failures: FAILURES_MAX,
+    };
     while let Some(flag) = words.next() {
         let value = words.next().ok_or(format!("{flag} needs a value"))?;
         let number: u64 = value.parse().map_err(|_| format!("{flag}: '{value}' is no number"))?;
@@ -63,6 +69,7 @@ fn parse(mut words: impl Iterator<Item = String>) -> Result<Options, String> {
             "--seconds" => options.time = Duration::from_secs(number),
             "--seed" => options.seed = number,
             "--rounds" => options.rounds = number,
+            "--failures" => options.failures = u32::try_from(number).unwrap_or(u32::MAX),
             _ => return Err(format!("unknown flag '{flag}'")),
         }
     }
@@ -88,7 +95,7 @@ fn run(target: &targets::Target, options: &Options) -> u32 {
                     "{}: FAILED\n{report}\nrepeat: pithos-fuzz {} --seed {seed} --rounds 1",
                     target.name, target.name
                 );
-                if failures >= FAILURES_SHOWN_MAX {
+                if failures >= options.failures {
                     break;
                 }
             }
@@ -98,5 +105,5 @@ fn run(target: &targets::Target, options: &Options) -> u32 {
     failures
 }
 
-/// A target stops after this many failures.
-const FAILURES_SHOWN_MAX: u32 = 10;
+/// A target stops after this many failures unless something else is said.
+const FAILURES_MAX: u32 = 10;
