@@ -71,7 +71,7 @@ impl Parser<'_> {
             }
         }
         command.words.reserve_exact(words.len());
-        command.words.extend(words.drain(..));
+        command.words.append(&mut words);
         command.redirects.shrink_to_fit();
         command.assignments.shrink_to_fit();
         self.spare_words.push(words);
@@ -177,9 +177,8 @@ impl Parser<'_> {
         let start = self.input.position();
         let Some(assignment) = self.assignment()? else { return Ok(None) };
         let source = Text::new(self.input.slice(start, self.input.position()));
-        let blank =
-            |s: &Box<super::ast::Expression>| s.word.source().iter().any(|b| super::class::is_blank(*b));
-        if assignment.subscript.as_ref().is_some_and(blank) {
+        let blank = |s: &super::ast::Expression| s.word.source().iter().any(|b| super::class::is_blank(*b));
+        if assignment.subscript.as_deref().is_some_and(blank) {
             self.input.seek(start);
             return Ok(None);
         }

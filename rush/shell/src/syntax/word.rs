@@ -122,7 +122,7 @@ impl Builder {
     fn finish(&mut self) -> (Vec<Part>, bool) {
         self.flush();
         let mut parts = Vec::with_capacity(self.parts.len());
-        parts.extend(self.parts.drain(..));
+        parts.append(&mut self.parts);
         (parts, std::mem::take(&mut self.braces))
     }
 }
