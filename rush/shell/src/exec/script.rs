@@ -86,6 +86,9 @@ impl Session {
                             self.status = s;
                             self.note_pipeline_status(s);
                             status = s;
+                            if self.is(SetOption::Errexit) && self.errexit_ignored == 0 {
+                                return Err(Unwind::Exit(s));
+                            }
                         }
                         Err(unwind) => return Err(unwind),
                     }
@@ -102,7 +105,8 @@ impl Session {
                         status = 2;
                         continue;
                     }
-                    if top || !self.calls.is_empty() && self.is(SetOption::Posix) {
+                    let nested = self.eval_depth > 0 || !self.calls.is_empty();
+                    if top || nested && self.is(SetOption::Posix) && !self.interactive {
                         return Err(Unwind::Exit(2));
                     }
                     return Ok(2);

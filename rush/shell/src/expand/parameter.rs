@@ -166,6 +166,9 @@ impl Session {
     /// The error for an unset parameter under `set -u`.
     pub(crate) fn unbound(&mut self, parameter: &Parameter) -> Unwind {
         let mut message = self.parameter_text(parameter);
+        if let ParameterName::Positional(_) = parameter.name {
+            message.insert(0, b'$');
+        }
         message.extend_from_slice(b": unbound variable");
         self.error(message);
         self.status = 1;
