@@ -3,6 +3,7 @@
 #![forbid(unsafe_code)]
 
 mod peer;
+mod program;
 mod random;
 mod targets;
 

@@ -16,8 +16,23 @@ pub const GC_STEP_BYTES: usize = 64 * 1024;
 /// Cells traced in one step: with the line above, marking runs several times faster than allocation, and a step stays
 /// well under a millisecond.
 pub const GC_STEP_CELLS: usize = 12_000;
+/// The nursery shrinks when more than this survives a young collection, which keeps that stop short, and grows when much
+/// less does.
+pub const GC_SURVIVING_BYTES_MAX: usize = 1 << 20;
+/// The smallest nursery, unless the host asked for less.
+pub const GC_NURSERY_BYTES_MIN: usize = 512 << 10;
+/// The largest nursery, unless the host asked for more.
+pub const GC_NURSERY_BYTES_MAX: usize = 16 << 20;
+/// The heap grows by one part in this many of what is live before it is collected in full again.
+pub const GC_GROWTH_DIVISOR: usize = 3;
+/// Free blocks (16 KiB) whose pages are kept for the next allocations, besides a part of the heap.
+pub const GC_FREE_BLOCKS_KEPT: usize = 32;
+/// Free blocks whose pages are given back in one stop: unmapping takes time.
+pub const GC_BLOCKS_RELEASED_MAX: usize = 64;
 /// A heap below this is marked in one stop, which is then short.
 pub const GC_INCREMENTAL_MIN_BYTES: usize = 4 << 20;
+/// A collection forced by the heap limit is futile when it gains less than this part of the limit.
+pub const GC_GAIN_MIN_DIVISOR: usize = 64;
 /// Most rounds of root scanning before the last stop.
 pub const GC_ROUNDS_MAX: u32 = 4;
 /// Registers of the virtual machine's stack (8 bytes each, reserved, committed when touched): deep recursion must end
@@ -25,6 +40,19 @@ pub const GC_ROUNDS_MAX: u32 = 4;
 pub const VM_STACK_REGISTERS: usize = 4 << 20;
 /// Bytes of native stack kept free for native code that does not check: anything that recurses checks first.
 pub const NATIVE_STACK_RESERVE_BYTES: usize = 192 * 1024;
+/// Deepest nesting of a source text, in brackets, operators and keywords: V8 and SpiderMonkey give up well before.
+pub const NESTING_MAX: u32 = 16_000;
+/// Native stack that parser, semantic pass and compiler need together for one unit of nesting, at most (measured: see
+/// `docs/cynic.md`).
+pub const FRONT_END_BYTES_PER_UNIT: usize = if cfg!(debug_assertions) { 12 * 1024 } else { 4 * 1024 };
+/// Native stack that compiling needs besides.
+pub const FRONT_END_BYTES: usize = 256 * 1024;
+/// The largest stack that is reserved for compiling one text; only what is used is ever committed.
+pub const FRONT_END_STACK_BYTES_MAX: usize = 1 << 30;
+/// Functions inside functions: each level is one of recursion when compiled code is checked and dropped.
+pub const FUNCTION_NESTING_MAX: usize = 4_000;
+/// Bytes of heap room that compiling a string asks for, per byte of its text: the tree is several times as large.
+pub const EVAL_BYTES_PER_SOURCE_BYTE: usize = 8;
 /// Properties of an object before its shape becomes a dictionary.
 pub const SHAPE_PROPERTIES_MAX: u32 = 128;
 /// Transitions from one shape before further children become dictionaries.
@@ -33,8 +61,9 @@ pub const SHAPE_TRANSITIONS_MAX: usize = 512;
 pub const DENSE_INDEX_ALWAYS: u32 = 1024;
 /// Above that, elements stay dense while at least one in this many would be in use.
 pub const DENSE_FACTOR: u32 = 8;
-/// Most bits of a BigInt; beyond it is a RangeError, as in V8 (2^30), but less, because arithmetic is not linear.
-pub const BIGINT_BITS_MAX: u64 = 1 << 24;
+/// Most bits of a BigInt; beyond it is a RangeError, more than JavaScriptCore's and SpiderMonkey's 2^20, less
+/// than V8's 2^30: division and conversion are quadratic, and cannot be interrupted within one operation.
+pub const BIGINT_BITS_MAX: u64 = 1 << 22;
 /// Steps between two looks at fuel, deadline and cancellation.
 pub const POLL_INTERVAL: u32 = 4096;
 /// Depth of a prototype chain of proxies or bound functions before a RangeError.

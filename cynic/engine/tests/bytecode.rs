@@ -4,7 +4,7 @@ use cynic::bytecode::verify::verify;
 use cynic::bytecode::{FunctionCode, Op, disassemble};
 use cynic::compiler::{CompileOptions, compile_script};
 
-fn compile(source: &str) -> std::rc::Rc<FunctionCode> {
+fn compile(source: &str) -> std::sync::Arc<FunctionCode> {
     compile_script("t.js", source, CompileOptions::default()).unwrap_or_else(|error| panic!("{error}"))
 }
 
@@ -26,7 +26,7 @@ fn captured_loop_variables_are_copied_per_iteration() {
 
 fn with_code(words: Vec<u32>) -> FunctionCode {
     let code = compile("1");
-    let mut code = std::rc::Rc::into_inner(code).unwrap_or_else(|| panic!("the only owner"));
+    let mut code = std::sync::Arc::into_inner(code).unwrap_or_else(|| panic!("the only owner"));
     code.code = words.into();
     code
 }

@@ -5,6 +5,9 @@
 /// stack; patterns written by people stay under 50.
 pub const NESTING_MAX: u32 = 400;
 
+/// Code units of one pattern. The tree takes some fifty bytes for each, before the limit on the program can be looked at.
+pub const PATTERN_UNITS_MAX: usize = 1 << 20;
+
 /// Instructions in one compiled program (16 bytes each). Bounded repeats multiply, so a short pattern can ask for much.
 pub const PROGRAM_OPS_MAX: usize = 1 << 20;
 

@@ -1,6 +1,8 @@
 //! The targets: each generates a batch of cases from a seed and judges them.
 
+mod bytecode;
 mod regexp;
+mod script;
 mod shell;
 
 use crate::random::Random;
@@ -23,6 +25,16 @@ pub(crate) struct Target {
 
 /// Every target.
 pub(crate) const ALL: &[Target] = &[
+    Target {
+        name: "script-node",
+        about: "random programs against node: the same output, hardened or not",
+        round: script::against_node,
+    },
+    Target {
+        name: "script-bytecode",
+        about: "damaged bytecode: refused by the verifier, or survived by the virtual machine",
+        round: bytecode::damaged,
+    },
     Target {
         name: "regexp-robust",
         about: "random bytes as patterns: an answer or a syntax error, in bounded steps",

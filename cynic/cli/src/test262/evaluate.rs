@@ -5,6 +5,7 @@
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::rc::Rc;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use cynic::bytecode::code::FunctionCode;
@@ -28,7 +29,7 @@ pub(crate) struct EngineEvaluator {
     /// Whether every allocation collects.
     pub(crate) gc_zeal: bool,
     /// Compiled harness files, by name.
-    harness: HashMap<String, Rc<FunctionCode>>,
+    harness: HashMap<String, Arc<FunctionCode>>,
 }
 
 /// Keeps what a test prints.

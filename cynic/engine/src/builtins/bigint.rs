@@ -83,7 +83,7 @@ impl Vm {
             let message = format!("Cannot convert {} to a BigInt", self.describe(primitive));
             return Err(self.throw_type_error(&message));
         };
-        match crate::ops::compare::string_to_bigint(text, self) {
+        match crate::ops::compare::string_to_bigint(text, self)? {
             Some(integer) => Ok(self.new_bigint(integer)),
             None => {
                 let message = format!("Cannot convert {} to a BigInt", self.describe(primitive));
@@ -133,7 +133,7 @@ fn text_in_radix(vm: &mut Vm, big: BigInt, radix: u32) -> JsResult<Value> {
 }
 
 /// Charges fuel for a conversion of so many bits, before it is done.
-fn charge_conversion(vm: &mut Vm, bits: u64) -> JsResult<()> {
+pub(crate) fn charge_conversion(vm: &mut Vm, bits: u64) -> JsResult<()> {
     let steps = (bits / CONVERSION_BITS_PER_STEP).saturating_mul(bits / CONVERSION_BITS_PER_STEP) / 64;
     vm.poll_n(u32::try_from(steps).unwrap_or(u32::MAX))
 }

@@ -5,6 +5,7 @@
 //! `Function(string)` itself belongs to the compiler (`Vm::create_dynamic_function`).
 
 use crate::atoms;
+use crate::limits;
 use crate::object::function::{CallArgs, NativeSpec};
 use crate::object::{Object, ObjectKind, PropertyDescriptor, flags};
 use crate::realm::{
@@ -142,17 +143,32 @@ pub fn bound_target(f: Object) -> Object {
 
 /// `[[Call]]` and `[[Construct]]` of a bound function (10.4.1.1, 10.4.1.2).
 pub(crate) fn call_bound(vm: &mut Vm, f: Object, args: &[Value], new_target: Value) -> JsResult<Value> {
-    let target = bound_target(f);
+    // A chain of bound functions is walked at once: level by level it would copy the arguments for every link.
+    let mut chain = vm.scratch();
+    let (mut target, mut new_target, mut this) = (f, new_target, Value::EMPTY);
+    let mut count = args.len();
+    while target.is(ObjectKind::BoundFunction) {
+        vm.poll()?;
+        count += target.slot(2).as_value_array().map_or(0, |bound| bound.len() as usize);
+        if count > limits::ARGUMENTS_MAX {
+            return Err(vm.throw_range_error("too many arguments"));
+        }
+        let link = target;
+        chain.push(Value::object(link));
+        (target, this) = (bound_target(link), link.slot(1));
+        if new_target == Value::object(link) {
+            new_target = Value::object(target);
+        }
+    }
     let mut all = vm.scratch();
-    if let Some(bound) = f.slot(2).as_value_array() {
-        all.extend_from_slice(bound.as_slice());
+    for link in chain.iter().rev() {
+        if let Some(bound) = link.as_object().and_then(|link| link.slot(2).as_value_array()) {
+            all.extend_from_slice(bound.as_slice());
+        }
     }
     all.extend_from_slice(args);
-    if new_target.is_undefined() {
-        return vm.call_object(target, f.slot(1), &all, new_target);
-    }
-    let new_target = if new_target == Value::object(f) { Value::object(target) } else { new_target };
-    vm.call_object(target, Value::EMPTY, &all, new_target)
+    let this = if new_target.is_undefined() { this } else { Value::EMPTY };
+    vm.call_object(target, this, &all, new_target)
 }
 
 /// 20.2.3.5

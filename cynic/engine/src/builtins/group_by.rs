@@ -8,10 +8,17 @@ use crate::gc::RootedVec;
 use crate::value::Value;
 use crate::vm::{JsResult, Vm};
 
+/// Items between two looks at the heap limit.
+const ITEMS_PER_CHECK: usize = 4096;
+/// Bytes of bookkeeping per item, when each is a group of its own.
+const BYTES_PER_ITEM: usize = 96;
+
 /// The groups in the order of their first members.
 pub(crate) struct Groups {
     keys: RootedVec,
-    members: Vec<RootedVec>,
+    items: RootedVec,
+    /// For each group, where its members stand among the items.
+    members: Vec<Vec<u32>>,
 }
 
 impl Groups {
@@ -21,8 +28,8 @@ impl Groups {
     pub(crate) fn key(&self, i: usize) -> Value {
         self.keys[i]
     }
-    pub(crate) fn values(&self, i: usize) -> &[Value] {
-        &self.members[i]
+    pub(crate) fn values(&self, i: usize) -> Vec<Value> {
+        self.members[i].iter().map(|&at| self.items[at as usize]).collect()
     }
 }
 
@@ -38,7 +45,7 @@ pub(crate) fn group_by(
         let message = format!("{} is not a function", vm.describe(callback));
         return Err(vm.throw_type_error(&message));
     }
-    let mut groups = Groups { keys: vm.scratch(), members: Vec::new() };
+    let mut groups = Groups { keys: vm.scratch(), items: vm.scratch(), members: Vec::new() };
     let mut index: HashMap<HashedKey, usize> = HashMap::new();
     let mut record = vm.get_iterator(items)?;
     let mut k = 0.0;
@@ -48,10 +55,14 @@ pub(crate) fn group_by(
         let hashed = HashedKey::new(vm, key);
         let at = *index.entry(hashed).or_insert_with(|| {
             groups.keys.push(key);
-            groups.members.push(vm.scratch());
+            groups.members.push(Vec::new());
             groups.members.len() - 1
         });
-        groups.members[at].push(v);
+        groups.members[at].push(groups.items.len() as u32);
+        groups.items.push(v);
+        if groups.items.len().is_multiple_of(ITEMS_PER_CHECK) {
+            vm.check_heap_room(groups.items.len() * BYTES_PER_ITEM)?;
+        }
         k += 1.0;
     }
     Ok(groups)

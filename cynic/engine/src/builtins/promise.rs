@@ -112,6 +112,8 @@ pub struct PromiseData {
 }
 
 impl Trace for PromiseData {
+    const BARRIERED: bool = true;
+
     fn trace(&self, tracer: &mut Tracer<'_>) {
         tracer.value(self.result.get());
         for reaction in self.reactions.borrow().iter() {

@@ -77,6 +77,9 @@ pub static WEAK_REF_PROTOTYPE: IntrinsicSpec = IntrinsicSpec {
 #[derive(Default)]
 pub(crate) struct WeakTable {
     entries: RefCell<HashMap<u64, Value>>,
+    /// An entry was added since the last collection: without one, a young collection has nothing to look at, because what
+    /// the last collection found live has kept its mark.
+    is_dirty: Cell<bool>,
 }
 
 impl Trace for WeakTable {
@@ -85,18 +88,20 @@ impl Trace for WeakTable {
 
     fn trace(&self, _tracer: &mut Tracer<'_>) {}
 
-    fn trace_ephemerons(&self, tracer: &mut Tracer<'_>) -> bool {
-        let mut marked = false;
-        for (&key, &value) in self.entries.borrow().iter() {
-            if tracer.is_marked_bits(key) && !tracer.is_marked(value) {
-                tracer.value(value);
-                marked = true;
-            }
+    fn trace_ephemerons(&self, tracer: &mut Tracer<'_>) {
+        if !tracer.is_full() && !self.is_dirty.get() {
+            return;
         }
-        marked
+        for (&key, &value) in self.entries.borrow().iter() {
+            tracer.ephemeron(key, value);
+        }
     }
 
     fn sweep_weak(&self, tracer: &Tracer<'_>) {
+        if !tracer.is_full() && !self.is_dirty.replace(false) {
+            return;
+        }
+        self.is_dirty.set(false);
         self.entries.borrow_mut().retain(|&key, _| tracer.is_marked_bits(key));
     }
 }
@@ -154,6 +159,7 @@ fn invalid_key(vm: &mut Vm, v: Value) -> crate::vm::Abrupt {
 
 fn insert(table: Table, key: Value, value: Value) {
     table.entries.borrow_mut().insert(key.to_bits(), value);
+    table.is_dirty.set(true);
     table.write_barrier();
 }
 

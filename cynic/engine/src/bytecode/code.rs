@@ -3,7 +3,7 @@
 //! A [`FunctionCode`] is immutable plain data: instructions, constants as text and numbers, exception table, source
 //! positions and nested functions. The virtual machine links it into a heap template when it first needs it.
 
-use std::rc::Rc;
+use std::sync::{Arc, OnceLock};
 
 /// A string of the program: UTF-8 where possible, UTF-16 where it has lone surrogates.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -155,13 +155,13 @@ pub struct Source {
     /// The whole text.
     pub text: Box<str>,
     /// Start offset of every line, filled on demand.
-    lines: std::cell::OnceCell<Vec<u32>>,
+    lines: OnceLock<Vec<u32>>,
 }
 
 impl Source {
     /// Keeps `text` under the display name `name`.
     pub fn new(name: &str, text: &str) -> Self {
-        Self { name: name.into(), text: text.into(), lines: std::cell::OnceCell::new() }
+        Self { name: name.into(), text: text.into(), lines: OnceLock::new() }
     }
 
     /// One-based line and column (in characters) of a byte offset.
@@ -208,7 +208,7 @@ pub struct FunctionCode {
     /// `(word, source offset)` in ascending order.
     pub positions: Vec<(u32, u32)>,
     /// Nested functions.
-    pub functions: Vec<Rc<FunctionCode>>,
+    pub functions: Vec<Arc<FunctionCode>>,
     /// Key lists of object literals built in one step: constant indices.
     pub object_literals: Vec<Box<[u32]>>,
     /// Template literal sites.
@@ -222,7 +222,7 @@ pub struct FunctionCode {
     /// Where the function stands in the source.
     pub span: (u32, u32),
     /// The source.
-    pub source: Rc<Source>,
+    pub source: Arc<Source>,
 }
 
 impl FunctionCode {

@@ -6,6 +6,7 @@
 pub mod assembler;
 pub mod code;
 pub mod disassemble;
+mod flow;
 pub mod opcodes;
 pub mod verify;
 

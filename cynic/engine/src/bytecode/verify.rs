@@ -1,9 +1,10 @@
 //! Checks a compiled function before it may run: the virtual machine trusts what passed.
 //!
 //! Invariant established: every instruction is whole, every register is inside the frame, every index inside its
-//! table, every jump and handler lands on an instruction, and control cannot run off the end.
+//! table, every jump and handler lands on an instruction, and control cannot run off the end; and, by `flow`, that what
+//! is read without a check at run time is what it is taken for.
 
-use super::code::FunctionCode;
+use super::code::{Constant, FunctionCode};
 use super::opcodes::{Kind, Op, operand};
 
 /// Why a function was refused.
@@ -17,6 +18,13 @@ pub struct VerifyError {
 
 /// Verifies `function` and its nested functions.
 pub fn verify(function: &FunctionCode) -> Result<(), VerifyError> {
+    verify_shape(function)?;
+    super::flow::check(function)
+}
+
+/// What can be said of each instruction by itself.
+fn verify_shape(function: &FunctionCode) -> Result<(), VerifyError> {
+    verify_tables(function)?;
     let starts = instruction_starts(function)?;
     let is_start = |at: i64| usize::try_from(at).is_ok_and(|at| starts.get(at).copied().unwrap_or(false));
     let mut pc = 0;
@@ -47,7 +55,40 @@ pub fn verify(function: &FunctionCode) -> Result<(), VerifyError> {
             return Err(VerifyError { pc: handler.start as usize, problem: "bad exception handler" });
         }
     }
-    function.functions.iter().try_for_each(|nested| verify(nested))
+    function.functions.iter().try_for_each(|nested| verify_shape(nested))
+}
+
+/// The tables refer to one another within their bounds, and each cache site belongs to one kind of instruction: what it
+/// caches means something else to another.
+fn verify_tables(function: &FunctionCode) -> Result<(), VerifyError> {
+    let error = |problem| VerifyError { pc: 0, problem };
+    let is_name = |index: u32| matches!(function.constants.get(index as usize), Some(Constant::String(_)));
+    let keys_ok = function.object_literals.iter().flatten().all(|key| is_name(*key));
+    let classes_ok =
+        function.classes.iter().all(|class| (class.constructor as usize) < function.functions.len());
+    let sites_ok = function.ic_sites.iter().all(|name| *name == u32::MAX || is_name(*name));
+    if !(keys_ok && classes_ok && sites_ok) {
+        return Err(error("a table refers to nothing"));
+    }
+    if function.registers <= function.parameters {
+        return Err(error("the parameters do not fit the frame"));
+    }
+    let mut users: Vec<Option<Op>> = vec![None; function.ic_sites.len()];
+    let mut pc = 0;
+    while let Some(op) = function.code.get(pc).and_then(|word| Op::decode(*word)) {
+        for (slot, _) in op.info().operands.iter().filter(|(_, kind)| *kind == Kind::Ic) {
+            let Some(words) = function.code.get(pc..pc + op.len()) else { break };
+            let site = operand(words, *slot) as usize;
+            let keyed = matches!(op, Op::GetElem | Op::SetElem | Op::GetElemMethod);
+            let Some(user) = users.get_mut(site) else { continue };
+            if user.is_some_and(|user| user != op) || keyed != (function.ic_sites[site] == u32::MAX) {
+                return Err(VerifyError { pc, problem: "a cache site has two uses" });
+            }
+            *user = Some(op);
+        }
+        pc += op.len();
+    }
+    Ok(())
 }
 
 fn instruction_starts(function: &FunctionCode) -> Result<Vec<bool>, VerifyError> {

@@ -8,7 +8,7 @@ use crate::bytecode::code::{
     ClassSite, CodeKind, Constant, EvalSite, FunctionCode, GlobalDeclarations, TemplateSite, Text,
 };
 use crate::bytecode::{Assembler, Label, Op};
-use std::rc::Rc;
+use std::sync::Arc;
 
 /// Registers a frame may have; the instruction format has one byte for a register.
 const REGISTERS_MAX: u16 = 250;
@@ -35,7 +35,7 @@ pub(super) struct Builder<'a> {
     constants: Vec<Constant>,
     constant_index: FxHashMap<ConstantKey, u32>,
     ic_sites: Vec<u32>,
-    pub(super) functions: Vec<Rc<FunctionCode>>,
+    pub(super) functions: Vec<Arc<FunctionCode>>,
     pub(super) object_literals: Vec<Box<[u32]>>,
     pub(super) templates: Vec<TemplateSite>,
     pub(super) classes: Vec<ClassSite>,

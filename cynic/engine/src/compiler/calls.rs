@@ -28,10 +28,8 @@ impl<'a> Generator<'a> {
         if let Expression::Super(site) = &it.callee {
             return self.super_call(it, site, dst);
         }
-        let dst = self.dst(dst)?;
         let mark = self.mark();
-        let base = self.alloc_run(2)?;
-        self.callee(&it.callee, base)?;
+        let base = self.callee_window(&it.callee)?;
         self.chain_link(base, it.optional);
         if let Expression::Identifier(id) = &it.callee
             && self.options.allow_eval
@@ -44,39 +42,88 @@ impl<'a> Generator<'a> {
             self.f.eval_sites.push(site);
             let site = self.f.eval_sites.len() as u32 - 1;
             let scope = self.current_scope()?;
+            let dst = self.dst_from(dst, mark)?;
             self.pos(it.span.start);
             self.f.asm.op_xy(Op::DirectEval, dst, base, count, site, u32::from(scope));
-        } else {
-            self.finish_call(dst, base, &it.arguments, it.span.start, tail)?;
+            return Ok(dst);
         }
-        self.free(mark);
+        let count = self.call_arguments(&it.arguments)?;
+        let dst = self.dst_from(dst, mark)?;
+        self.finish_call(dst, base, count, it.span.start, tail);
         Ok(dst)
     }
 
-    fn finish_call(
-        &mut self,
-        dst: Reg,
-        base: Reg,
-        arguments: &[Argument<'a>],
-        at: u32,
-        tail: bool,
-    ) -> Result {
+    /// Evaluates the arguments after the window's `this`; how many there are, or `None` if they are in an array.
+    fn call_arguments(&mut self, arguments: &[Argument<'a>]) -> Result<Option<u8>> {
         if self.passes_array(arguments) {
             self.argument_array(arguments)?;
-            self.pos(at);
-            self.op(Op::CallSpread, dst, base, 0);
-            return Ok(());
+            return Ok(None);
         }
-        let count = self.arguments(arguments)?;
+        self.arguments(arguments).map(Some)
+    }
+
+    fn finish_call(&mut self, dst: Reg, base: Reg, count: Option<u8>, at: u32, tail: bool) {
         self.pos(at);
-        if tail {
-            // Where the frame cannot be reused this is a call whose result lands in `base`.
-            self.op(Op::TailCall, 0, base, count);
-            self.mov(dst, base);
-        } else {
-            self.op(Op::Call, dst, base, count);
+        match count {
+            None => self.op(Op::CallSpread, dst, base, 0),
+            Some(count) if tail => {
+                // Where the frame cannot be reused this is a call whose result lands in `base`.
+                self.op(Op::TailCall, 0, base, count);
+                self.mov(dst, base);
+            }
+            Some(count) => self.op(Op::Call, dst, base, count),
         }
-        Ok(())
+    }
+
+    /// Allocates a window and puts callee and `this` into it. What the callee is taken from is evaluated before the
+    /// window is allocated, so that a chain of calls needs one window at a time.
+    fn callee_window(&mut self, callee: &Expression<'a>) -> Result<Reg> {
+        let mark = self.mark();
+        match callee {
+            Expression::StaticMemberExpression(it) if !matches!(it.object, Expression::Super(_)) => {
+                let object = self.expression(&it.object)?;
+                self.chain_link(object, it.optional);
+                self.free(mark);
+                let base = self.alloc_run(2)?;
+                self.pos(it.property.span.start);
+                let ic = self.f.ic(it.property.name.as_str());
+                self.op_x(Op::GetMethod, base, object, 0, ic);
+                Ok(base)
+            }
+            Expression::ComputedMemberExpression(it) if !matches!(it.object, Expression::Super(_)) => {
+                let object = self.stable_expression(&it.object, writes_locals(&it.expression))?;
+                self.chain_link(object, it.optional);
+                let name = constant_key(&it.expression);
+                let key = if name.is_none() { self.expression(&it.expression)? } else { object };
+                self.free(mark);
+                let base = self.alloc_run(2)?;
+                self.pos(it.expression.span().start);
+                match name {
+                    Some(name) => {
+                        let ic = self.f.ic(name);
+                        self.op_x(Op::GetMethod, base, object, 0, ic);
+                    }
+                    None => {
+                        let ic = self.f.keyed_ic();
+                        self.op_x(Op::GetElemMethod, base, object, key, ic);
+                    }
+                }
+                Ok(base)
+            }
+            Expression::CallExpression(_) => {
+                let value = self.expression(callee)?;
+                self.free(mark);
+                let base = self.alloc_run(2)?;
+                self.mov(base, value);
+                self.op(Op::LoadUndefined, base + 1, 0, 0);
+                Ok(base)
+            }
+            callee => {
+                let base = self.alloc_run(2)?;
+                self.callee(callee, base)?;
+                Ok(base)
+            }
+        }
     }
 
     /// Puts callee and `this` into `base` and the register after it.

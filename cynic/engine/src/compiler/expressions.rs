@@ -57,6 +57,13 @@ impl<'a> Generator<'a> {
         }
     }
 
+    /// The destination of an operation whose operands were evaluated since `mark` and are read before it is written.
+    /// So a chain like `a.b.c` or `a + b + c` needs no more registers than its longest link.
+    pub(super) fn dst_from(&mut self, dst: Option<Reg>, mark: u16) -> Result<Reg> {
+        self.free(mark);
+        self.dst(dst)
+    }
+
     /// Evaluates into any register.
     pub(super) fn expression(&mut self, e: &Expression<'a>) -> Result<Reg> {
         self.value(e, None, NameHint::None)
@@ -86,12 +93,14 @@ impl<'a> Generator<'a> {
 
     /// Evaluates into a register that later side effects of `then` cannot change.
     pub(super) fn stable_expression(&mut self, e: &Expression<'a>, then: bool) -> Result<Reg> {
-        if then {
-            let dst = self.alloc()?;
-            self.expression_to(e, dst)?;
-            return Ok(dst);
+        let mark = self.mark();
+        let value = self.expression(e)?;
+        if then && u16::from(value) < mark {
+            let copy = self.alloc()?;
+            self.mov(copy, value);
+            return Ok(copy);
         }
-        self.expression(e)
+        Ok(value)
     }
 
     /// Evaluates for side effects only.
@@ -314,13 +323,12 @@ impl<'a> Generator<'a> {
             self.free(mark);
             return Ok(dst);
         }
-        let dst = self.dst(dst)?;
         let mark = self.mark();
         let object = self.expression(&it.object)?;
         self.chain_link(object, it.optional);
+        let dst = self.dst_from(dst, mark)?;
         self.pos(it.property.span.start);
         self.get_prop(dst, object, name);
-        self.free(mark);
         Ok(dst)
     }
 
@@ -333,9 +341,10 @@ impl<'a> Generator<'a> {
     }
 
     fn computed_member(&mut self, it: &ComputedMemberExpression<'a>, dst: Option<Reg>) -> Result<Reg> {
-        let dst = self.dst(dst)?;
         let mark = self.mark();
         if let Expression::Super(site) = &it.object {
+            let dst = self.dst(dst)?;
+            let mark = self.mark();
             let this = self.load_this(&**site, None)?;
             let key = self.expression(&it.expression)?;
             self.super_get(dst, key, this, it.expression.span().start)?;
@@ -344,23 +353,18 @@ impl<'a> Generator<'a> {
         }
         let object = self.stable_expression(&it.object, writes_locals(&it.expression))?;
         self.chain_link(object, it.optional);
-        self.element_get(dst, object, &it.expression)?;
-        self.free(mark);
-        Ok(dst)
-    }
-
-    /// `dst = object[key]`; a constant string key is a named property.
-    pub(super) fn element_get(&mut self, dst: Reg, object: Reg, key: &Expression<'a>) -> Result {
-        if let Some(name) = constant_key(key) {
-            self.pos(key.span().start);
+        if let Some(name) = constant_key(&it.expression) {
+            let dst = self.dst_from(dst, mark)?;
+            self.pos(it.expression.span().start);
             self.get_prop(dst, object, name);
-            return Ok(());
+            return Ok(dst);
         }
-        let key_register = self.expression(key)?;
-        self.pos(key.span().start);
+        let key = self.expression(&it.expression)?;
+        let dst = self.dst_from(dst, mark)?;
+        self.pos(it.expression.span().start);
         let ic = self.f.keyed_ic();
-        self.op_x(Op::GetElem, dst, object, key_register, ic);
-        Ok(())
+        self.op_x(Op::GetElem, dst, object, key, ic);
+        Ok(dst)
     }
 
     pub(super) fn private_key(&mut self, name: &PrivateIdentifier<'a>) -> Result<Reg> {

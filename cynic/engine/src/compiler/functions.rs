@@ -14,6 +14,7 @@ use super::variables::Storage;
 use super::{Generator, Reg, Result, Unsupported, declare};
 use crate::bytecode::code::CodeKind;
 use crate::bytecode::{Label, Op, Text};
+use crate::limits;
 
 /// Parameters beyond this many do not fit the frame.
 const PARAMETERS_MAX: usize = 120;
@@ -162,8 +163,12 @@ impl<'a> Generator<'a> {
 
     /// Ends a nested function and returns its index in the function around it.
     pub(super) fn end_function(&mut self) -> Result<u32> {
+        if self.outer.len() > limits::FUNCTION_NESTING_MAX {
+            let message = "functions are nested too deeply";
+            return Err(Unsupported { message, offset: self.f.span.0 });
+        }
         let code = self.finish_function()?;
-        self.f.functions.push(std::rc::Rc::new(code));
+        self.f.functions.push(std::sync::Arc::new(code));
         Ok(self.f.functions.len() as u32 - 1)
     }
 

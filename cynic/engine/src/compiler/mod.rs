@@ -21,14 +21,16 @@ mod scope;
 mod statements;
 mod variables;
 
-use std::rc::Rc;
+use std::sync::Arc;
 
 use oxc_allocator::Allocator;
 use oxc_ast::ast::{Program, Statement};
 
 use crate::bytecode::code::{EvalSite, FunctionCode, GlobalDeclarations, Source};
 use crate::bytecode::{CodeKind, Op};
-use crate::syntax::{self, Goal, Input, SyntaxError};
+use crate::gc::native_stack::StackBounds;
+use crate::limits;
+use crate::syntax::{self, Goal, Input, SyntaxError, nesting};
 use builder::Builder;
 pub use module::{ExportEntry, ImportEntry, ImportName, ModuleCode, ModuleRequest};
 use scope::{Analysis, AnalysisOptions, BindingKind, Role, ScopeKind};
@@ -63,7 +65,7 @@ pub fn compile_script(
     name: &str,
     text: &str,
     options: CompileOptions,
-) -> std::result::Result<Rc<FunctionCode>, SyntaxError> {
+) -> std::result::Result<Arc<FunctionCode>, SyntaxError> {
     compile(name, text, Goal::Script, options).map(|(code, _)| code)
 }
 
@@ -73,7 +75,7 @@ pub fn compile_eval(
     text: &str,
     site: Option<&EvalSite>,
     options: CompileOptions,
-) -> std::result::Result<Rc<FunctionCode>, SyntaxError> {
+) -> std::result::Result<Arc<FunctionCode>, SyntaxError> {
     compile(name, text, Goal::Eval(site), options).map(|(code, _)| code)
 }
 
@@ -90,18 +92,53 @@ pub fn compile_module(
     Ok(module)
 }
 
+/// Compiles, on a larger stack if the source nests so deeply that this one might not do.
 fn compile(
     name: &str,
     text: &str,
     goal: Goal<'_>,
     options: CompileOptions,
-) -> std::result::Result<(Rc<FunctionCode>, Option<ModuleCode>), SyntaxError> {
+) -> std::result::Result<(Arc<FunctionCode>, Option<ModuleCode>), SyntaxError> {
+    let mut nesting = nesting::measure(text);
+    // Types have a grammar of their own, which the scan does not know.
+    nesting.ambiguous |= options.typescript;
+    let too_deep = |message: &str| {
+        let input = Input { text, name, typescript: options.typescript };
+        SyntaxError::at(input, nesting.deepest, message.into())
+    };
+    if nesting.depth > limits::NESTING_MAX {
+        return Err(too_deep("the source is nested too deeply"));
+    }
+    let room = StackBounds::of_current_thread().room();
+    let stack = nesting.bound() as usize * limits::FRONT_END_BYTES_PER_UNIT + limits::FRONT_END_BYTES;
+    if stack <= room {
+        return compile_here(name, text, goal, options);
+    }
+    if stack > limits::FRONT_END_STACK_BYTES_MAX {
+        return Err(too_deep("the source is too large to make sure that it is not nested too deeply"));
+    }
+    std::thread::scope(|scope| {
+        let compile = || compile_here(name, text, goal, options);
+        match std::thread::Builder::new().stack_size(stack).spawn_scoped(scope, compile) {
+            Ok(thread) => thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)),
+            Err(_) => Err(too_deep("there is no memory for the stack that this nesting needs")),
+        }
+    })
+}
+
+/// Compiles on this thread's stack, which has been found large enough.
+fn compile_here(
+    name: &str,
+    text: &str,
+    goal: Goal<'_>,
+    options: CompileOptions,
+) -> std::result::Result<(Arc<FunctionCode>, Option<ModuleCode>), SyntaxError> {
     let allocator = Allocator::default();
     let text_in_arena = allocator.alloc_str(text);
     let name_in_arena = allocator.alloc_str(name);
     let input = Input { text: text_in_arena, name: name_in_arena, typescript: options.typescript };
     let program = syntax::parse(&allocator, input, goal)?;
-    let source = Rc::new(Source::new(name, text));
+    let source = Arc::new(Source::new(name, text));
     Generator::program(program, &allocator, source, goal, options)
         .map_err(|error| SyntaxError::at(input, error.offset, error.message.into()))
 }
@@ -122,7 +159,7 @@ struct ActiveScope {
 struct Generator<'a> {
     analysis: Analysis<'a>,
     allocator: &'a Allocator,
-    source: Rc<Source>,
+    source: Arc<Source>,
     options: CompileOptions,
     eval_site: Option<EvalSite>,
     /// Scopes of all functions being compiled, innermost last.
@@ -137,10 +174,10 @@ impl<'a> Generator<'a> {
     fn program(
         program: &'a Program<'a>,
         allocator: &'a Allocator,
-        source: Rc<Source>,
+        source: Arc<Source>,
         goal: Goal<'_>,
         options: CompileOptions,
-    ) -> Result<(Rc<FunctionCode>, Option<ModuleCode>)> {
+    ) -> Result<(Arc<FunctionCode>, Option<ModuleCode>)> {
         let (root, kind, site) = match goal {
             Goal::Script => (ScopeKind::Global, CodeKind::Script, None),
             Goal::Module => (ScopeKind::Module, CodeKind::Module, None),
@@ -167,7 +204,7 @@ impl<'a> Generator<'a> {
             outer: Vec::new(),
         };
         let module = generator.top_level(program, kind)?;
-        let code = Rc::new(generator.finish_function()?);
+        let code = Arc::new(generator.finish_function()?);
         Ok((code, module))
     }
 

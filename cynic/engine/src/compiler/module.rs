@@ -1,6 +1,6 @@
 //! Modules: import and export entries (the spec's source text module record) and module-level statements.
 
-use std::rc::Rc;
+use std::sync::Arc;
 
 use oxc_ast::ast::*;
 
@@ -80,7 +80,7 @@ pub struct ModuleCode {
     /// The body uses `await` outside functions.
     pub has_top_level_await: bool,
     /// The body.
-    pub body: Option<Rc<FunctionCode>>,
+    pub body: Option<Arc<FunctionCode>>,
 }
 
 impl ModuleCode {

@@ -105,19 +105,19 @@ fn literal_int(e: &Expression<'_>) -> Option<i32> {
 
 impl<'a> Generator<'a> {
     pub(super) fn binary(&mut self, it: &BinaryExpression<'a>, dst: Option<Reg>) -> Result<Reg> {
-        let dst = self.dst(dst)?;
         let mark = self.mark();
         let (op, immediate) = binary_ops(it.operator);
         if let (Some(op), Some(int)) = (immediate, literal_int(&it.right)) {
             let left = self.expression(&it.left)?;
+            let dst = self.dst_from(dst, mark)?;
             self.pos(it.span.start);
             self.op_x(op, dst, left, 0, int as u32);
-        } else {
-            let (left, right) = self.operands(&it.left, &it.right)?;
-            self.pos(it.span.start);
-            self.op(op, dst, left, right);
+            return Ok(dst);
         }
-        self.free(mark);
+        let (left, right) = self.operands(&it.left, &it.right)?;
+        let dst = self.dst_from(dst, mark)?;
+        self.pos(it.span.start);
+        self.op(op, dst, left, right);
         Ok(dst)
     }
 

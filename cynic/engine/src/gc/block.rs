@@ -1,9 +1,11 @@
 //! Memory for cells: chunks from the operating system, cut into aligned blocks of equal cells.
 //!
-//! A block is 16 KiB, aligned to its size, with a header that holds two bitmaps: `alloc` (the cell is live or
-//! was allocated since the last sweep) and `mark` (sticky: survived a collection). A large cell has a run of
-//! blocks (or a mapping of its own) and the same header with one cell, so that the collector needs no second path.
-//! Pages are committed by the first touch, so a block costs one 4 KiB page until more is used.
+//! A chunk is 1 MiB, aligned to its size: 64 blocks of 16 KiB, of which the first holds the heads of the others. A head has
+//! two bitmaps: `alloc` (the cell is live or was allocated since the last sweep) and `mark` (sticky: survived a
+//! collection). The heads of a chunk lie together so that walking over all of them is quick, and so that they do not
+//! fight for the same sets of the cache, as they would at the start of each block.
+//! A large cell has a run of blocks (or a mapping of its own) and the same head with one cell, so that the collector needs
+//! no second path. Pages are committed by the first touch.
 //! Left to others: what cells are (`gc`), when to collect (`heap`), marking (`collect`).
 
 use std::cell::Cell;
@@ -16,14 +18,18 @@ pub(crate) const BLOCK_BYTES: usize = 16 * 1024;
 /// Bytes in a chunk of blocks, and the alignment of every mapping.
 pub(crate) const CHUNK_BYTES: usize = 1 << 20;
 const BLOCKS_PER_CHUNK: usize = CHUNK_BYTES / BLOCK_BYTES;
-const BITMAP_WORDS: usize = BLOCK_BYTES / 16 / 64;
-/// Where the first cell of a block is.
-pub(crate) const FIRST_CELL: usize = 320;
+/// The smallest cell, which bounds the bitmaps.
+pub(crate) const CELL_MIN: usize = 32;
+const BITMAP_WORDS: usize = BLOCK_BYTES / CELL_MIN / 64;
 /// The largest cell that shares a block with others.
-pub(crate) const SMALL_MAX: usize = (BLOCK_BYTES - FIRST_CELL) / 2 / 16 * 16;
+pub(crate) const SMALL_MAX: usize = BLOCK_BYTES / 2;
+/// Blocks of a chunk that hold the heads of the others.
+const HEAD_BLOCKS: usize = 1;
+/// Bytes of a mapping for one large cell before the cell.
+const HUGE_HEAD_BYTES: usize = HEAD_BLOCKS * BLOCK_BYTES;
 
 /// The head of a block.
-#[repr(C)]
+#[repr(C, align(64))]
 pub(crate) struct Block {
     /// The heap's own record, for the write barrier.
     pub(crate) link: *const HeapLink,
@@ -34,19 +40,21 @@ pub(crate) struct Block {
     /// Bytes of the whole mapping for a large cell, 0 for a block of small cells.
     pub(crate) large_bytes: usize,
     pub(crate) finalizable: bool,
-    pub(crate) needs_sweep: Cell<bool>,
+    /// Cells of the block were handed out since the last collection.
+    pub(crate) is_young: Cell<bool>,
     pub(crate) class: u8,
     mark: [Cell<u64>; BITMAP_WORDS],
     alloc: [Cell<u64>; BITMAP_WORDS],
 }
 
-const _: () = assert!(size_of::<Block>() <= FIRST_CELL);
+const _: () = assert!(size_of::<Block>() * BLOCKS_PER_CHUNK <= HEAD_BLOCKS * BLOCK_BYTES);
 
 impl Block {
-    /// Prepares a block at `at`.
+    /// Prepares the block whose memory begins at `at`, and returns its head.
     ///
     /// # Safety
-    /// `at` must be block-aligned writable memory of at least a block (or `large_bytes`), used by nobody else.
+    /// `at` must be the address of a block (or of the first of a run, or of a huge mapping's second block) in a chunk,
+    /// used by nobody else.
     pub(crate) unsafe fn init(
         at: *mut u8,
         link: *const HeapLink,
@@ -55,8 +63,8 @@ impl Block {
         finalizable: bool,
         large_bytes: usize,
     ) -> *mut Block {
-        let cell_count = if large_bytes != 0 { 1 } else { (BLOCK_BYTES - FIRST_CELL) / cell_bytes };
-        let block = at as *mut Block;
+        let cell_count = if large_bytes != 0 { 1 } else { BLOCK_BYTES / cell_bytes };
+        let block = Block::of(at as usize) as *mut Block;
         // SAFETY: promised by the caller.
         unsafe {
             block.write(Block {
@@ -66,7 +74,7 @@ impl Block {
                 reciprocal: ((1u64 << 32) / cell_bytes as u64 + 1) as u32,
                 large_bytes,
                 finalizable,
-                needs_sweep: Cell::new(false),
+                is_young: Cell::new(false),
                 class,
                 mark: [const { Cell::new(0) }; BITMAP_WORDS],
                 alloc: [const { Cell::new(0) }; BITMAP_WORDS],
@@ -78,12 +86,16 @@ impl Block {
     /// The block of a cell's address (or of any address in a small block).
     #[inline(always)]
     pub(crate) fn of(addr: usize) -> *const Block {
-        (addr & !(BLOCK_BYTES - 1)) as *const Block
+        let chunk = addr & !(CHUNK_BYTES - 1);
+        (chunk + (addr & (CHUNK_BYTES - 1)) / BLOCK_BYTES * size_of::<Block>()) as *const Block
     }
 
+    /// Where the block's memory begins.
     #[inline(always)]
     pub(crate) fn addr(&self) -> usize {
-        self as *const Block as usize
+        let head = self as *const Block as usize;
+        let chunk = head & !(CHUNK_BYTES - 1);
+        chunk + (head - chunk) / size_of::<Block>() * BLOCK_BYTES
     }
 
     /// The index of the cell that contains `addr`.
@@ -92,13 +104,13 @@ impl Block {
         if self.large_bytes != 0 {
             return 0;
         }
-        let offset = (addr & (BLOCK_BYTES - 1)).wrapping_sub(FIRST_CELL);
+        let offset = addr & (BLOCK_BYTES - 1);
         ((offset as u64 * self.reciprocal as u64) >> 32) as usize
     }
 
     #[inline(always)]
     pub(crate) fn cell_addr(&self, index: usize) -> usize {
-        self.addr() + FIRST_CELL + index * self.cell_bytes as usize
+        self.addr() + index * self.cell_bytes as usize
     }
 
     #[inline(always)]
@@ -179,13 +191,12 @@ impl Block {
             }
             self.alloc[w].set(mark);
         }
-        self.needs_sweep.set(false);
         live
     }
 
-    /// Cells that are marked.
-    pub(crate) fn marked_count(&self) -> usize {
-        self.mark.iter().map(|w| w.get().count_ones() as usize).sum()
+    /// Cells that are allocated.
+    pub(crate) fn allocated_count(&self) -> usize {
+        self.alloc.iter().map(|w| w.get().count_ones() as usize).sum()
     }
 
     pub(crate) fn for_each_allocated(&self, mut f: impl FnMut(usize)) {
@@ -224,7 +235,7 @@ pub(crate) struct Chunks {
 impl Chunks {
     /// `count` contiguous free blocks, or None when the operating system refuses.
     pub(crate) fn alloc_blocks(&mut self, count: usize) -> Option<*mut u8> {
-        debug_assert!(count <= BLOCKS_PER_CHUNK);
+        debug_assert!(count <= BLOCKS_PER_CHUNK - HEAD_BLOCKS);
         let n = self.chunks.len();
         for k in 0..n {
             let i = (self.hint + k) % n;
@@ -241,10 +252,10 @@ impl Chunks {
             }
         }
         let base = map_aligned(CHUNK_BYTES)?;
-        let used = run_mask(0, count);
-        self.hint =
-            self.insert(Chunk { base, bytes: CHUNK_BYTES, used, starts: 1, dirty: used, huge: false });
-        Some(base as *mut u8)
+        let (heads, run) = (run_mask(0, HEAD_BLOCKS), run_mask(HEAD_BLOCKS, count));
+        let (used, starts) = (heads | run, heads | 1 << HEAD_BLOCKS);
+        self.hint = self.insert(Chunk { base, bytes: CHUNK_BYTES, used, starts, dirty: used, huge: false });
+        Some((base + HEAD_BLOCKS * BLOCK_BYTES) as *mut u8)
     }
 
     /// Memory for a large cell of `bytes` in all; the size that was really taken is the second result.
@@ -253,10 +264,10 @@ impl Chunks {
         if blocks <= BLOCKS_PER_CHUNK / 2 {
             return self.alloc_blocks(blocks).map(|p| (p, blocks * BLOCK_BYTES));
         }
-        let bytes = bytes.checked_next_multiple_of(BLOCK_BYTES)?;
+        let bytes = bytes.checked_add(HUGE_HEAD_BYTES)?.checked_next_multiple_of(BLOCK_BYTES)?;
         let base = map_aligned(bytes)?;
         self.insert(Chunk { base, bytes, used: 0, starts: 0, dirty: 0, huge: true });
-        Some((base as *mut u8, bytes))
+        Some(((base + HUGE_HEAD_BYTES) as *mut u8, bytes - HUGE_HEAD_BYTES))
     }
 
     fn insert(&mut self, chunk: Chunk) -> usize {
@@ -280,16 +291,19 @@ impl Chunks {
     /// The block whose memory contains `addr`, for the conservative scan.
     pub(crate) fn block_containing(&self, addr: usize) -> Option<*const Block> {
         let chunk = &self.chunks[self.chunk_index(addr)?];
-        if chunk.huge {
-            return Some(chunk.base as *const Block);
-        }
         let at = (addr - chunk.base) / BLOCK_BYTES;
+        if at < HEAD_BLOCKS {
+            return None;
+        }
+        if chunk.huge {
+            return Some(Block::of(chunk.base + HUGE_HEAD_BYTES));
+        }
         if chunk.used >> at & 1 == 0 {
             return None;
         }
-        // Inside a large run only the first block has a header.
+        // Inside a large run only the first block has a head.
         let first = 63 - (chunk.starts & run_mask(0, at + 1)).leading_zeros() as usize;
-        Some((chunk.base + first * BLOCK_BYTES) as *const Block)
+        Some(Block::of(chunk.base + first * BLOCK_BYTES))
     }
 
     /// Gives the memory of a block, or of a large cell, back.
@@ -297,7 +311,9 @@ impl Chunks {
     /// # Safety
     /// `block` came from this object and nothing refers to its cells any more.
     pub(crate) unsafe fn free(&mut self, block: *mut Block) {
-        let Some(i) = self.chunk_index(block as usize) else { return };
+        // SAFETY: the head is still there.
+        let memory = unsafe { (*block).addr() };
+        let Some(i) = self.chunk_index(memory) else { return };
         if self.chunks[i].huge {
             let chunk = self.chunks.remove(i);
             // SAFETY: the mapping was made with exactly these bounds.
@@ -308,15 +324,16 @@ impl Chunks {
         // SAFETY: the header is still there.
         let count = unsafe { ((*block).large_bytes / BLOCK_BYTES).max(1) };
         let chunk = &mut self.chunks[i];
-        let at = (block as usize - chunk.base) / BLOCK_BYTES;
+        let at = (memory - chunk.base) / BLOCK_BYTES;
         chunk.used &= !run_mask(at, count);
         chunk.starts &= !(1 << at);
         self.hint = self.hint.min(i);
     }
 
-    /// Returns the pages of free blocks to the operating system, but for `keep` blocks.
-    pub(crate) fn release_free_pages(&mut self, keep: usize) {
-        let mut keep = keep;
+    /// Returns the pages of free blocks to the operating system, but for `keep` blocks, and at most `most` blocks at
+    /// once, because it takes time.
+    pub(crate) fn release_free_pages(&mut self, keep: usize, most: usize) {
+        let (mut keep, mut left) = (keep, most);
         for chunk in self.chunks.iter_mut().filter(|c| !c.huge) {
             let mut idle = chunk.dirty & !chunk.used;
             while idle != 0 {
@@ -324,10 +341,14 @@ impl Chunks {
                 let len = (!(idle >> at)).trailing_zeros() as usize;
                 let len = len.min(BLOCKS_PER_CHUNK - at);
                 idle &= !run_mask(at, len);
+                if left < len {
+                    return;
+                }
                 if keep >= len {
                     keep -= len;
                     continue;
                 }
+                left -= len;
                 chunk.dirty &= !run_mask(at, len);
                 // SAFETY: the blocks are free: nothing refers to this memory, and it reads as zero afterwards.
                 unsafe {
@@ -345,7 +366,9 @@ impl Chunks {
     pub(crate) fn used_bytes(&self) -> usize {
         self.chunks
             .iter()
-            .map(|c| if c.huge { c.bytes } else { c.used.count_ones() as usize * BLOCK_BYTES })
+            .map(
+                |c| if c.huge { c.bytes } else { (c.used.count_ones() as usize - HEAD_BLOCKS) * BLOCK_BYTES },
+            )
             .sum()
     }
 }
@@ -409,7 +432,7 @@ mod tests {
     #[test]
     fn index_by_reciprocal_is_exact() {
         let mut chunks = Chunks::default();
-        for cell in (16..=SMALL_MAX).step_by(16) {
+        for cell in (CELL_MIN..=SMALL_MAX).step_by(16) {
             let p = chunks.alloc_blocks(1).expect("memory");
             // SAFETY: a fresh block.
             let b = unsafe { &*Block::init(p, std::ptr::null(), cell, 0, false, 0) };
@@ -418,6 +441,7 @@ mod tests {
                 assert_eq!((b.index_of(a), b.index_of(a + cell - 1)), (i, i), "{cell}");
             }
             assert!(b.cell_addr(b.cell_count as usize) <= b.addr() + BLOCK_BYTES);
+            assert!(b.addr() == p as usize);
         }
     }
 
@@ -446,8 +470,9 @@ mod tests {
         let mut chunks = Chunks::default();
         let (p, bytes) = chunks.alloc_large(100_000).expect("memory");
         // SAFETY: fresh memory of that size.
-        let b = unsafe { Block::init(p, std::ptr::null(), bytes - FIRST_CELL, 0, false, bytes) };
+        let b = unsafe { Block::init(p, std::ptr::null(), bytes, 0, false, bytes) };
         assert_eq!(chunks.block_containing(p as usize + 99_000), Some(b as *const Block));
+        assert_eq!(Block::of(p as usize), b as *const Block);
         // SAFETY: nothing refers to it.
         unsafe { chunks.free(b) };
         assert_eq!(chunks.block_containing(p as usize + 99_000), None);

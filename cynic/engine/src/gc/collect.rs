@@ -7,7 +7,7 @@
 //! 1. [`begin_full`]: clear marks, scan the roots;
 //! 2. [`mark_step`], called as the program allocates: trace for a bounded amount of work;
 //! 3. when nothing is left, [`next_round`]: scan the roots and the remembered cells again; a round that finds little is
-//!    the last, and [`finish`] settles weak data and hands the blocks to the (lazy) sweeper.
+//!    the last, and [`finish`] settles weak data and sweeps. Each of these is a stop of its own.
 //!
 //! The write barrier is the same for both: a store into a black cell puts the cell on the remembered list (the
 //! retreating wavefront), so an incremental marking traces it again before it ends. New cells are white.
@@ -23,6 +23,7 @@ use crate::shape::Shape;
 use crate::string::StringCell;
 use crate::symbol::SymbolCell;
 use crate::value::Value;
+use rustc_hash::FxHashMap;
 
 /// Where marking is.
 #[derive(Copy, Clone, PartialEq, Eq, Debug, Default)]
@@ -46,6 +47,10 @@ pub(crate) struct MarkState {
     weak: Vec<*const CellHeader>,
     /// Shapes reached in this full collection that have transitions to prune.
     shapes: Vec<Gc<Shape>>,
+    /// Values of weak keys that have not been reached yet, by the address of the key.
+    waiting: FxHashMap<usize, Vec<Value>>,
+    /// The last round found little, so that the end will be short.
+    pub(crate) settled: bool,
     pub(crate) phase: Phase,
 }
 
@@ -55,7 +60,7 @@ impl MarkState {
         self.phase != Phase::Idle
     }
 
-    fn nothing_left(&self) -> bool {
+    pub(crate) fn nothing_left(&self) -> bool {
         self.stack.is_empty() && self.arrays.is_empty()
     }
 }
@@ -110,6 +115,15 @@ impl Tracer<'_> {
     pub fn is_marked_bits(&self, bits: u64) -> bool {
         // SAFETY: what is dead is still readable here; the caller drops it before its memory is reused.
         self.is_marked(unsafe { Value::from_bits(bits) })
+    }
+
+    /// Reports a value that lives as long as both its table and its key do; only during `trace_ephemerons`.
+    pub fn ephemeron(&mut self, key: u64, value: Value) {
+        if self.is_marked_bits(key) {
+            self.value(value);
+        } else {
+            self.heap.mark.waiting.entry(key as usize).or_default().push(value);
+        }
     }
 
     /// Whether this collection visits the whole heap, so that weak edges may be cut.
@@ -301,21 +315,32 @@ impl Tracer<'_> {
     }
 
     fn settle_ephemerons(&mut self) {
+        let mut i = 0;
         loop {
-            let mut changed = false;
-            let mut i = 0;
             while let Some(&header) = self.heap.mark.weak.get(i) {
                 i += 1;
                 // SAFETY: the list holds live data cells.
-                changed |= unsafe {
+                unsafe {
                     ((*(header as *const DataHead)).vtable.trace_ephemerons)(header as *const (), self)
                 };
             }
-            self.drain();
-            if !changed {
-                return;
+            if self.heap.mark.nothing_left() {
+                break;
+            }
+            // Every cell that is reached from here on may be a key that a value waits for.
+            while let Some(header) = self.heap.mark.stack.pop() {
+                for value in self.heap.mark.waiting.remove(&(header as usize)).unwrap_or_default() {
+                    self.value(value);
+                }
+                // SAFETY: only marked, live cells are on the stack.
+                unsafe { self.trace_cell(header) };
+            }
+            while let Some((array, from)) = self.heap.mark.arrays.pop() {
+                // SAFETY: only marked, live arrays are on the list.
+                unsafe { self.trace_portion(array, from) };
             }
         }
+        self.heap.mark.waiting = FxHashMap::default();
     }
 
     fn sweep_weak(&mut self) {
@@ -341,7 +366,6 @@ pub(crate) fn is_marked_addr(addr: usize) -> bool {
 
 /// Starts a full marking and scans the roots.
 pub(crate) fn begin_full(heap: &mut Heap, roots: impl FnOnce(&mut Tracer<'_>)) {
-    heap.finish_sweep();
     heap.flush();
     heap.stats.peak_bytes = heap.stats.peak_bytes.max(heap.used_bytes());
     heap.for_each_block(Block::clear_marks);
@@ -351,6 +375,7 @@ pub(crate) fn begin_full(heap: &mut Heap, roots: impl FnOnce(&mut Tracer<'_>)) {
     mark.unbarriered.clear();
     mark.weak.clear();
     mark.shapes.clear();
+    mark.settled = false;
     mark.phase = Phase::Marking(1);
     roots(&mut Tracer { heap, full: true, finalization: Default::default() });
 }
@@ -385,14 +410,13 @@ pub(crate) fn finish(heap: &mut Heap, roots: impl FnOnce(&mut Tracer<'_>), weak:
         shape.prune_transitions();
     }
     heap.mark.phase = Phase::Idle;
-    heap.begin_sweep();
+    heap.sweep_all();
     let used = heap.used_bytes();
     heap.stats.full_collections += 1;
     heap.stats.live_bytes = used;
-    heap.full_at = used + used.max(heap.min_threshold);
+    heap.full_at = used + (used / limits::GC_GROWTH_DIVISOR).max(heap.min_threshold);
     heap.schedule_next();
-    let blocks = heap.committed_bytes() / super::block::BLOCK_BYTES;
-    heap.chunks.release_free_pages(64 + blocks / 8);
+    heap.release_pages();
 }
 
 fn settle(tracer: &mut Tracer<'_>, weak: impl FnOnce(&Tracer<'_>)) {
@@ -406,7 +430,6 @@ fn settle(tracer: &mut Tracer<'_>, weak: impl FnOnce(&Tracer<'_>)) {
 
 /// A young collection, in one stop.
 pub(crate) fn young(heap: &mut Heap, roots: impl FnOnce(&mut Tracer<'_>), weak: impl FnOnce(&Tracer<'_>)) {
-    heap.finish_sweep();
     heap.flush();
     heap.stats.peak_bytes = heap.stats.peak_bytes.max(heap.used_bytes());
     let mut tracer = Tracer { heap, full: false, finalization: Default::default() };
@@ -416,7 +439,9 @@ pub(crate) fn young(heap: &mut Heap, roots: impl FnOnce(&mut Tracer<'_>), weak: 
     tracer.drain();
     settle(&mut tracer, weak);
     heap.mark.shapes.clear();
-    heap.begin_sweep();
+    heap.sweep_young();
     heap.stats.young_collections += 1;
+    heap.adapt_nursery();
     heap.schedule_next();
+    heap.release_pages();
 }

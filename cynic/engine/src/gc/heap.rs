@@ -10,7 +10,7 @@
 use std::cell::{Cell, UnsafeCell};
 use std::rc::Rc;
 
-use super::block::{BLOCK_BYTES, Block, Chunks, FIRST_CELL, SMALL_MAX};
+use super::block::{BLOCK_BYTES, Block, CELL_MIN, Chunks, SMALL_MAX};
 use super::roots::RootRegistry;
 use super::{CellHeader, DataHead};
 use crate::limits;
@@ -20,10 +20,13 @@ const fn build_class_sizes() -> [u16; CLASS_COUNT] {
     let mut i = 0;
     while i < 16 {
         sizes[i] = (i as u16 + 1) * 16;
+        if sizes[i] < CELL_MIN as u16 {
+            sizes[i] = CELL_MIN as u16;
+        }
         i += 1;
     }
     let rest =
-        [320, 384, 448, 512, 640, 768, 896, 1024, 1280, 1600, 2000, 2672, 4016, 5344, SMALL_MAX as u16];
+        [320, 384, 448, 512, 640, 768, 896, 1024, 1360, 1632, 2048, 2720, 4096, 5456, SMALL_MAX as u16];
     let mut k = 0;
     while k < rest.len() {
         sizes[16 + k] = rest[k];
@@ -83,9 +86,13 @@ pub(super) fn remember(header: &CellHeader) {
 #[derive(Default)]
 pub(crate) struct SizeClass {
     pub(crate) blocks: Vec<*mut Block>,
-    /// Where to look for the next free run: block and cell index.
-    next_block: usize,
+    /// The block whose free runs are being handed out, and the cell to look for the next one at.
+    current: Option<*mut Block>,
     next_cell: usize,
+    /// Blocks that the last young collection found room in.
+    roomy: Vec<*mut Block>,
+    /// The first of `blocks` that has not been looked at since the last full collection.
+    next_block: usize,
 }
 
 /// Figures about the heap.
@@ -116,6 +123,8 @@ pub struct Heap {
     pub(crate) bump: [Bump; CLASS_COUNT * 2],
     pub(crate) classes: [SizeClass; CLASS_COUNT * 2],
     pub(crate) large: Vec<*mut Block>,
+    /// Blocks with cells that were handed out since the last collection.
+    young: Vec<*mut Block>,
     pub(crate) chunks: Chunks,
     link: Box<HeapLink>,
     external: Rc<Cell<usize>>,
@@ -130,13 +139,15 @@ pub struct Heap {
     pub(crate) full_at: usize,
     pub(crate) limit: usize,
     pub(crate) min_threshold: usize,
+    /// Bytes allocated between two young collections: as many as leave a bounded number of survivors.
+    nursery: usize,
     pub(crate) mark: super::collect::MarkState,
     pub(crate) stats: GcStats,
     zeal: bool,
-    /// Some blocks wait to be swept.
-    sweep_pending: bool,
     /// `cell_bytes` at the last step of an incremental marking.
     pub(crate) stepped_at: usize,
+    /// Used bytes after a collection at the limit that gained next to nothing.
+    pub(crate) futile_at: Option<usize>,
     /// Collection is postponed while this is not zero.
     pub(crate) inhibit: u32,
 }
@@ -167,6 +178,7 @@ impl Heap {
             bump: [Bump::default(); CLASS_COUNT * 2],
             classes: std::array::from_fn(|_| SizeClass::default()),
             large: Vec::new(),
+            young: Vec::new(),
             chunks: Chunks::default(),
             link: Box::new(HeapLink { remembered: UnsafeCell::new(Vec::new()) }),
             external: Rc::default(),
@@ -177,11 +189,12 @@ impl Heap {
             full_at: limits::GC_THRESHOLD_BYTES_DEFAULT * 2,
             limit,
             min_threshold: limits::GC_THRESHOLD_BYTES_DEFAULT,
+            nursery: limits::GC_THRESHOLD_BYTES_DEFAULT,
             mark: Default::default(),
             stats: GcStats::default(),
             zeal: false,
-            sweep_pending: false,
             stepped_at: 0,
+            futile_at: None,
             inhibit: 0,
         }
     }
@@ -206,6 +219,7 @@ impl Heap {
     /// Changes how many bytes may be allocated before the first collection.
     pub fn set_threshold(&mut self, bytes: usize) {
         self.min_threshold = bytes.max(64 * 1024);
+        self.nursery = self.min_threshold;
         self.schedule_next();
     }
     /// Bytes in use: cells and external charges.
@@ -244,6 +258,7 @@ impl Heap {
         if bytes > SMALL_MAX {
             return None;
         }
+        let bytes = bytes.max(CELL_MIN);
         let class = class_of(bytes) + if finalizable { CLASS_COUNT } else { 0 };
         let size = if bytes <= 256 { (bytes + 15) & !15 } else { CLASS_SIZES[class % CLASS_COUNT] as usize };
         let bump = &mut self.bump[class];
@@ -290,9 +305,9 @@ impl Heap {
         // SAFETY: fresh block-sized memory.
         let block = unsafe { Block::init(at, link, size, class as u8, finalizable, 0) };
         let c = &mut self.classes[class];
-        c.next_block = c.blocks.len();
-        c.next_cell = 0;
         c.blocks.push(block);
+        c.next_block = c.blocks.len();
+        c.roomy.push(block);
         Some(())
     }
 
@@ -300,28 +315,36 @@ impl Heap {
     fn next_run(&mut self, class: usize) -> Option<Bump> {
         let zeal = self.zeal;
         let c = &mut self.classes[class];
-        while let Some(&block) = c.blocks.get(c.next_block) {
-            // SAFETY: blocks in the list are live.
-            let block = unsafe { &*block };
-            if block.needs_sweep.get() {
-                sweep_block(block, false);
+        loop {
+            let Some(ptr) = c.current else {
+                c.current = Some(c.roomy.pop().or_else(|| {
+                    let next = c.blocks.get(c.next_block).copied();
+                    c.next_block += usize::from(next.is_some());
+                    next
+                })?);
+                c.next_cell = 0;
+                continue;
+            };
+            // SAFETY: blocks in the lists are live.
+            let block = unsafe { &*ptr };
+            let Some((first, mut end)) = block.next_free_run(c.next_cell) else {
+                c.current = None;
+                continue;
+            };
+            if zeal {
+                end = first + 1;
             }
-            if let Some((first, mut end)) = block.next_free_run(c.next_cell) {
-                if zeal {
-                    end = first + 1;
-                }
-                block.set_run_allocated(first, end, true);
-                c.next_cell = end;
-                self.cell_bytes += (end - first) * block.cell_bytes as usize;
-                return Some(Bump {
-                    cursor: block.cell_addr(first),
-                    end: block.cell_addr(first) + (end - first) * block.cell_bytes as usize,
-                });
+            block.set_run_allocated(first, end, true);
+            c.next_cell = end;
+            self.cell_bytes += (end - first) * block.cell_bytes as usize;
+            if !block.is_young.replace(true) {
+                self.young.push(ptr);
             }
-            c.next_block += 1;
-            c.next_cell = 0;
+            return Some(Bump {
+                cursor: block.cell_addr(first),
+                end: block.cell_addr(first) + (end - first) * block.cell_bytes as usize,
+            });
         }
-        None
     }
 
     /// Gives up the rest of a class's run.
@@ -346,21 +369,21 @@ impl Heap {
     }
 
     fn alloc_large(&mut self, bytes: usize, finalizable: bool) -> Option<*mut u8> {
-        let (at, taken) = self.chunks.alloc_large(bytes.checked_add(FIRST_CELL)?)?;
+        let (at, taken) = self.chunks.alloc_large(bytes)?;
         let link: *const HeapLink = &*self.link;
         // SAFETY: fresh memory of `taken` bytes.
-        let block = unsafe { &*Block::init(at, link, taken - FIRST_CELL, 0, finalizable, taken) };
+        let block = unsafe { &*Block::init(at, link, taken, 0, finalizable, taken) };
         block.set_run_allocated(0, 1, true);
         self.cell_bytes += taken;
         self.large.push(block as *const Block as *mut Block);
-        Some(block.cell_addr(0) as *mut u8)
+        Some(at)
     }
 
     /// Bytes the cell at `addr` may use.
     pub(crate) fn usable_bytes(&self, addr: usize) -> usize {
         // SAFETY: `addr` is a live cell of this heap.
         let block = unsafe { &*Block::of(addr) };
-        if block.large_bytes != 0 { block.large_bytes - FIRST_CELL } else { block.cell_bytes as usize }
+        if block.large_bytes != 0 { block.large_bytes } else { block.cell_bytes as usize }
     }
 
     /// Frees a large cell now, when its only owner lets go of it (an outgrown element array).
@@ -387,24 +410,20 @@ impl Heap {
         }
     }
 
-    /// Hands the blocks to the sweeper after marking. Blocks without a live cell are freed at once, and so is what
-    /// owns memory of its own; the others are swept when the allocator comes to them, or by [`Heap::finish_sweep`].
-    pub(crate) fn begin_sweep(&mut self) {
+    /// Frees what a full marking did not reach. Cells that own nothing cost a few operations on bitmaps per block.
+    pub(crate) fn sweep_all(&mut self) {
         let zeal = self.zeal;
+        self.young.clear();
         let mut cell_bytes = 0;
         for class in &mut self.classes {
-            class.next_block = 0;
-            class.next_cell = 0;
+            (class.current, class.next_cell, class.next_block) = (None, 0, 0);
+            class.roomy.clear();
             let chunks = &mut self.chunks;
             class.blocks.retain(|&ptr| {
                 // SAFETY: blocks in the list are live.
                 let block = unsafe { &*ptr };
-                let live = if block.finalizable || zeal {
-                    sweep_block(block, zeal)
-                } else {
-                    block.needs_sweep.set(true);
-                    block.marked_count()
-                };
+                block.is_young.set(false);
+                let live = sweep_block(block, zeal);
                 cell_bytes += live * block.cell_bytes as usize;
                 if live == 0 {
                     // SAFETY: no cell of the block is live, and none needs finalising any more.
@@ -413,40 +432,79 @@ impl Heap {
                 live != 0
             });
         }
-        let chunks = &mut self.chunks;
+        self.cell_bytes = cell_bytes;
+        self.sweep_large();
+    }
+
+    /// Frees what a young marking did not reach: only blocks that cells were taken from since the last collection have
+    /// any. Blocks that it empties are kept, to be used next.
+    pub(crate) fn sweep_young(&mut self) {
+        let zeal = self.zeal;
+        for class in &mut self.classes {
+            (class.current, class.next_cell) = (None, 0);
+            class.roomy.clear();
+        }
+        for ptr in std::mem::take(&mut self.young) {
+            // SAFETY: blocks in the list are live: they are freed by full collections only, which clear the list.
+            let block = unsafe { &*ptr };
+            block.is_young.set(false);
+            let before = block.allocated_count();
+            let live = sweep_block(block, zeal);
+            self.cell_bytes -= (before - live) * block.cell_bytes as usize;
+            if live < block.cell_count as usize {
+                self.classes[block.class as usize].roomy.push(ptr);
+            }
+        }
+        self.cell_bytes -= self.large_bytes();
+        self.sweep_large();
+    }
+
+    fn large_bytes(&self) -> usize {
+        // SAFETY: blocks in the list are live.
+        self.large.iter().map(|&block| unsafe { (*block).large_bytes }).sum()
+    }
+
+    /// Frees the large cells that were not reached, and counts the others again.
+    fn sweep_large(&mut self) {
+        let (chunks, mut kept) = (&mut self.chunks, 0);
         self.large.retain(|&ptr| {
-            // SAFETY: as above.
+            // SAFETY: blocks in the list are live.
             let block = unsafe { &*ptr };
             let live = sweep_block(block, false);
             if live == 0 {
                 // SAFETY: the cell is dead and finalised.
                 unsafe { chunks.free(ptr) };
             } else {
-                cell_bytes += block.large_bytes;
+                kept += block.large_bytes;
             }
             live != 0
         });
-        self.cell_bytes = cell_bytes;
-        self.sweep_pending = true;
+        self.cell_bytes += kept;
     }
 
-    /// Sweeps what the allocator has not come to.
-    pub(crate) fn finish_sweep(&mut self) {
-        if !std::mem::take(&mut self.sweep_pending) {
-            return;
+    /// Chooses the nursery's size from what survived the young collection that has just been done.
+    pub(crate) fn adapt_nursery(&mut self) {
+        let survived = self.used_bytes().saturating_sub(self.bytes_after_gc);
+        let least = self.min_threshold.min(limits::GC_NURSERY_BYTES_MIN);
+        let most = self.min_threshold.max(self.used_bytes() / 8).min(limits::GC_NURSERY_BYTES_MAX).max(least);
+        if survived > limits::GC_SURVIVING_BYTES_MAX {
+            self.nursery = (self.nursery / 2).max(least);
+        } else if survived < limits::GC_SURVIVING_BYTES_MAX / 4 {
+            self.nursery = (self.nursery * 2).min(most);
         }
-        self.for_each_block(|block| {
-            if block.needs_sweep.get() {
-                sweep_block(block, false);
-            }
-        });
+    }
+
+    /// Gives some pages of free blocks back to the operating system.
+    pub(crate) fn release_pages(&mut self) {
+        let keep = limits::GC_FREE_BLOCKS_KEPT + self.cell_bytes / BLOCK_BYTES / 16;
+        self.chunks.release_free_pages(keep, limits::GC_BLOCKS_RELEASED_MAX);
     }
 
     /// Sets the thresholds for the next collection from what is live now.
     pub(crate) fn schedule_next(&mut self) {
         let used = self.used_bytes();
         self.bytes_after_gc = used;
-        self.collect_at = used + self.min_threshold.max(used / 4);
+        self.collect_at = used + self.nursery;
         if self.limit > used {
             self.collect_at = self.collect_at.min(used + (self.limit - used) / 2 + 4096);
         }
@@ -518,7 +576,6 @@ impl Drop for Heap {
         self.flush();
         self.for_each_block(|block| {
             if block.finalizable {
-                debug_assert!(!block.needs_sweep.get());
                 // SAFETY: the heap is going away; every allocated cell is initialised.
                 block.for_each_allocated(|addr| unsafe { finalize(addr) });
             }

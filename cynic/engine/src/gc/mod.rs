@@ -245,10 +245,8 @@ pub trait Trace: 'static {
     /// Whether [`Trace::sweep_weak`] and [`Trace::trace_ephemerons`] have anything to do.
     const WEAK: bool = false;
 
-    /// Marks the values of marked keys; true if anything was marked. Repeated until nothing changes.
-    fn trace_ephemerons(&self, _tracer: &mut Tracer<'_>) -> bool {
-        false
-    }
+    /// Reports every weak key with its value ([`Tracer::ephemeron`]).
+    fn trace_ephemerons(&self, _tracer: &mut Tracer<'_>) {}
 }
 
 /// The per-type table a [`Data`] cell points to.
@@ -256,7 +254,7 @@ pub(crate) struct DataVTable {
     pub(crate) trace: unsafe fn(*const (), &mut Tracer<'_>),
     pub(crate) drop: unsafe fn(*mut ()),
     pub(crate) sweep_weak: unsafe fn(*const (), &Tracer<'_>),
-    pub(crate) trace_ephemerons: unsafe fn(*const (), &mut Tracer<'_>) -> bool,
+    pub(crate) trace_ephemerons: unsafe fn(*const (), &mut Tracer<'_>),
     pub(crate) type_id: fn() -> TypeId,
     pub(crate) needs_drop: bool,
     pub(crate) barriered: bool,

@@ -32,6 +32,13 @@ impl StackBounds {
     }
 }
 
+impl StackBounds {
+    /// Bytes between here and the lowest address.
+    pub fn room(&self) -> usize {
+        address_of_frame().saturating_sub(self.low)
+    }
+}
+
 fn query() -> StackBounds {
     let here = address_of_frame();
     // SAFETY: plain calls into the C library with valid out-pointers; the attribute object is destroyed again.

@@ -137,6 +137,8 @@ pub mod flags {
     pub const METHOD: u32 = 1 << 13;
     /// An immutable prototype exotic object (10.4.7).
     pub const IMMUTABLE_PROTOTYPE: u32 = 1 << 14;
+    /// A prototype that had no indexed properties, nor had any object above it, when it became one.
+    pub const CHAIN_NOTED: u32 = 1 << 15;
     /// Free for the virtual machine's own use.
     pub const VM_0: u32 = 1 << 24;
     /// Free for the virtual machine's own use.

@@ -388,12 +388,17 @@ impl Vm {
     /// Remembers that some prototype has indexed properties, once one does.
     pub(crate) fn note_indexed_prototype(&mut self, prototype: Value) {
         let mut p = prototype.as_object();
-        while let Some(o) = p {
+        // What was found plain before has reported every change since (`add_element`, a new prototype), so that the
+        // walk is short even when every object of a long chain becomes a prototype in its turn.
+        while let Some(o) = p.filter(|o| !o.has_flag(flags::CHAIN_NOTED)) {
             if o.has_flag(flags::EXOTIC | flags::HAS_SPARSE) || !o.elements().is_empty() {
                 self.indexed_prototypes = true;
                 return;
             }
             p = o.prototype().as_object();
+        }
+        if let Some(o) = prototype.as_object().filter(|o| o.has_flag(flags::IS_PROTOTYPE)) {
+            o.set_flag(flags::CHAIN_NOTED);
         }
     }
 

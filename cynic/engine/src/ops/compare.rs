@@ -113,7 +113,7 @@ impl Vm {
 
     fn bigint_loosely_equals(&mut self, a: &Integer, b: Value) -> JsResult<bool> {
         if let Some(s) = b.as_string() {
-            let parsed = string_to_bigint(s, self);
+            let parsed = string_to_bigint(s, self)?;
             return Ok(parsed.is_some_and(|n| n == *a));
         }
         let n = self.to_number(b)?;
@@ -138,8 +138,8 @@ impl Vm {
     fn compare_primitives(&mut self, x: Value, y: Value) -> JsResult<Option<Ordering>> {
         match (x.as_string(), y.as_string(), x.as_bigint(), y.as_bigint()) {
             (Some(a), Some(b), _, _) => return Ok(Some(self.string_compare(a, b))),
-            (Some(a), _, _, Some(b)) => return Ok(string_to_bigint(a, self).map(|n| n.cmp(b.value()))),
-            (_, Some(b), Some(a), _) => return Ok(string_to_bigint(b, self).map(|n| a.value().cmp(&n))),
+            (Some(a), _, _, Some(b)) => return Ok(string_to_bigint(a, self)?.map(|n| n.cmp(b.value()))),
+            (_, Some(b), Some(a), _) => return Ok(string_to_bigint(b, self)?.map(|n| a.value().cmp(&n))),
             _ => {}
         }
         let a = self.to_numeric(x)?;
@@ -187,20 +187,25 @@ fn is_kind(o: Object, kind: ObjectKind) -> bool {
     o.is(kind)
 }
 
-/// StringToBigInt (7.1.14).
-pub fn string_to_bigint(s: JsStr, vm: &mut Vm) -> Option<Integer> {
+/// StringToBigInt (7.1.14). A RangeError if the integer would be too large.
+pub fn string_to_bigint(s: JsStr, vm: &mut Vm) -> JsResult<Option<Integer>> {
     let view = s.view(vm);
     let (from, to) = numeric::trimmed(view);
-    let mut text = Vec::with_capacity(to - from);
+    // No more is looked at than the largest integer takes, in bits, with its prefix.
+    let longest = crate::limits::BIGINT_BITS_MAX as usize + 2;
+    let mut text = Vec::with_capacity((to - from).min(longest));
     for i in from..to {
         let u = view.at(i);
         if u >= 0x80 {
-            return None;
+            return Ok(None);
+        }
+        if text.len() == longest {
+            return Err(vm.throw_range_error("BigInt is too large"));
         }
         text.push(u as u8);
     }
     if text.is_empty() {
-        return Some(Integer::ZERO);
+        return Ok(Some(Integer::ZERO));
     }
     let (radix, digits) = match text.get(..2) {
         Some(b"0x" | b"0X") => (16, &text[2..]),
@@ -214,9 +219,17 @@ pub fn string_to_bigint(s: JsStr, vm: &mut Vm) -> Option<Integer> {
         digits
     };
     if unsigned.is_empty() || !unsigned.iter().all(|&d| (d as char).is_digit(radix)) {
-        return None;
+        return Ok(None);
     }
-    Integer::parse_bytes(digits, radix)
+    // A decimal digit is more than three bits.
+    let bits = unsigned.len() as u64 * if radix == 10 { 3 } else { u64::from(radix.ilog2()) };
+    if bits > crate::limits::BIGINT_BITS_MAX {
+        return Err(vm.throw_range_error("BigInt is too large"));
+    }
+    if radix == 10 {
+        crate::builtins::bigint::charge_conversion(vm, bits)?;
+    }
+    Ok(Integer::parse_bytes(digits, radix))
 }
 
 /// Compares an integer with a double exactly; None for NaN.

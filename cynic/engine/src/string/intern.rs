@@ -15,6 +15,8 @@ use crate::vm::Vm;
 pub(crate) struct InternTable {
     slots: Vec<Option<JsStr>>,
     count: usize,
+    /// Those added since the last collection: only they can be found dead by a young one.
+    young: Vec<JsStr>,
 }
 
 impl InternTable {
@@ -37,6 +39,7 @@ impl InternTable {
         }
         self.place(s);
         self.count += 1;
+        self.young.push(s);
     }
 
     fn place(&mut self, s: JsStr) {
@@ -59,8 +62,33 @@ impl InternTable {
         }
     }
 
+    /// Takes out a string that is in the table, and closes the gap in the runs of probes that went over it.
+    fn remove(&mut self, s: JsStr) {
+        let mask = self.slots.len() - 1;
+        let mut gap = s.cached_hash() as usize & mask;
+        while self.slots[gap] != Some(s) {
+            gap = (gap + 1) & mask;
+        }
+        self.slots[gap] = None;
+        self.count -= 1;
+        let mut at = (gap + 1) & mask;
+        while let Some(next) = self.slots[at] {
+            let home = next.cached_hash() as usize & mask;
+            if at.wrapping_sub(home) & mask >= at.wrapping_sub(gap) & mask {
+                self.slots.swap(gap, at);
+                gap = at;
+            }
+            at = (at + 1) & mask;
+        }
+    }
+
     /// Drops the strings that nothing else refers to.
     pub(crate) fn purge(&mut self, tracer: &Tracer<'_>) {
+        let young = std::mem::take(&mut self.young);
+        if !tracer.is_full() {
+            young.into_iter().filter(|s| !tracer.is_marked(Value::string(*s))).for_each(|s| self.remove(s));
+            return;
+        }
         let dead = self.slots.iter().flatten().any(|s| !tracer.is_marked(Value::string(*s)));
         if dead {
             self.rebuild(self.slots.len(), |s| tracer.is_marked(Value::string(s)));

@@ -5,6 +5,8 @@
 
 mod entry;
 mod error;
+pub(crate) mod nesting;
+mod words;
 
 use oxc_allocator::{Allocator, Dummy};
 use oxc_ast::ast::{Directive, Program};

@@ -3,7 +3,7 @@
 
 #![allow(unsafe_code)]
 
-use std::rc::Rc;
+use std::sync::Arc;
 
 use super::interpreter::State;
 use super::interpreter::call::closure_template;
@@ -11,6 +11,7 @@ use super::{JsResult, Vm};
 use crate::bytecode::code::{EvalSite, FunctionCode};
 use crate::bytecode::verify;
 use crate::compiler::{self, CompileOptions};
+use crate::limits;
 use crate::object::ObjectKind;
 use crate::object::function::CallArgs;
 use crate::realm::Intrinsic;
@@ -105,7 +106,7 @@ impl Vm {
     }
 
     /// Runs a compiled script in the current realm.
-    pub fn run_script(&mut self, code: &Rc<FunctionCode>) -> JsResult<Value> {
+    pub fn run_script(&mut self, code: &Arc<FunctionCode>) -> JsResult<Value> {
         self.check_code(code)?;
         let referrer = self.new_referrer(&code.source.name);
         let template = self.link(code, referrer);
@@ -144,7 +145,8 @@ impl Vm {
         self.call_template(template, Value::UNDEFINED, this, &[], Value::UNDEFINED)
     }
 
-    fn compile_eval(&mut self, text: &str, site: Option<&EvalSite>) -> JsResult<Rc<FunctionCode>> {
+    fn compile_eval(&mut self, text: &str, site: Option<&EvalSite>) -> JsResult<Arc<FunctionCode>> {
+        self.check_heap_room(text.len().saturating_mul(limits::EVAL_BYTES_PER_SOURCE_BYTE))?;
         match compiler::compile_eval("<eval>", text, site, self.compile_options()) {
             Ok(code) => {
                 self.check_code(&code)?;

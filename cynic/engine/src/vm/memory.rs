@@ -49,11 +49,25 @@ impl Vm {
         if self.termination().is_some() {
             return;
         }
-        self.collect_garbage();
-        if self.heap.used_bytes() >= self.heap.limit() {
+        if !self.collect_at_limit() || self.heap.used_bytes() >= self.heap.limit() {
             self.terminate(Termination::Heap);
             self.budget = 0;
         }
+    }
+
+    /// A full collection because the heap is nearly full; false if the last one of this kind gained too little, and too
+    /// little has been allocated since, for another to be worth it: a guest at its limit would spend its time collecting.
+    fn collect_at_limit(&mut self) -> bool {
+        let (before, little) = (self.heap.used_bytes(), self.heap.limit() / limits::GC_GAIN_MIN_DIVISOR);
+        if self.heap.futile_at.is_some_and(|at| before.saturating_sub(at) < little) {
+            return false;
+        }
+        self.collect_garbage();
+        let after = self.heap.used_bytes();
+        self.heap.futile_at = (before.saturating_sub(after) < little).then_some(after);
+        // Collecting takes time that no step accounts for: look at the deadline soon.
+        self.budget = 0;
+        true
     }
 
     /// Makes sure that `bytes` more fit the heap, collecting if that helps; ends the guest otherwise.
@@ -61,8 +75,7 @@ impl Vm {
         if self.heap.used_bytes().saturating_add(bytes) <= self.heap.limit() {
             return Ok(());
         }
-        self.collect_garbage();
-        if self.heap.used_bytes().saturating_add(bytes) <= self.heap.limit() {
+        if self.collect_at_limit() && self.heap.used_bytes().saturating_add(bytes) <= self.heap.limit() {
             return Ok(());
         }
         Err(self.terminate(Termination::Heap))
@@ -93,25 +106,21 @@ impl Vm {
         }
     }
 
-    /// One step of an incremental marking.
+    /// One stop of an incremental marking: a step, another round, or the end.
     fn full_step(&mut self, rounds: u32) {
-        let mut round_is_over = false;
-        self.stop(|heap, _, _| round_is_over = collect::mark_step(heap, limits::GC_STEP_CELLS));
-        self.heap.stepped_at = self.heap.cell_bytes;
-        if !round_is_over {
-            return;
-        }
-        if rounds < limits::GC_ROUNDS_MAX {
-            let mut little = false;
+        if !self.heap.mark.nothing_left() {
+            self.stop(|heap, _, _| {
+                collect::mark_step(heap, limits::GC_STEP_CELLS);
+            });
+        } else if rounds < limits::GC_ROUNDS_MAX && !self.heap.mark.settled {
             self.stop(|heap, roots, _| {
                 collect::next_round(heap, roots);
-                little = collect::mark_step(heap, limits::GC_STEP_CELLS / 2);
+                heap.mark.settled = collect::mark_step(heap, limits::GC_STEP_CELLS / 2);
             });
-            if !little {
-                return;
-            }
+        } else {
+            self.stop(|heap, roots, weak| collect::finish(heap, roots, weak));
         }
-        self.stop(|heap, roots, weak| collect::finish(heap, roots, weak));
+        self.heap.stepped_at = self.heap.cell_bytes;
     }
 
     /// A full collection in one stop (a marking that is under way is started afresh).

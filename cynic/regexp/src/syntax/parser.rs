@@ -6,7 +6,7 @@ use super::groups::GroupTable;
 use crate::charset::CharSet;
 use crate::error::{SyntaxError, SyntaxErrorKind as Kind};
 use crate::flags::Flags;
-use crate::limits::{CAPTURES_MAX, NESTING_MAX};
+use crate::limits::{CAPTURES_MAX, NESTING_MAX, PATTERN_UNITS_MAX};
 use crate::unicode::casing::{self, CaseMode};
 use std::rc::Rc;
 
@@ -43,6 +43,9 @@ pub(crate) struct Parser<'a> {
 
 /// Parses a whole pattern.
 pub(crate) fn parse(source: &[u16], flags: Flags) -> Parsed<(Node, GroupTable)> {
+    if source.len() > PATTERN_UNITS_MAX {
+        return Err(SyntaxError { offset: 0, kind: Kind::TooLarge });
+    }
     let mut parser = Parser::new(source, flags);
     if parser.groups.count >= CAPTURES_MAX {
         return Err(SyntaxError { offset: 0, kind: Kind::TooManyGroups });

@@ -1,7 +1,8 @@
 //! QuoteJSONString. <https://tc39.es/ecma262/#sec-quotejsonstring>
 
-use crate::string::StrView;
 use crate::string::builder::StringBuilder;
+use crate::string::{JsStr, StrView};
+use crate::vm::{JsResult, Vm};
 
 /// For each Latin-1 unit: 0 if it stands for itself, `u` if it is escaped by number, else the letter of its escape.
 const ESCAPES: [u8; 256] = {
@@ -21,19 +22,40 @@ const ESCAPES: [u8; 256] = {
     table
 };
 
+/// Units that are quoted between two looks at the limits.
+const PIECE_UNITS: usize = 1 << 16;
+
 /// Appends the quoted form of a string.
-pub(super) fn quote(out: &mut StringBuilder, view: StrView<'_>) {
+pub(super) fn quote(vm: &mut Vm, out: &mut StringBuilder, string: JsStr) -> JsResult<()> {
+    let view = string.view(vm);
     if let StrView::Latin1(units) = view
+        && units.len() <= PIECE_UNITS
         && !units.iter().any(|&unit| unit < 0x20 || unit == b'"' || unit == b'\\')
     {
-        return out.push_quoted(units);
+        out.push_quoted(units);
+        return Ok(());
     }
     out.push_latin1(b"\"");
+    let mut at = 0;
+    while view.len() - at > PIECE_UNITS {
+        let mut end = at + PIECE_UNITS;
+        // A surrogate pair stays together.
+        end += usize::from((0xdc00..0xe000).contains(&view.at(end)));
+        quote_piece(out, view.slice(at, end));
+        at = end;
+        vm.poll_n(PIECE_UNITS as u32 / 8)?;
+        out.check(vm)?;
+    }
+    quote_piece(out, view.slice(at, view.len()));
+    out.push_latin1(b"\"");
+    Ok(())
+}
+
+fn quote_piece(out: &mut StringBuilder, view: StrView<'_>) {
     match view {
         StrView::Latin1(units) => quote_latin1(out, units),
         StrView::Utf16(units) => quote_utf16(out, units),
     }
-    out.push_latin1(b"\"");
 }
 
 fn quote_latin1(out: &mut StringBuilder, units: &[u8]) {
@@ -82,19 +104,19 @@ mod tests {
 
     fn quoted(view: StrView<'_>) -> String {
         let mut out = StringBuilder::new();
-        quote(&mut out, view);
+        quote_piece(&mut out, view);
         out.view().to_rust_string()
     }
 
     #[test]
     fn escapes() {
-        assert_eq!(quoted(StrView::Latin1(b"a\"\\\n\x01\x7f\xe9")), "\"a\\\"\\\\\\n\\u0001\u{7f}\u{e9}\"");
-        assert_eq!(quoted(StrView::Latin1(b"")), "\"\"");
+        assert_eq!(quoted(StrView::Latin1(b"a\"\\\n\x01\x7f\xe9")), "a\\\"\\\\\\n\\u0001\u{7f}\u{e9}");
+        assert_eq!(quoted(StrView::Latin1(b"")), "");
     }
 
     #[test]
     fn lone_surrogates_are_escaped_and_pairs_are_not() {
-        assert_eq!(quoted(StrView::Utf16(&[0xd83d, 0xde00, 0xd83d, 0x61])), "\"\u{1f600}\\ud83da\"");
-        assert_eq!(quoted(StrView::Utf16(&[0xde00, 0x22])), "\"\\ude00\\\"\"");
+        assert_eq!(quoted(StrView::Utf16(&[0xd83d, 0xde00, 0xd83d, 0x61])), "\u{1f600}\\ud83da");
+        assert_eq!(quoted(StrView::Utf16(&[0xde00, 0x22])), "\\ude00\\\"");
     }
 }

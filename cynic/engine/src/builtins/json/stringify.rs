@@ -192,7 +192,7 @@ impl Serializer {
     /// The second half of SerializeJSONProperty, for a value that is serializable: writes it, or opens it.
     fn write(&mut self, vm: &mut Vm, value: Value) -> JsResult<()> {
         if let Some(text) = value.as_string() {
-            quote(&mut self.out, text.view(vm));
+            quote(vm, &mut self.out, text)?;
         } else if let Some(number) = value.as_int32() {
             self.push_integer(number);
         } else if let Some(number) = value.as_number() {
@@ -355,13 +355,13 @@ impl Serializer {
         }
         self.separate();
         match key.as_string() {
-            Some(name) => quote(&mut self.out, name.view(vm)),
+            Some(name) => quote(vm, &mut self.out, name)?,
             None => {
                 let name: JsStr = match key.to_value(vm).as_string() {
                     Some(name) => name,
                     None => return Ok(()),
                 };
-                quote(&mut self.out, name.view(vm));
+                quote(vm, &mut self.out, name)?;
             }
         }
         self.out.push_latin1(if self.gap.is_empty() { b":" } else { b": " });

@@ -129,6 +129,7 @@ impl Vm {
         arguments: &[Value],
         new_target: Value,
     ) -> JsResult<Value> {
+        self.check_native_stack()?;
         let is_construct = !new_target.is_undefined();
         let this = self.entry_this(template, this, new_target)?;
         if !self.stack.has_room(arguments.len() + 2 + STACK_RESERVE) {

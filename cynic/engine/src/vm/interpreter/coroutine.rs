@@ -86,6 +86,8 @@ pub struct Coroutine {
 }
 
 impl Trace for Coroutine {
+    const BARRIERED: bool = true;
+
     fn trace(&self, tracer: &mut Tracer<'_>) {
         // Like the register stack: a register that was never written holds what an earlier frame left there.
         for register in self.registers.borrow().iter() {
@@ -173,6 +175,7 @@ fn resume_in_realm(
     let frame = vm.interpreter.frame.wrapping_add(1);
     if !vm.stack.has_room(registers.len() + 64) || frame >= vm.interpreter.frames_end {
         coroutine.registers.replace(registers);
+        coroutine.write_barrier();
         return Err(vm.throw_stack_overflow());
     }
     let top = vm.stack.top;

@@ -1,6 +1,6 @@
 //! Stack traces: captured with every error, formatted when somebody asks.
 
-use std::rc::Rc;
+use std::sync::Arc;
 
 use super::frame_flags;
 use crate::bytecode::code::{CodeKind, FunctionCode};
@@ -11,7 +11,7 @@ use crate::vm::Vm;
 
 /// A captured stack: functions and places, innermost first.
 pub struct StackTrace {
-    frames: Vec<(Rc<FunctionCode>, u32, bool)>,
+    frames: Vec<(Arc<FunctionCode>, u32, bool)>,
 }
 
 impl Trace for StackTrace {

@@ -6,7 +6,7 @@
 //! Invariant: the code passed the verifier; the pointers into the boxes live as long as the template, which never moves.
 
 use std::cell::Cell;
-use std::rc::Rc;
+use std::sync::Arc;
 
 use crate::bytecode::code::{CodeKind, Constant, FunctionCode, Text};
 use crate::gc::{Data, Gc, Trace, Tracer};
@@ -102,7 +102,7 @@ pub struct FunctionTemplate {
     /// The realm.
     pub realm: Gc<Data<Realm>>,
     /// The compiled function.
-    pub function: Rc<FunctionCode>,
+    pub function: Arc<FunctionCode>,
     /// The script or module the code belongs to: a data cell, or undefined.
     pub referrer: Value,
     /// The function's name.
@@ -185,7 +185,7 @@ impl Vm {
     }
 
     /// Links `function` in the current realm.
-    pub fn link(&mut self, function: &Rc<FunctionCode>, referrer: Value) -> Gc<Data<FunctionTemplate>> {
+    pub fn link(&mut self, function: &Arc<FunctionCode>, referrer: Value) -> Gc<Data<FunctionTemplate>> {
         let mut constants = self.scratch();
         for constant in &function.constants {
             let value = self.link_constant(constant);

@@ -1,0 +1,329 @@
+//! The part of verification that follows control: what a register holds where it is read.
+//!
+//! The virtual machine reads some registers without asking what is in them: scopes, arrays under construction, the records
+//! of array iteration. And a register that nothing has written yet, or that a call has passed through, holds what another
+//! frame left there. This pass finds the kind of every register at every instruction, by abstract interpretation to a
+//! fixpoint, and refuses code that could read the wrong one. Scopes are followed into the functions that capture them.
+//!
+//! Left to trust: what the scope of a module or of direct eval holds, which is known to the linker only.
+
+use rustc_hash::FxHashMap;
+
+use super::code::{CodeKind, FunctionCode};
+use super::opcodes::{Kind, Op, Slot, operand};
+use super::verify::VerifyError;
+
+/// What a register holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Type {
+    /// Perhaps nothing of this frame's.
+    Unset,
+    /// Some value.
+    Any,
+    /// An array that the code has made.
+    Array,
+    /// The first register of an iterator record.
+    Iterator,
+    /// The second register of an iterator record.
+    Next,
+    /// A scope: an index into the known ones.
+    Scope(u32),
+    /// A scope that the linker vouches for.
+    Trusted,
+}
+
+impl Type {
+    fn meet(self, other: Type) -> Type {
+        match (self, other) {
+            (a, b) if a == b => a,
+            (Type::Unset, _) | (_, Type::Unset) => Type::Unset,
+            _ => Type::Any,
+        }
+    }
+}
+
+/// A scope: how many slots, and what its parent is.
+type Scope = (u32, Type);
+
+/// Follows the control of `function` and of the functions nested in it.
+pub(super) fn check(function: &FunctionCode) -> Result<(), VerifyError> {
+    let outer = if function.kind == CodeKind::Script { Type::Any } else { Type::Trusted };
+    check_function(function, outer, &mut Vec::new())
+}
+
+fn check_function(function: &FunctionCode, env: Type, scopes: &mut Vec<Scope>) -> Result<(), VerifyError> {
+    let mut flow = Flow {
+        function,
+        env,
+        scopes,
+        states: FxHashMap::default(),
+        pending: Vec::new(),
+        children: vec![None; function.functions.len()],
+        is_target: vec![false; function.code.len() + 1],
+    };
+    flow.mark_targets();
+    flow.run()?;
+    let children = flow.children;
+    for (child, env) in function.functions.iter().zip(children) {
+        check_function(child, env.unwrap_or(Type::Any), scopes)?;
+    }
+    Ok(())
+}
+
+struct Flow<'f> {
+    function: &'f FunctionCode,
+    env: Type,
+    scopes: &'f mut Vec<Scope>,
+    /// The registers at each place that control can come to from more than one.
+    states: FxHashMap<usize, Vec<Type>>,
+    pending: Vec<usize>,
+    /// The scope each nested function captures.
+    children: Vec<Option<Type>>,
+    is_target: Vec<bool>,
+}
+
+impl Flow<'_> {
+    fn mark_targets(&mut self) {
+        let mut pc = 0;
+        while let Some(op) = self.function.code.get(pc).and_then(|word| Op::decode(*word)) {
+            for (slot, kind) in op.info().operands {
+                if *kind == Kind::Jump {
+                    let to = pc as i64 + operand(&self.function.code[pc..], *slot);
+                    self.is_target[to as usize] = true;
+                }
+            }
+            pc += op.len();
+        }
+        for handler in &self.function.handlers {
+            self.is_target[handler.target as usize] = true;
+        }
+    }
+
+    fn run(&mut self) -> Result<(), VerifyError> {
+        let mut entry = vec![Type::Unset; self.function.registers as usize];
+        let parameters = self.function.parameters as usize;
+        entry.iter_mut().take(parameters + 1).for_each(|register| *register = Type::Any);
+        self.flow_to(0, &entry);
+        while let Some(pc) = self.pending.pop() {
+            if let Some(state) = self.states.get(&pc).cloned() {
+                self.follow(pc, state)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Control may come to `pc` with these registers.
+    fn flow_to(&mut self, pc: usize, state: &[Type]) {
+        let Some(known) = self.states.get_mut(&pc) else {
+            self.states.insert(pc, state.to_vec());
+            self.pending.push(pc);
+            return;
+        };
+        let mut changed = false;
+        for (known, &new) in known.iter_mut().zip(state) {
+            let met = known.meet(new);
+            changed |= met != *known;
+            *known = met;
+        }
+        if changed && !self.pending.contains(&pc) {
+            self.pending.push(pc);
+        }
+    }
+
+    /// Goes on from `pc` as far as control runs straight.
+    fn follow(&mut self, mut pc: usize, mut state: Vec<Type>) -> Result<(), VerifyError> {
+        let code = &self.function.code;
+        loop {
+            let words = &code[pc..];
+            let Some(op) = Op::decode(code[pc]) else { return Ok(()) };
+            self.flow_to_handlers(pc, &state);
+            self.check_reads(op, words, &state)
+                .and_then(|()| self.apply(op, words, &mut state))
+                .map_err(|problem| VerifyError { pc, problem })?;
+            self.flow_to_handlers(pc, &state);
+            for (slot, kind) in op.info().operands {
+                if *kind == Kind::Jump {
+                    self.flow_to((pc as i64 + operand(words, *slot)) as usize, &state);
+                }
+            }
+            if ends(op) {
+                return Ok(());
+            }
+            pc += op.len();
+            if self.is_target[pc] {
+                self.flow_to(pc, &state);
+                return Ok(());
+            }
+        }
+    }
+
+    fn flow_to_handlers(&mut self, pc: usize, state: &[Type]) {
+        let function = self.function;
+        for handler in function.handlers.iter().filter(|h| (h.start as usize..h.end as usize).contains(&pc)) {
+            let mut state = state.to_vec();
+            state[handler.register as usize] = Type::Any;
+            self.flow_to(handler.target as usize, &state);
+        }
+    }
+
+    fn check_reads(&self, op: Op, words: &[u32], state: &[Type]) -> Result<(), &'static str> {
+        let value = |slot| operand(words, slot) as usize;
+        let run = match op {
+            Op::Call | Op::New | Op::SuperCall | Op::TailCall | Op::DirectEval => {
+                value(Slot::b)..value(Slot::b) + 2 + value(Slot::c)
+            }
+            Op::CallSpread | Op::NewSpread | Op::SuperCallSpread => value(Slot::b)..value(Slot::b) + 3,
+            Op::NewArray => value(Slot::b)..value(Slot::b) + value(Slot::x),
+            Op::NewObjectLiteral => {
+                let keys = self.function.object_literals.get(value(Slot::x)).map_or(0, |keys| keys.len());
+                value(Slot::b)..value(Slot::b) + keys
+            }
+            Op::CopyDataProperties => value(Slot::c)..value(Slot::c) + value(Slot::x),
+            Op::IteratorNext
+            | Op::IteratorCall
+            | Op::IteratorCallWith
+            | Op::IteratorClose
+            | Op::IteratorCloseSilently => value(Slot::b)..value(Slot::b) + 2,
+            _ => 0..0,
+        };
+        let has_run =
+            !run.is_empty() || matches!(op, Op::NewArray | Op::NewObjectLiteral | Op::CopyDataProperties);
+        // Construction has no use for the register of `this`.
+        let unused = match op {
+            Op::New | Op::NewSpread => Some(run.start + 1),
+            _ => None,
+        };
+        let unset = |register: usize| state.get(register).is_none_or(|t| *t == Type::Unset);
+        if run.clone().any(|register| Some(register) != unused && unset(register)) {
+            return Err("a register is read before it is written");
+        }
+        for (slot, kind) in op.info().operands {
+            let reads = match kind {
+                Kind::Src => !(has_run && matches!(slot, Slot::b | Slot::c) && value(*slot) == run.start),
+                Kind::Reg => true,
+                _ => false,
+            };
+            if reads && state[value(*slot)] == Type::Unset {
+                return Err("a register is read before it is written");
+            }
+        }
+        Ok(())
+    }
+
+    /// The scope `hops` above the one in `register`.
+    fn scope(&self, state: &[Type], register: usize, hops: usize) -> Result<Type, &'static str> {
+        let mut at = state[register];
+        for _ in 0..hops {
+            at = match at {
+                Type::Scope(index) => self.scopes[index as usize].1,
+                Type::Trusted => return Ok(Type::Trusted),
+                _ => break,
+            };
+        }
+        match at {
+            Type::Scope(_) | Type::Trusted => Ok(at),
+            _ => Err("what is used as a scope is none"),
+        }
+    }
+
+    fn check_slot(&self, scope: Type, slot: usize) -> Result<(), &'static str> {
+        match scope {
+            Type::Scope(index) if slot >= self.scopes[index as usize].0 as usize => {
+                Err("the scope has no such slot")
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn intern(&mut self, scope: Scope) -> Type {
+        let known = self.scopes.iter().position(|known| *known == scope);
+        let index = known.unwrap_or_else(|| {
+            self.scopes.push(scope);
+            self.scopes.len() - 1
+        });
+        Type::Scope(index as u32)
+    }
+
+    fn captured(&mut self, child: usize, scope: Type) {
+        let met = self.children[child].map_or(scope, |known| known.meet(scope));
+        self.children[child] = Some(met);
+    }
+
+    /// What the instruction asks of its operands, and what it leaves in the registers.
+    fn apply(&mut self, op: Op, words: &[u32], state: &mut [Type]) -> Result<(), &'static str> {
+        let value = |slot| operand(words, slot) as usize;
+        let (a, b, c, x) = (value(Slot::a), value(Slot::b), value(Slot::c), value(Slot::x));
+        let mut result = Type::Any;
+        match op {
+            Op::Mov => result = state[b],
+            Op::GetEnv => result = self.env,
+            Op::NewScope => {
+                let parent = state[b];
+                result = self.intern((x as u32, parent));
+            }
+            Op::CloneScope => result = self.scope(state, b, 0)?,
+            Op::GetSlot | Op::SetSlot => self.check_slot(self.scope(state, b, 0)?, c)?,
+            Op::GetSlotUp | Op::SetSlotUp => self.check_slot(self.scope(state, b, c)?, x)?,
+            Op::GetCell | Op::SetCell => {
+                if self.scope(state, b, c)? != Type::Trusted {
+                    return Err("a binding cell outside modules");
+                }
+            }
+            Op::Closure => self.captured(x, state[b]),
+            Op::DefineClass => {
+                let constructor = self.function.classes[x].constructor as usize;
+                self.captured(constructor, state[c]);
+                state[a + 1] = Type::Any;
+            }
+            Op::NewArray | Op::CreateRest => result = Type::Array,
+            Op::ArrayAppend | Op::ArrayHole | Op::ArraySpread if state[a] != Type::Array => {
+                return Err("what is appended to is no array");
+            }
+            Op::GetIterator | Op::GetAsyncIterator => {
+                result = Type::Iterator;
+                state[a + 1] = Type::Next;
+            }
+            Op::IteratorNext if (state[b], state[b + 1]) != (Type::Iterator, Type::Next) => {
+                return Err("what is iterated over is no iterator record");
+            }
+            Op::GetMethod | Op::GetElemMethod => state[a + 1] = Type::Any,
+            Op::Call
+            | Op::New
+            | Op::SuperCall
+            | Op::TailCall
+            | Op::DirectEval
+            | Op::CallSpread
+            | Op::NewSpread
+            | Op::SuperCallSpread => {
+                // The callee's registers lie over the window and all above it.
+                state[b..].fill(Type::Unset);
+                if op == Op::TailCall {
+                    state[b] = Type::Any;
+                }
+            }
+            _ => {}
+        }
+        for (slot, kind) in op.info().operands {
+            if *kind == Kind::Dst {
+                state[value(*slot)] = if *slot == Slot::a { result } else { Type::Any };
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Whether control never goes on to the next instruction.
+fn ends(op: Op) -> bool {
+    matches!(
+        op,
+        Op::Ret
+            | Op::RetUndefined
+            | Op::Jump
+            | Op::Throw
+            | Op::ThrowConst
+            | Op::ThrowError
+            | Op::AsyncReturn
+            | Op::GeneratorReturn
+            | Op::Halt
+    )
+}

@@ -1,0 +1,97 @@
+//! Damaged bytecode: the verifier refuses it, or the virtual machine survives it.
+
+use std::sync::Arc;
+
+use cynic::bytecode::code::{FunctionCode, Handler};
+use cynic::bytecode::verify::verify;
+use cynic::compiler::{CompileOptions, compile_script};
+use cynic::vm::{Options, Vm};
+
+use super::Failure;
+use crate::program;
+use crate::random::Random;
+
+/// Damaged copies that are made of one program.
+const COPIES: usize = 200;
+/// Steps that one copy may take.
+const FUEL: u64 = 200_000;
+/// The heap of one copy.
+const HEAP_BYTES: usize = 32 << 20;
+
+/// One program, damaged in many ways. A copy that passes the verifier is run; whatever it does, it must come back.
+pub(super) fn damaged(random: &mut Random) -> Result<u64, Failure> {
+    let source = program::program(random);
+    let mut ran = 0;
+    for _ in 0..COPIES {
+        let Ok(code) = compile_script("program", &source, CompileOptions::default()) else {
+            return Err(Failure::Found(format!("does not compile:\n{source}")));
+        };
+        let Some(mut code) = Arc::into_inner(code) else { continue };
+        if verify(&code).is_err() {
+            return Err(Failure::Found(format!("undamaged code is refused: {:?}\n{source}", verify(&code))));
+        }
+        for _ in 0..1 + random.below(3) {
+            damage(&mut code, random);
+        }
+        if verify(&code).is_ok() {
+            run(Arc::new(code), random.chance(50));
+            ran += 1;
+        }
+    }
+    Ok(ran)
+}
+
+fn run(code: Arc<FunctionCode>, hardened: bool) {
+    let mut vm = Vm::new(Options { hardened, heap_bytes_max: HEAP_BYTES, ..Options::default() });
+    vm.set_fuel(Some(FUEL));
+    let _ = vm.run_script(&code);
+}
+
+/// Changes one thing in the function, or in one nested in it.
+fn damage(code: &mut FunctionCode, random: &mut Random) {
+    if !code.functions.is_empty() && random.chance(70) {
+        let at = random.below(code.functions.len());
+        if let Some(nested) = Arc::get_mut(&mut code.functions[at]) {
+            return damage(nested, random);
+        }
+    }
+    let words = code.code.len();
+    let at = random.below(words);
+    match random.below(8) {
+        0 => code.code[at] = random.next() as u32,
+        1 => code.code[at] ^= 1 << random.below(32),
+        2 => code.code[at] = (code.code[at] & !0xff) | (random.next() as u32 & 0xff),
+        3 => {
+            let shift = 8 * (1 + random.below(3));
+            code.code[at] = (code.code[at] & !(0xff << shift)) | (random.below(16) as u32) << shift;
+        }
+        4 => code.code[at] = code.code[random.below(words)],
+        5 => code.code.swap(at, random.below(words)),
+        6 => code.code[at] = code.code[at].wrapping_add(random.below(7) as u32).wrapping_sub(3),
+        _ => damage_tables(code, random),
+    }
+}
+
+fn damage_tables(code: &mut FunctionCode, random: &mut Random) {
+    let words = code.code.len();
+    match random.below(5) {
+        0 => code.registers = (code.registers as usize + random.below(5)).saturating_sub(2) as u32,
+        1 => code.parameters = random.below(6) as u32,
+        2 if !code.handlers.is_empty() => {
+            let at = random.below(code.handlers.len());
+            let handler = &mut code.handlers[at];
+            handler.target = random.below(words) as u32;
+        }
+        3 => code.handlers.push(Handler {
+            start: random.below(words) as u32,
+            end: random.below(words) as u32,
+            target: random.below(words) as u32,
+            register: random.below(16) as u8,
+        }),
+        4 if code.constants.len() > 1 => {
+            let (a, b) = (random.below(code.constants.len()), random.below(code.constants.len()));
+            code.constants.swap(a, b);
+        }
+        _ => code.needs_arguments = !code.needs_arguments,
+    }
+}
