@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use cynic::bytecode::code::{FunctionCode, Handler};
-use cynic::bytecode::verify::verify;
+use cynic::bytecode::verify::{VerifyError, verify, verify_flow};
 use cynic::compiler::{CompileOptions, compile_script};
 use cynic::vm::{Options, Vm};
 
@@ -27,18 +27,23 @@ pub(super) fn damaged(random: &mut Random) -> Result<u64, Failure> {
             return Err(Failure::Found(format!("does not compile:\n{source}")));
         };
         let Some(mut code) = Arc::into_inner(code) else { continue };
-        if verify(&code).is_err() {
-            return Err(Failure::Found(format!("undamaged code is refused: {:?}\n{source}", verify(&code))));
+        if let Err(error) = check(&code) {
+            return Err(Failure::Found(format!("undamaged code is refused: {error:?}\n{source}")));
         }
         for _ in 0..1 + random.below(3) {
             damage(&mut code, random);
         }
-        if verify(&code).is_ok() {
+        if check(&code).is_ok() {
             run(Arc::new(code), random.chance(50));
             ran += 1;
         }
     }
     Ok(ran)
+}
+
+/// Everything that code from elsewhere must pass.
+fn check(code: &FunctionCode) -> Result<(), VerifyError> {
+    verify(code).and_then(|()| verify_flow(code))
 }
 
 fn run(code: Arc<FunctionCode>, hardened: bool) {

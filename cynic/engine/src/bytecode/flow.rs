@@ -65,7 +65,10 @@ fn check_function(function: &FunctionCode, env: Type, scopes: &mut Vec<Scope>) -
     flow.run()?;
     let children = flow.children;
     for (child, env) in function.functions.iter().zip(children) {
-        check_function(child, env.unwrap_or(Type::Any), scopes)?;
+        // What no reachable instruction makes a closure of cannot run.
+        if let Some(env) = env {
+            check_function(child, env, scopes)?;
+        }
     }
     Ok(())
 }

@@ -1,7 +1,7 @@
 //! Checks a compiled function before it may run: the virtual machine trusts what passed.
 //!
 //! Invariant established: every instruction is whole, every register is inside the frame, every index inside its
-//! table, every jump and handler lands on an instruction, and control cannot run off the end; and, by `flow`, that what
+//! table, every jump and handler lands on an instruction, and control cannot run off the end; and, by [`verify_flow`], that what
 //! is read without a check at run time is what it is taken for.
 
 use super::code::{Constant, FunctionCode};
@@ -16,14 +16,9 @@ pub struct VerifyError {
     pub problem: &'static str,
 }
 
-/// Verifies `function` and its nested functions.
+/// Verifies `function` and its nested functions: what can be said of each instruction by itself. All code passes this
+/// before it runs.
 pub fn verify(function: &FunctionCode) -> Result<(), VerifyError> {
-    verify_shape(function)?;
-    super::flow::check(function)
-}
-
-/// What can be said of each instruction by itself.
-fn verify_shape(function: &FunctionCode) -> Result<(), VerifyError> {
     verify_tables(function)?;
     let starts = instruction_starts(function)?;
     let is_start = |at: i64| usize::try_from(at).is_ok_and(|at| starts.get(at).copied().unwrap_or(false));
@@ -55,7 +50,13 @@ fn verify_shape(function: &FunctionCode) -> Result<(), VerifyError> {
             return Err(VerifyError { pc: handler.start as usize, problem: "bad exception handler" });
         }
     }
-    function.functions.iter().try_for_each(|nested| verify_shape(nested))
+    function.functions.iter().try_for_each(|nested| verify(nested))
+}
+
+/// Verifies what the machine reads without asking, along the control flow, of code that passed [`verify`]. The compiler's
+/// output has this property by construction, so that the machine does not spend the time; code from elsewhere must pass.
+pub fn verify_flow(function: &FunctionCode) -> Result<(), VerifyError> {
+    super::flow::check(function)
 }
 
 /// The tables refer to one another within their bounds, and each cache site belongs to one kind of instruction: what it
@@ -79,7 +80,8 @@ fn verify_tables(function: &FunctionCode) -> Result<(), VerifyError> {
         for (slot, _) in op.info().operands.iter().filter(|(_, kind)| *kind == Kind::Ic) {
             let Some(words) = function.code.get(pc..pc + op.len()) else { break };
             let site = operand(words, *slot) as usize;
-            let keyed = matches!(op, Op::GetElem | Op::SetElem | Op::GetElemMethod);
+            let keyed =
+                matches!(op, Op::GetElem | Op::SetElem | Op::GetElemMethod | Op::GetPrivate | Op::SetPrivate);
             let Some(user) = users.get_mut(site) else { continue };
             if user.is_some_and(|user| user != op) || keyed != (function.ic_sites[site] == u32::MAX) {
                 return Err(VerifyError { pc, problem: "a cache site has two uses" });
