@@ -12,6 +12,7 @@ function ordinary(n) { return n === 0 ? 0 : 1 + ordinary(n - 1); }
 for (let i = 0; i < 20; i++) assertThrows(RangeError, () => ordinary(MILLION));
 assertEqual(ordinary(5_000), 5_000, "and then it still works");
 // Every way back into the interpreter.
+const again = () => (0, eval)("again() + 1");
 const ways = {
   apply: function f() { return 1 + f.apply(this, arguments); },
   call: function f() { return 1 + f.call(this); },
@@ -44,7 +45,7 @@ const ways = {
   defineProperty: () => { const p = new Proxy({}, { defineProperty: (t, k, d) => Reflect.defineProperty(p, k, d) }); p.x = 1; },
   ownKeys: () => { const p = new Proxy({}, { ownKeys: () => Reflect.ownKeys(p) }); return Object.keys(p); },
   tag: function f() { return f`${1}` + 1; },
-  evaluate: () => { globalThis.again = () => (0, eval)("again() + 1"); return again(); },
+  evaluate: () => again(),
   staticBlock: function f() { return class { static { f(); } }; },
   field: function f() { class A { a = new A(); } return new A(); },
   super: () => { class A { m() { return this.m() + 1; } } class B extends A { m() { return super.m() + 1; } } return new B().m(); },
