@@ -1,6 +1,7 @@
 //! Engines, isolates and their limits.
 
 use std::rc::Rc;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::error::{Error, HostError, Result};
@@ -22,10 +23,10 @@ pub struct Engine {
     options: Options,
 }
 
-/// A compiled script; any isolate of the thread can run it.
+/// A compiled script; any isolate can run it.
 #[derive(Clone)]
 pub struct Script {
-    pub(super) code: Rc<FunctionCode>,
+    pub(super) code: Arc<FunctionCode>,
 }
 
 /// What an isolate may use. The heap's limit is fixed; fuel, deadline and cancellation can be set again at any time.
