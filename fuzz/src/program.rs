@@ -556,7 +556,7 @@ impl Writer<'_> {
             }
             6 => format!("({}{})", self.random.pick(UNARY), self.expression(d)),
             7 => format!("({} ? {} : {})", self.expression(d), self.expression(d), self.expression(d)),
-            8 | 9 | 10 => {
+            8..=10 => {
                 let (object, method) = (self.expression(d), self.random.pick(METHODS));
                 let dot = if method.starts_with('[') { "?." } else { self.random.pick(&[".", "?."]) };
                 format!("clip({object}{}{dot}{method})", "")

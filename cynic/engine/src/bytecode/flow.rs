@@ -267,10 +267,8 @@ impl Flow<'_> {
             Op::CloneScope => result = self.scope(state, b, 0)?,
             Op::GetSlot | Op::SetSlot => self.check_slot(self.scope(state, b, 0)?, c)?,
             Op::GetSlotUp | Op::SetSlotUp => self.check_slot(self.scope(state, b, c)?, x)?,
-            Op::GetCell | Op::SetCell => {
-                if self.scope(state, b, c)? != Type::Trusted {
-                    return Err("a binding cell outside modules");
-                }
+            Op::GetCell | Op::SetCell if self.scope(state, b, c)? != Type::Trusted => {
+                return Err("a binding cell outside modules");
             }
             Op::Closure => self.captured(x, state[b]),
             Op::DefineClass => {
