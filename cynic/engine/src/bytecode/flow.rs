@@ -176,7 +176,7 @@ impl Flow<'_> {
                 value(Slot::b)..value(Slot::b) + 2 + value(Slot::c)
             }
             Op::CallSpread | Op::NewSpread | Op::SuperCallSpread => value(Slot::b)..value(Slot::b) + 3,
-            Op::NewArray => value(Slot::b)..value(Slot::b) + value(Slot::x),
+            Op::NewArray | Op::Concat => value(Slot::b)..value(Slot::b) + value(Slot::x),
             Op::NewObjectLiteral => {
                 let keys = self.function.object_literals.get(value(Slot::x)).map_or(0, |keys| keys.len());
                 value(Slot::b)..value(Slot::b) + keys
@@ -189,8 +189,8 @@ impl Flow<'_> {
             | Op::IteratorCloseSilently => value(Slot::b)..value(Slot::b) + 2,
             _ => 0..0,
         };
-        let has_run =
-            !run.is_empty() || matches!(op, Op::NewArray | Op::NewObjectLiteral | Op::CopyDataProperties);
+        let has_run = !run.is_empty()
+            || matches!(op, Op::NewArray | Op::Concat | Op::NewObjectLiteral | Op::CopyDataProperties);
         // Construction has no use for the register of `this`.
         let unused = match op {
             Op::New | Op::NewSpread => Some(run.start + 1),
