@@ -6,6 +6,7 @@ mod connect;
 mod daemon;
 mod errors;
 mod guard;
+mod interactive;
 mod json;
 mod limits;
 mod perf;

@@ -1,6 +1,7 @@
 //! Starting a session from the command line: environment, start-up files, and what to run.
 
 use crate::arguments::{self, Arguments};
+use crate::interactive;
 use rush::exec::script::{FileLines, StandardInputLines};
 use rush::perf::Perf;
 use rush::state::descriptors::OpenFile;
@@ -147,6 +148,12 @@ fn run_operands(session: &mut Session, arguments: Arguments) -> rush::Outcome {
     let interactive = arguments.interactive || terminal;
     start_interactive(session, interactive, arguments.no_rc, arguments.rc_file)?;
     session.run_environment_file()?;
+    if terminal
+        && session.interactive
+        && let Some(outcome) = interactive::run(session)
+    {
+        return outcome;
+    }
     let file = OpenFile::borrowed(0);
     session.run_script(Box::new(StandardInputLines::new(file)))
 }
@@ -161,6 +168,10 @@ fn start_interactive(
         return Ok(0);
     }
     session.become_interactive();
+    if sys::is_terminal(0) && sys::is_terminal(2) && session.control_terminal() {
+        // A program can be stopped with the keyboard, and the shell itself cannot.
+        session.options.put(SetOption::Utilities, false);
+    }
     if no_rc { Ok(0) } else { session.run_rc_file(rc_file) }
 }
 

@@ -9,6 +9,7 @@ pub mod arith;
 pub mod builtins;
 pub mod exec;
 pub mod expand;
+pub mod interactive;
 pub mod limits;
 pub mod pattern;
 pub mod perf;

@@ -30,5 +30,8 @@ pub const READ_CHUNK_BYTES: usize = 65_536;
 /// Bytes that `read` takes from a file in advance; what is not used is put back before anyone else can look.
 pub const READ_AHEAD_BYTES: usize = 8_192;
 
+/// History entries kept when HISTSIZE does not say (bash's default).
+pub const HISTORY_ENTRIES_DEFAULT: usize = 500;
+
 /// Pipelines whose stages a host is told of, per run: the last ones.
 pub const PIPELINES_RECORDED_MAX: usize = 64;

@@ -60,6 +60,24 @@ pub(super) fn run(session: &mut Session, args: &[Bytes]) -> Outcome {
     Ok(status)
 }
 
+/// The lines of jobs that changed and have not been told of.
+pub(crate) fn notices(session: &mut Session) -> Bytes {
+    let changed: Vec<Job> = session.jobs.list.iter().filter(|j| !j.notified && !j.foreign).cloned().collect();
+    let mut text = Bytes::new();
+    for job in changed.iter().filter(|job| job.state != JobState::Running) {
+        text.extend(describe(session, job, Format::Normal));
+    }
+    for job in session.jobs.list.iter_mut().filter(|job| job.state != JobState::Running) {
+        job.notified = true;
+    }
+    text
+}
+
+/// The line that `jobs` shows of a job.
+pub(crate) fn describe_job(session: &Session, job: &Job) -> Bytes {
+    describe(session, job, Format::Normal)
+}
+
 /// A job's line.
 fn describe(session: &Session, job: &Job, format: Format) -> Bytes {
     if format == Format::PidOnly {
@@ -153,10 +171,11 @@ pub(super) fn run_background(session: &mut Session, args: &[Bytes]) -> Outcome {
         };
         let Some(job) = session.jobs.list.iter_mut().find(|j| j.number == number) else { continue };
         job.state = JobState::Running;
-        let (pid, mut text) = (job.pid, format!("[{number}]+ ").into_bytes());
+        job.notified = false;
+        let (group, mut text) = (job.group, format!("[{number}]+ ").into_bytes());
         text.extend_from_slice(&job.text);
         text.extend_from_slice(b" &\n");
-        let _ = sys::send_signal(-pid, libc::SIGCONT);
+        let _ = sys::send_signal(-group, libc::SIGCONT);
         session.write_out(&text);
     }
     Ok(status)

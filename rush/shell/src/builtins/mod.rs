@@ -45,6 +45,7 @@ mod unset;
 mod wait;
 
 use crate::{Bytes, Outcome, Session};
+pub(crate) use jobs::{describe_job, notices as job_notices};
 
 /// What runs a builtin.
 pub type BuiltinFn = fn(&mut Session, &[Bytes]) -> Outcome;
@@ -165,4 +166,9 @@ mod tests {
     fn the_table_is_sorted() {
         assert!(BUILTINS.is_sorted_by_key(|b| b.name));
     }
+}
+
+/// Whether `word` is a reserved word.
+pub(crate) fn is_keyword(word: &[u8]) -> bool {
+    type_::KEYWORDS.iter().any(|keyword| keyword.as_bytes() == word)
 }

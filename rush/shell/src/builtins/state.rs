@@ -15,6 +15,8 @@ pub struct BuiltinState {
     pub history: Rc<History>,
     /// Completion specifications.
     pub completions: Rc<super::completion::Completions>,
+    /// The `-o` options of the completion being generated, which `compopt` changes.
+    pub completing: Option<Vec<&'static str>>,
     /// Key bindings.
     pub bindings: Rc<super::bind::Bindings>,
     /// When the shell started, in seconds since the epoch.

@@ -23,6 +23,8 @@ pub struct Job {
     pub number: usize,
     /// Its (last) process.
     pub pid: i32,
+    /// Its process group.
+    pub group: i32,
     /// Its state.
     pub state: JobState,
     /// Its command text.
@@ -51,7 +53,16 @@ impl Jobs {
     pub(crate) fn add(&mut self, pid: i32, text: Bytes) -> usize {
         let number = self.list.iter().map(|j| j.number).max().unwrap_or(0) + 1;
         let state = JobState::Running;
-        self.list.push(Job { number, pid, state, text, notified: false, foreign: false, spared: false });
+        self.list.push(Job {
+            number,
+            pid,
+            group: pid,
+            state,
+            text,
+            notified: false,
+            foreign: false,
+            spared: false,
+        });
         self.recent.push(number);
         number
     }
@@ -108,6 +119,12 @@ impl Jobs {
         order.len().checked_sub(back + 1).map(|i| order[i])
     }
 
+    /// Makes the job `number` the current one.
+    pub(crate) fn make_recent(&mut self, number: usize) {
+        self.recent.retain(|n| *n != number);
+        self.recent.push(number);
+    }
+
     /// Removes the job `number`.
     pub fn remove(&mut self, number: usize) {
         self.list.retain(|j| j.number != number);
@@ -162,8 +179,9 @@ impl Session {
         if !self.level_readers().is_empty() {
             self.watch_child(pid);
         }
+        let stops = self.controls_jobs();
         loop {
-            match sys::wait_child(pid) {
+            match sys::wait_child_or_stop(pid, stops) {
                 Ok((_, status)) => return Some(status),
                 Err(libc::EINTR) => {}
                 Err(_) => return self.jobs.ended.remove(&pid),
@@ -186,10 +204,16 @@ impl Session {
         sys::close(handle);
     }
 
+    /// Waits for a job's process; its wait status, which may be a stop.
+    pub(crate) fn wait_job(&mut self, pid: i32) -> i32 {
+        self.wait_raw(pid).unwrap_or(127 << 8)
+    }
+
     /// Waits for a foreground program; says so when a signal ended it.
     pub(crate) fn wait_foreground(&mut self, pid: i32, args: &[Bytes]) -> Status {
         let Some(status) = self.wait_raw(pid) else { return 127 };
         self.note_stage(status);
+        self.job_left(pid, pid, status, || args.join(&b' '));
         self.report_signal(pid, status, || args.join(&b' '));
         sys::shell_status(status)
     }
@@ -209,6 +233,8 @@ impl Session {
             let status = self.wait_raw(*pid).unwrap_or(127 << 8);
             self.note_stage(status);
             if n + 1 == children.len() {
+                let group = std::mem::take(&mut self.job_group);
+                self.job_left(*pid, group, status, &text);
                 self.report_signal(*pid, status, &text);
             }
             statuses.push(sys::shell_status(status));
@@ -292,14 +318,5 @@ impl Session {
             self.jobs.remove(number);
             self.jobs.ended.insert(pid, status);
         }
-    }
-
-    /// `fg`: continues a job and waits for it.
-    pub(crate) fn continue_in_foreground(&mut self, job: &Job) -> Status {
-        let _ = sys::send_signal(-job.pid, libc::SIGCONT);
-        let _ = sys::send_signal(job.pid, libc::SIGCONT);
-        let status = self.wait_for_child(job.pid);
-        self.jobs.remove(job.number);
-        status
     }
 }

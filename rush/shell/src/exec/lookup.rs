@@ -25,6 +25,7 @@ impl Session {
                 if quote::needs_ansi_c(name) { quote::ansi_c_quote(name) } else { name.to_vec() };
             message.extend_from_slice(b": command not found");
             self.error(message);
+            self.suggest_command(name);
         }
         Err(127)
     }

@@ -129,9 +129,19 @@ impl Session {
         {
             return self.spawn_stage(simple, input, output, launch);
         }
+        let placement = self.placement();
         match self.fork_child(launch)? {
-            0 => self.run_stage_child(stage, input, output),
+            0 => {
+                if let Some(placement) = placement {
+                    self.take_place(placement);
+                }
+                self.run_stage_child(stage, input, output)
+            }
             pid => {
+                self.place_child(pid);
+                if placement.is_some() && self.job_group == 0 {
+                    self.job_group = pid;
+                }
                 if let Some((_, writer)) = output {
                     sys::close(writer);
                 }
@@ -258,7 +268,10 @@ impl Session {
             self.finish_child(|session| session.run_and_or(and_or));
         }
         self.last_background = Some(pid);
-        self.jobs.add(pid, text);
+        let number = self.jobs.add(pid, text);
+        if self.terminal.is_some() {
+            self.write_err(format!("[{number}] {pid}\n").as_bytes());
+        }
         self.status = 0;
         Ok(0)
     }

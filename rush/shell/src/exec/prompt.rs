@@ -86,9 +86,14 @@ impl Session {
                     out.push(byte);
                 }
             }
+            b'!' if self.marks_prompts => {
+                out.extend_from_slice(self.history_number.to_string().as_bytes());
+            }
             b'!' | b'#' => out.extend_from_slice(self.command_number.to_string().as_bytes()),
             b'$' => out.push(if sys::effective_user_id() == 0 { b'#' } else { b'$' }),
             b'\\' => out.extend_from_slice(b"\\\\"),
+            b'[' if self.marks_prompts => out.push(1),
+            b']' if self.marks_prompts => out.push(2),
             b'[' | b']' => {}
             other => out.extend_from_slice(&[b'\\', other]),
         }

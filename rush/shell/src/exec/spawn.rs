@@ -209,16 +209,24 @@ impl Session {
         underscore.extend_from_slice(path);
         let argv = c_strings(args)?;
         let reset = self.traps.reset_in_children();
-        match sys::spawn(path, &argv, &block, &underscore, &map, reset) {
+        let placement = self.placement();
+        let start = |path: &[u8], argv: &[CString]| match placement {
+            None => sys::spawn(path, argv, &block, &underscore, &map, reset),
+            Some(p) => sys::spawn_in_group(path, argv, &block, &underscore, &map, reset, p.group, p.terminal),
+        };
+        let started = match start(path, &argv) {
             Err(libc::ENOEXEC) => {
                 self.check_script(path)?;
                 let mut script = vec![args[0].clone(), path.to_vec()];
                 script.extend_from_slice(&args[1..]);
-                let argv = c_strings(&script)?;
-                sys::spawn(b"/proc/self/exe", &argv, &block, &underscore, &map, reset)
+                start(b"/proc/self/exe", &c_strings(&script)?)
             }
             result => result,
+        };
+        if let (Ok(pid), true) = (started, placement.is_some()) {
+            self.place_child(pid);
         }
+        started
     }
 
     /// A file that is not executable by the kernel is run as a script, unless it looks binary.
@@ -329,6 +337,7 @@ impl Session {
     pub(crate) fn became_child(&mut self) {
         self.jobs.for_subshell();
         self.interactive = false;
+        self.terminal = None;
         if std::mem::take(&mut self.interrupt_discards) {
             sys::signal_default(libc::SIGINT);
         }

@@ -35,6 +35,8 @@ pub struct Traps {
     return_off: bool,
     /// Actions being run, innermost last. A trap does not run inside its own action.
     running: Vec<usize>,
+    /// Signals that an interactive shell ignores for itself; a bit set.
+    pub(crate) shell_signals: u64,
 }
 
 impl Default for Traps {
@@ -46,6 +48,7 @@ impl Default for Traps {
             error_off: false,
             return_off: false,
             running: Vec::new(),
+            shell_signals: 0,
         }
     }
 }
@@ -145,12 +148,18 @@ impl Traps {
                 }
             }
         }
+        for number in (1..=64).filter(|number| self.reset_in_children() >> (number - 1) & 1 != 0) {
+            sys::signal_default(number);
+        }
         sys::clear_pending_signals();
     }
 
     /// Signals the shell itself ignores, to be reset in programs; a bit set.
     pub(crate) fn reset_in_children(&self) -> u64 {
-        0
+        let ignored = |number: usize| matches!(self.actions.get(number), Some(Some(Action::Ignore)));
+        let all = self.shell_signals;
+        let wanted = |number: &usize| all >> (number - 1) & 1 != 0 && !ignored(*number);
+        (1..=64).filter(wanted).fold(0, |set, number| set | 1 << (number - 1))
     }
 
     pub(crate) fn enter_function(&mut self, functrace: bool, errtrace: bool) -> Hidden {

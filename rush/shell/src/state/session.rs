@@ -5,6 +5,7 @@ use super::descriptors::{Descriptors, OpenFile};
 use super::names;
 use super::options::{Options, SetOption, Shopt};
 use super::variables::Variables;
+use crate::exec::job_control::Terminal;
 use crate::exec::jobs::Jobs;
 use crate::exec::record::PipelineRecord;
 use crate::exec::subshell::Level;
@@ -142,6 +143,13 @@ pub struct Session {
     pub(crate) environment: Option<(u64, Rc<Vec<CString>>)>,
     pub(crate) exec_directly: bool,
     pub(crate) background_process: bool,
+    pub(crate) terminal: Option<Terminal>,
+    /// The process group of the foreground pipeline being started; 0 before its first process.
+    pub(crate) job_group: i32,
+    /// The number that the next history entry gets.
+    pub(crate) history_number: usize,
+    /// Whether prompts keep the marks around what takes no room.
+    pub(crate) marks_prompts: bool,
     pub(crate) trap_depth: u32,
     pub(crate) stack_base: usize,
     pub(crate) error_context: Option<&'static str>,
@@ -213,6 +221,10 @@ impl Session {
             environment: None,
             exec_directly: false,
             background_process: false,
+            terminal: None,
+            job_group: 0,
+            history_number: 1,
+            marks_prompts: false,
             trap_depth: 0,
             stack_base: &raw const marker as usize,
             error_context: None,

@@ -36,6 +36,14 @@ pub fn wait_child(pid: i32) -> Result<(i32, i32), i32> {
     Ok((got, status))
 }
 
+/// The same, also when the child has stopped if `stops`.
+pub fn wait_child_or_stop(pid: i32, stops: bool) -> Result<(i32, i32), i32> {
+    let mut status = 0;
+    // SAFETY: the status is live and writable.
+    let got = check(unsafe { libc::waitpid(pid, &mut status, if stops { libc::WUNTRACED } else { 0 }) })?;
+    Ok((got, status))
+}
+
 /// Waits for any child's change of state; with `block` off, the pid is 0 if there is none.
 pub fn wait_any(block: bool) -> Result<(i32, i32), i32> {
     let mut status = 0;
@@ -189,6 +197,39 @@ pub fn apply_descriptors(map: &[(RawFd, RawFd)]) {
     for fd in moved {
         super::close(fd);
     }
+}
+
+/// Starts a program as [`spawn`] does, in a process group: `group` (0 for its own), with the terminal if it is the first. A fork,
+/// because a process must have the terminal before its program runs.
+#[allow(clippy::too_many_arguments)]
+pub fn spawn_in_group(
+    path: &[u8],
+    argv: &[CString],
+    environment: &[CString],
+    underscore: &[u8],
+    map: &[(RawFd, RawFd)],
+    reset: u64,
+    group: i32,
+    terminal: Option<i32>,
+) -> Result<i32, i32> {
+    let (reader, writer) = super::pipe()?;
+    let pid = fork()?;
+    if pid == 0 {
+        super::signals::take_place(group, terminal);
+        let error = exec(path, argv, environment, underscore, map, reset);
+        let _ = super::write_all(writer, &error.to_ne_bytes());
+        exit_now(127);
+    }
+    super::close(writer);
+    let mut error = [0; 4];
+    // Nothing comes when the program has started: the writer closes itself.
+    let failed = super::read(reader, &mut error);
+    super::close(reader);
+    if failed != Ok(error.len()) {
+        return Ok(pid);
+    }
+    let _ = wait_child(pid);
+    Err(i32::from_ne_bytes(error))
 }
 
 /// Replaces this process by a program; returns only the error.

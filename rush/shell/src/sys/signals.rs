@@ -84,6 +84,47 @@ pub fn set_process_group(pid: i32) {
     unsafe { libc::setpgid(pid, if pid == 0 { 0 } else { pid }) };
 }
 
+/// Puts `pid` into the process group `group`.
+pub fn join_process_group(pid: i32, group: i32) {
+    // SAFETY: integers only.
+    unsafe { libc::setpgid(pid, group) };
+}
+
+/// This process's group.
+pub fn process_group() -> i32 {
+    // SAFETY: cannot fail.
+    unsafe { libc::getpgrp() }
+}
+
+/// The foreground group of a terminal.
+pub fn terminal_group(terminal: i32) -> Option<i32> {
+    // SAFETY: integers only.
+    let group = unsafe { libc::tcgetpgrp(terminal) };
+    (group > 0).then_some(group)
+}
+
+/// Makes `group` the foreground group of a terminal. SIGTTOU is ignored by whoever calls this.
+pub fn set_terminal_group(terminal: i32, group: i32) {
+    // SAFETY: integers only.
+    unsafe { libc::tcsetpgrp(terminal, group) };
+}
+
+/// In a new process of a job: joins `group` (0 for one of its own), and takes the terminal if it is the first.
+pub fn take_place(group: i32, terminal: Option<i32>) {
+    join_process_group(0, group);
+    if let (0, Some(terminal)) = (group, terminal) {
+        set_terminal_group(terminal, process_group());
+    }
+}
+
+/// A duplicate of `fd` out of the way of scripts, closed in programs.
+pub fn duplicate_high(fd: i32) -> Option<i32> {
+    const DESCRIPTOR_MIN: i32 = 255;
+    // SAFETY: integers only.
+    let copy = unsafe { libc::fcntl(fd, libc::F_DUPFD_CLOEXEC, DESCRIPTOR_MIN) };
+    (copy >= 0).then_some(copy)
+}
+
 /// A signal set from bits.
 pub(super) fn signal_set(bits: u64) -> libc::sigset_t {
     // SAFETY: sigemptyset initialises the set before it is used.

@@ -48,6 +48,9 @@ pub(super) fn apply_option(
     Ok(())
 }
 
+/// The status by which a completion function asks to be looked up again.
+pub(super) const STATUS_RETRY: crate::Status = 124;
+
 /// `compgen [-abcdefgjksuv] [-o option] [-A action] [-G globpat] [-W wordlist] [-F function] [-C command] [-X filterpat] [-P prefix] [-S suffix] [word]`
 pub(in crate::builtins) fn run(session: &mut Session, args: &[Bytes]) -> Outcome {
     let mut specification = Specification::default();

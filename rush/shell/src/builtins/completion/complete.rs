@@ -184,6 +184,16 @@ pub(in crate::builtins) fn run_compopt(session: &mut Session, args: &[Bytes]) ->
         }
     }
     let names = options.operands();
+    if names.is_empty()
+        && !targets.any()
+        && let Some(options) = &mut session.builtin_state.completing
+    {
+        let mut specification =
+            Specification { options: std::mem::take(options), ..Specification::default() };
+        change_options(&mut specification, &changes);
+        *options = specification.options;
+        return Ok(0);
+    }
     if names.is_empty() && !targets.any() {
         session.builtin_error(b"compopt", "not currently executing completion function");
         return Ok(1);

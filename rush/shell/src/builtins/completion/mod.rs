@@ -5,10 +5,12 @@
 mod actions;
 mod compgen;
 mod complete;
+mod line;
 
 pub use compgen::generate;
 pub(super) use compgen::run as run_compgen;
 pub(super) use complete::{run as run_complete, run_compopt};
+pub use line::LineCompletion;
 
 use std::collections::BTreeMap;
 

@@ -1,0 +1,262 @@
+//! The interactive shell on a pseudo-terminal: editing, history, completion, continuation lines and job control.
+
+use std::fs::File;
+use std::io::{Read, Write};
+use std::os::fd::OwnedFd;
+use std::process::{Child, Command};
+use std::sync::mpsc::{Receiver, channel};
+use std::time::Duration;
+
+use rustix::fs::{Mode, OFlags};
+use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
+use tempfile::TempDir;
+
+/// How long something may take to appear before the test fails.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+struct Terminal {
+    child: Child,
+    keys: File,
+    screen: Receiver<Vec<u8>>,
+    text: String,
+    home: TempDir,
+}
+
+impl Terminal {
+    fn start() -> Terminal {
+        Terminal::start_in(tempfile::tempdir().expect("a folder"), &["--norc"])
+    }
+
+    fn start_in(home: TempDir, arguments: &[&str]) -> Terminal {
+        let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).expect("a terminal");
+        grantpt(&master).expect("granted");
+        unlockpt(&master).expect("unlocked");
+        let name = ptsname(&master, Vec::new()).expect("a name");
+        let slave = || -> OwnedFd {
+            rustix::fs::open(&name, OFlags::RDWR | OFlags::NOCTTY, Mode::empty()).expect("opened")
+        };
+        // `setsid -c` makes the terminal the controlling one.
+        let child = Command::new("setsid")
+            .args(["-c", env!("CARGO_BIN_EXE_rush")])
+            .args(arguments)
+            .env_clear()
+            .env("PATH", "/usr/bin:/bin")
+            .env("HOME", home.path())
+            .env("TERM", "xterm")
+            .env("NO_COLOR", "1")
+            .env("PS1", "ready> ")
+            .env("PS2", "more: ")
+            .stdin(slave())
+            .stdout(slave())
+            .stderr(slave())
+            .spawn()
+            .expect("setsid starts");
+        let keys = File::from(master);
+        let mut reader = keys.try_clone().expect("a copy");
+        let (sender, screen) = channel();
+        std::thread::spawn(move || {
+            let mut chunk = [0; 4096];
+            while let Ok(count @ 1..) = reader.read(&mut chunk) {
+                if sender.send(chunk[..count].to_vec()).is_err() {
+                    break;
+                }
+            }
+        });
+        let mut terminal = Terminal { child, keys, screen, text: String::new(), home };
+        terminal.wait("ready> ");
+        terminal
+    }
+
+    fn keys(&mut self, keys: &str) {
+        self.keys.write_all(keys.as_bytes()).expect("typed");
+    }
+
+    /// Waits until `text` appears; what came before it.
+    fn wait(&mut self, text: &str) -> String {
+        loop {
+            if let Some(at) = self.text.find(text) {
+                let before = self.text[..at].to_string();
+                self.text.drain(..at + text.len());
+                return before;
+            }
+            let chunk = self.screen.recv_timeout(PATIENCE);
+            let chunk = chunk.unwrap_or_else(|_| panic!("no {text:?} in {:?}", self.text));
+            self.text.push_str(&plain(&chunk));
+        }
+    }
+
+    /// Types a line; what it printed before the next prompt.
+    fn line(&mut self, line: &str) -> String {
+        self.keys(&format!("{line}; echo en''d\r"));
+        self.wait("en''d\n");
+        let text = self.wait("end\n");
+        self.wait("ready> ");
+        text
+    }
+}
+
+impl Drop for Terminal {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// The text without control sequences.
+fn plain(bytes: &[u8]) -> String {
+    let text = String::from_utf8_lossy(bytes).into_owned();
+    let (mut out, mut characters) = (String::new(), text.chars().peekable());
+    while let Some(character) = characters.next() {
+        match character {
+            '\u{1b}' => {
+                if characters.next() == Some('[') {
+                    for next in characters.by_ref() {
+                        if next.is_ascii_alphabetic() {
+                            break;
+                        }
+                    }
+                }
+            }
+            '\r' => {}
+            other => out.push(other),
+        }
+    }
+    out
+}
+
+#[test]
+fn lines_are_edited_in_both_styles() {
+    let mut terminal = Terminal::start();
+    // Ctrl-A, insert, Ctrl-E.
+    terminal.keys("cho a\u{1}e\u{5}bc\r");
+    terminal.wait("\nabc\n");
+    terminal.line("set -o vi");
+    // Escape, to the beginning, insert, back, append.
+    terminal.keys("cho a\u{1b}0ie\u{1b}Axyz\r");
+    terminal.wait("\naxyz\n");
+}
+
+#[test]
+fn commands_go_on_over_lines() {
+    let mut terminal = Terminal::start();
+    terminal.keys("for i in 1 2\r");
+    terminal.wait("more: ");
+    terminal.keys("do echo n$i; done\r");
+    terminal.wait("\nn1\nn2\n");
+    terminal.keys("cat <<E\r");
+    terminal.wait("more: ");
+    terminal.keys("text\rE\r");
+    terminal.wait("\ntext\n");
+    terminal.keys("echo 'a\r");
+    terminal.wait("more: ");
+    terminal.keys("b' \\\r");
+    terminal.wait("more: ");
+    terminal.keys("c\r");
+    terminal.wait("\na\nb c\n");
+}
+
+#[test]
+fn history_is_kept_searched_and_expanded() {
+    let mut terminal = Terminal::start();
+    terminal.line("HISTCONTROL=ignoreboth");
+    terminal.keys("echo one two\r");
+    terminal.wait("\none two\n");
+    terminal.keys("echo last: !$\r");
+    terminal.wait("echo last: two\nlast: two\n");
+    terminal.keys(" echo hidden\r");
+    terminal.wait("\nhidden\n");
+    terminal.keys("!ec:0 !?one?:1\r");
+    terminal.wait("\necho one\none\n");
+    // Ctrl-R and a part of the line.
+    terminal.keys("\u{12}e two\r");
+    terminal.wait("\none two\n");
+    terminal.keys("\u{1b}[A\r");
+    terminal.wait("\none two\n");
+    terminal.keys("exit\r");
+    terminal.wait("exit\n");
+    terminal.child.wait().expect("ended");
+    let file = std::fs::read_to_string(terminal.home.path().join(".rush_history")).expect("written");
+    assert!(file.contains("echo last: two\n"), "{file}");
+    assert!(!file.contains("hidden"), "{file}");
+    let home = std::mem::replace(&mut terminal.home, tempfile::tempdir().expect("a folder"));
+    let mut again = Terminal::start_in(home, &["--norc"]);
+    again.keys("!?last:?:0 restored\r");
+    again.wait("\nrestored\n");
+}
+
+#[test]
+fn completion_is_programmable() {
+    let mut terminal = Terminal::start();
+    std::fs::create_dir(terminal.home.path().join("a folder")).expect("made");
+    std::fs::write(terminal.home.path().join("a folder/file.txt"), "found\n").expect("written");
+    terminal.line("cd");
+    terminal.keys("cat a\\ f\tfi\t\r");
+    terminal.wait("\nfound\n");
+    terminal.line("complete -W 'alpha beta' greet; greet() { echo got $1; }");
+    terminal.keys("greet be\t\r");
+    terminal.wait("\ngot beta\n");
+    terminal.line("_f() { compopt -o nospace; COMPREPLY=(word$COMP_CWORD); }; complete -F _f greet");
+    terminal.keys("greet x w\tX\r");
+    terminal.wait("\ngot x\n");
+    terminal.line("longvariable=7");
+    terminal.keys("echo is $longv\t\r");
+    terminal.wait("\nis 7\n");
+    terminal.line("long_function_name() { echo called; }");
+    terminal.keys("long_f\t\r");
+    terminal.wait("\ncalled\n");
+}
+
+#[test]
+fn jobs_get_the_terminal_and_give_it_back() {
+    let mut terminal = Terminal::start();
+    terminal.keys("cat\r");
+    terminal.wait("cat\n");
+    terminal.keys("typed\r");
+    terminal.wait("typed\ntyped\n");
+    terminal.keys("\u{1a}");
+    terminal.wait("[1]+  Stopped                 cat\n");
+    assert!(terminal.line("jobs").contains("Stopped"));
+    terminal.keys("fg\r");
+    terminal.wait("\ncat\n");
+    terminal.keys("more\r");
+    terminal.wait("more\nmore\n");
+    terminal.keys("\u{3}");
+    terminal.wait("ready> ");
+    assert_eq!(terminal.line("echo $?"), "130\n");
+    terminal.keys("while :; do sleep 0.01; done\r");
+    terminal.wait("done\n");
+    terminal.keys("\u{3}");
+    terminal.wait("ready> ");
+    terminal.keys("while :; do :; done\r");
+    terminal.wait("done\n");
+    terminal.keys("\u{3}");
+    terminal.wait("ready> ");
+    terminal.keys("cat | tr a-z A-Z\r");
+    terminal.wait("A-Z\n");
+    terminal.keys("pipe\r\u{4}");
+    terminal.wait("PIPE\n");
+    terminal.keys("sh -c 'kill -STOP $$; exit 3' &\r");
+    terminal.wait("[1] ");
+    terminal.keys("\r");
+    while !terminal.line("jobs").contains("Stopped") {}
+    terminal.keys("exit\r");
+    terminal.wait("There are stopped jobs.\n");
+    terminal.wait("ready> ");
+    terminal.keys("fg\r");
+    terminal.wait("ready> ");
+    assert_eq!(terminal.line("echo $?"), "3\n");
+}
+
+#[test]
+fn start_up_files_prompts_and_suggestions() {
+    let home = tempfile::tempdir().expect("a folder");
+    std::fs::write(home.path().join(".bashrc"), "echo from bashrc\n").expect("written");
+    let rc = "PS1='\\[\\e[32m\\]\\W ready> \\[\\e[0m\\]'; PROMPT_COMMAND='echo before $?'\n";
+    std::fs::write(home.path().join(".rushrc"), rc).expect("written");
+    let mut terminal = Terminal::start_in(home, &[]);
+    terminal.keys("false\r");
+    terminal.wait("before 1\n");
+    terminal.keys("ehco hi\r");
+    terminal.wait("ehco: command not found\n");
+    terminal.wait("did you mean `echo'?\n");
+}
