@@ -215,6 +215,10 @@ pub fn spawn_in_group(
     let (reader, writer) = super::pipe()?;
     let pid = fork()?;
     if pid == 0 {
+        // Before it can be interrupted: a signal that only the shell's handler notes would be lost.
+        if !super::signal_is_ignored(libc::SIGINT) {
+            super::signal_default(libc::SIGINT);
+        }
         super::signals::take_place(group, terminal);
         let error = exec(path, argv, environment, underscore, map, reset);
         let _ = super::write_all(writer, &error.to_ne_bytes());
