@@ -158,6 +158,11 @@ pub fn find(name: &[u8]) -> Option<&'static Builtin> {
     BUILTINS.get(index)
 }
 
+/// Whether `word` is a reserved word.
+pub(crate) fn is_keyword(word: &[u8]) -> bool {
+    type_::KEYWORDS.iter().any(|keyword| keyword.as_bytes() == word)
+}
+
 #[cfg(test)]
 mod tests {
     use super::BUILTINS;
@@ -166,9 +171,4 @@ mod tests {
     fn the_table_is_sorted() {
         assert!(BUILTINS.is_sorted_by_key(|b| b.name));
     }
-}
-
-/// Whether `word` is a reserved word.
-pub(crate) fn is_keyword(word: &[u8]) -> bool {
-    type_::KEYWORDS.iter().any(|keyword| keyword.as_bytes() == word)
 }
