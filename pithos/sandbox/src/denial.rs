@@ -90,19 +90,19 @@ pub(crate) fn explain(resolved: &ResolvedPolicy, output: &[u8]) -> Vec<Denial> {
     denials
 }
 
+/// What programs and languages say, in lower case, when the kernel refuses a call.
+const REFUSALS: [&str; 4] = ["operation not permitted", "eperm", "permission denied", "eacces"];
+
 /// A refused socket in a language's own words: the line with the error names nothing, and the lines of its trace name the socket.
 fn socket_of_a_trace(resolved: &ResolvedPolicy, text: &str) -> Option<Denial> {
     let lower = text.to_lowercase();
-    let refused = ["operation not permitted", "eperm", "permission denied", "eacces"]
-        .iter()
-        .any(|words| lower.contains(words));
     let of_socket = ["socket", "connect"].iter().any(|word| lower.contains(word));
-    if resolved.policy.network == Network::On || !refused || !of_socket {
+    if resolved.policy.network == Network::On || !of_socket {
         return None;
     }
     let line = text.lines().rev().find(|line| {
         let line = line.to_lowercase();
-        line.contains("permi") || line.contains("eacces")
+        REFUSALS.iter().any(|words| line.contains(words))
     })?;
     Some(network_denial(resolved, line.trim()))
 }
