@@ -9,7 +9,7 @@
 # result is what it prints, its status, and the files it leaves in `out`.
 set -eu
 
-cases='jemalloc ffi sodium nvm nvm-tests bats shellspec neofetch git-filter-branch git-subtree git-submodule maintainer
+cases='ffi sodium nvm nvm-tests bats shellspec neofetch git-filter-branch git-subtree git-submodule maintainer
 ca-certificates completion ldd gzip dkms debootstrap openssh libtool adduser'
 
 if [ "${1-}" = --inside ]; then
@@ -38,7 +38,6 @@ if [ "${1-}" = --inside ]; then
         find . -newer configure -name '*.h' -exec cp {} /tmp/out \;
     }
     case $2 in
-    jemalloc) configure tikv-jemalloc-sys/jemalloc --disable-cxx ;;
     ffi) configure libffi-sys/libffi --disable-docs ;;
     libtool)
         cd libsodium-sys/libsodium
