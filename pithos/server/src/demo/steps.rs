@@ -187,7 +187,7 @@ pub(super) const STEPS: &[Step] = &[
     Step {
         title: "under that load, a new behaviour for all of them, each between two messages",
         tool: "actors",
-        arguments: |_| json!({"action": "swap", "group": "ring", "code": RING_2}),
+        arguments: |_| json!({"action": "swap", "group": "ring", "code": RING_2, "timeout_ms": 60_000}),
         check: |result| {
             result.structured["actors"] == ACTORS
                 && result.structured["pending"] == 0
@@ -198,7 +198,7 @@ pub(super) const STEPS: &[Step] = &[
     Step {
         title: "and another, which keeps what arrives",
         tool: "actors",
-        arguments: |_| json!({"action": "swap", "group": "ring", "code": RING_3}),
+        arguments: |_| json!({"action": "swap", "group": "ring", "code": RING_3, "timeout_ms": 60_000}),
         check: |result| result.structured["pending"] == 0 && result.structured["version"] == 3,
         peer: Peer::Without(""),
     },
