@@ -15,10 +15,12 @@ function assertThrows(kind, run, message) {
   }
   throw new Error(`${message ?? run}: nothing was thrown`);
 }
-/** `run` may return or throw, whatever it likes; it must come back. */
+/** `run` may return or throw, whatever it likes; it must come back. A promise may be rejected: that would end the program if nobody listened. */
 function survives(run) {
   try {
-    return run();
+    const result = run();
+    if (result instanceof Promise) result.then(() => {}, () => {});
+    return result;
   } catch (error) {
     return error;
   }

@@ -28,6 +28,6 @@ function hammer(object, depth) {
   }
 }
 for (const name of Object.getOwnPropertyNames(globalThis)) {
-  if (["print", "console", "globalThis", "assert", "eval", "setTimeout", "setInterval", "setImmediate", "exit", "quit"].includes(name)) continue;
+  if (["print", "console", "globalThis", "self", "assert", "eval", "setTimeout", "setInterval", "setImmediate", "exit", "quit"].includes(name)) continue;
   hammer(globalThis[name], 2);
 }
