@@ -30,6 +30,8 @@ mod sync;
 mod tree;
 mod worker;
 
+use std::io::ErrorKind;
+
 pub use actors::{ActorRequest, DEFAULT_SYSTEM, RestartPolicy};
 pub use cells::{Cell, CellEnd, CellRequest, Outcome};
 pub use confinement::Confinement;
@@ -65,7 +67,9 @@ pub fn run_role(arguments: &[String]) -> Option<std::process::ExitCode> {
     Some(match result {
         Ok(()) => std::process::ExitCode::SUCCESS,
         // A server that ends while its workers start is no failure of theirs.
-        Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => std::process::ExitCode::SUCCESS,
+        Err(error) if matches!(error.kind(), ErrorKind::BrokenPipe | ErrorKind::ConnectionReset) => {
+            std::process::ExitCode::SUCCESS
+        }
         Err(error) => {
             eprintln!("pithos: worker: {error}");
             std::process::ExitCode::FAILURE

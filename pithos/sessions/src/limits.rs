@@ -68,8 +68,6 @@ pub const CELL_FILE_BYTES_MAX: u64 = 16 * 1024 * 1024;
 pub const CELL_STORE_BYTES_MAX: usize = 1024 * 1024;
 /// Units that have ended leave the tree together, this long after the first: a wake-up of its worker for each would cost every call.
 pub const TREE_REAP_MS: u64 = 5;
-/// How long the supervision tree may take to stop with its server.
-pub const TREE_STOP_MS: u64 = 500;
 /// Systems of actors: each is a worker process.
 pub const ACTOR_SYSTEMS_MAX: usize = 16;
 /// Actors that one system may hold.

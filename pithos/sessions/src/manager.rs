@@ -595,7 +595,7 @@ impl CellHost for Manager {
 
 impl Drop for Manager {
     fn drop(&mut self) {
-        self.tree.stop();
+        self.tree.leave();
         let _ = std::fs::remove_dir_all(&self.config.logs);
         let _ = std::fs::remove_dir_all(&self.config.confinement.private_tmp);
     }

@@ -118,6 +118,9 @@ pub fn end(
         while start.elapsed() < grace && !select().is_empty() {
             std::thread::sleep(Duration::from_millis(2));
         }
+    } else {
+        // At once, and not after another look at all processes.
+        first.iter().for_each(|process| signal(process.pid, Signal::KILL));
     }
     while start.elapsed() < grace + patience {
         let left = select();

@@ -5,13 +5,14 @@
 //! its end is reported, and the next use opens a fresh one.
 
 use std::collections::HashMap;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use iris_runtime::supervisor::{ChildSpec, StartContext, Strategy, Supervisor};
 use iris_runtime::{ActorInfo, ActorRef, Behaviour, Context, ExitReason, Flow, Pid, Runtime, SpawnOptions};
 
-use crate::limits::{TREE_REAP_MS, TREE_STOP_MS};
+use crate::limits::TREE_REAP_MS;
 use crate::sync::lock;
 
 /// The kinds of units.
@@ -43,6 +44,7 @@ const ROOT: &str = "server";
 pub(crate) struct Tree {
     runtime: Arc<Runtime>,
     ended: Arc<Ended>,
+    leaving: Arc<AtomicBool>,
 }
 
 /// Units that have ended and not yet been told so.
@@ -77,7 +79,7 @@ impl Tree {
         runtime.register_path(&format!("/{ROOT}"), root.pid());
         // The answer comes after the children were started.
         root.which_children().wait(None).map_err(|error| ExitReason::error(error.to_string()))?;
-        Ok(Self { runtime: Arc::new(runtime), ended: Arc::default() })
+        Ok(Self { runtime: Arc::new(runtime), ended: Arc::default(), leaving: Arc::default() })
     }
 
     /// A unit below a branch; `stop` ends what it stands for.
@@ -85,7 +87,10 @@ impl Tree {
         let parent = self.runtime.whereis_path(&format!("/{ROOT}/{}", branch.name()));
         let options = SpawnOptions { parent, trap_exit: true, ..SpawnOptions::default() };
         // Only a server that is stopping refuses; then there is nothing to supervise any more.
-        let unit = self.runtime.spawn_with(options, Unit { stop: Some(Box::new(stop)) }).ok();
+        let unit = self
+            .runtime
+            .spawn_with(options, Unit { stop: Some(Box::new(stop)), leaving: Arc::clone(&self.leaving) })
+            .ok();
         if let Some(unit) = &unit {
             self.runtime.register_path(&format!("/{ROOT}/{}/{name}", branch.name()), unit.pid());
         }
@@ -102,12 +107,9 @@ impl Tree {
         Some(node(top, &below))
     }
 
-    /// Asks every unit to end, branch by branch, last branch first.
-    pub(crate) fn stop(&self) {
-        if let Some(root) = self.runtime.whereis_path(&format!("/{ROOT}")) {
-            self.runtime.shutdown(root, ExitReason::Shutdown);
-            self.runtime.join(Some(Duration::from_millis(TREE_STOP_MS)));
-        }
+    /// The server goes, and its guardian ends all at once what the units stand for: they need not, one by one.
+    pub(crate) fn leave(&self) {
+        self.leaving.store(true, Ordering::SeqCst);
     }
 }
 
@@ -124,6 +126,7 @@ fn node(actor: &ActorInfo, below: &HashMap<Option<Pid>, Vec<&ActorInfo>>) -> Tre
 /// The actor of a unit: waits to be told that what it stands for has ended.
 struct Unit {
     stop: Option<Box<dyn FnOnce() + Send>>,
+    leaving: Arc<AtomicBool>,
 }
 
 impl Behaviour<ExitReason> for Unit {
@@ -132,7 +135,7 @@ impl Behaviour<ExitReason> for Unit {
     }
 
     fn shutdown(&mut self, _cx: &mut Context<'_, ExitReason>, reason: ExitReason) -> Flow {
-        if let Some(stop) = self.stop.take() {
+        if let Some(stop) = self.stop.take().filter(|_| !self.leaving.load(Ordering::SeqCst)) {
             stop();
         }
         Flow::Exit(reason)
@@ -217,7 +220,7 @@ mod tests {
         while names(&tree) != expected(&[]) {
             std::thread::yield_now();
         }
-        tree.stop();
+        tree.runtime.close();
         assert_eq!(stopped.load(Ordering::SeqCst), 1, "the session was stopped, the job had ended by itself");
     }
 }

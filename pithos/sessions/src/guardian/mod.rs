@@ -104,10 +104,9 @@ impl State {
             }
             ended
         };
-        for pid in ended {
-            self.worker_ended(pid)?;
+        if !ended.is_empty() {
+            self.workers_ended(&ended)?;
         }
-        self.reap_strays();
         Ok(true)
     }
 
@@ -163,27 +162,18 @@ impl State {
         self.workers.keys().copied().filter(|other| *other != pid).collect()
     }
 
-    /// Reaps the worker, kills what it left behind, and tells the server.
-    fn worker_ended(&mut self, pid: u32) -> io::Result<()> {
-        self.workers.remove(&pid);
-        let exit = reap(pid);
-        // What the worker left has been re-parented to this process; everything that is not a worker must go.
+    /// Reaps workers, kills what they left behind, and tells the server. Workers that end together are looked after together: a look at all
+    /// processes takes longer than everything else here. Only now can there be strays, because every worker is a subreaper itself.
+    fn workers_ended(&mut self, ended: &[u32]) -> io::Result<()> {
+        let exits: Vec<(u32, Exit)> = ended.iter().map(|pid| (*pid, reap(*pid))).collect();
+        ended.iter().for_each(|pid| drop(self.workers.remove(pid)));
+        // What a worker left has been re-parented to this process; everything that is not a worker must go.
         let workers: HashSet<u32> = self.workers.keys().copied().collect();
         let left = end_all_below(&workers);
-        let _ = self.say(&FromGuardian::Exited { pid, exit, left })?;
-        Ok(())
-    }
-
-    /// Reaps re-parented processes that have ended by themselves.
-    fn reap_strays(&self) {
-        let me = rustix::process::getpid().as_raw_nonzero().get() as u32;
-        let workers: HashSet<u32> = self.workers.keys().copied().collect();
-        for process in process_tree::descendants(me, &workers)
-            .into_iter()
-            .filter(|process| process.zombie && process.parent == me)
-        {
-            reap(process.pid);
+        for (pid, exit) in exits {
+            let _ = self.say(&FromGuardian::Exited { pid, exit, left: left.clone() })?;
         }
+        Ok(())
     }
 }
 
