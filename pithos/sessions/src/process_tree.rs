@@ -91,6 +91,9 @@ pub fn signal(pid: u32, signal: Signal) {
     }
 }
 
+/// Looks at all processes, one after another, that must find nothing before an end is believed.
+const EMPTY_LOOKS: u32 = 2;
+
 /// Ends what `victims` selects below `root`: SIGTERM, after `grace` SIGKILL, again until nothing new appears or `patience` is over.
 /// Returns what was alive when it began, with command lines. Blocks; the caller must not be the tree's reaper of live children.
 #[must_use]
@@ -122,11 +125,11 @@ pub fn end(
         // At once, and not after another look at all processes.
         first.iter().for_each(|process| signal(process.pid, Signal::KILL));
     }
-    while start.elapsed() < grace + patience {
+    // A look at /proc is no snapshot: a process that is born during it may be missed once, and not twice.
+    let mut empty_looks = 0;
+    while start.elapsed() < grace + patience && empty_looks < EMPTY_LOOKS {
         let left = select();
-        if left.is_empty() {
-            break;
-        }
+        empty_looks = if left.is_empty() { empty_looks + 1 } else { 0 };
         left.iter().for_each(|process| signal(process.pid, Signal::KILL));
         std::thread::sleep(Duration::from_millis(1));
     }
