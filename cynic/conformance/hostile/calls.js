@@ -38,3 +38,4 @@ survives(() => Math.max(...{ *[Symbol.iterator]() { for (let i = 0; i < 1_000; i
 // Tagged templates, default parameters and destructuring with many parts.
 survives(() => String.raw`${1}`.length);
 survives(() => (0, eval)("(" + Array.from({ length: 100 }, (_, i) => `a${i} = a${Math.max(0, i - 1)}`).join() + ") => 1")());
+assertThrows(RangeError, () => new (class { constructor(...a) {} })(...Array(1e7)), "ten million arguments");

@@ -102,6 +102,15 @@ fn private_names_of_classes_that_are_evaluated_twice() {
 }
 
 #[test]
+fn dictionaries_without_prototypes_gain_properties() {
+    check(
+        "const read = (o) => o.x, also = (o) => o.x; const o = Object.create(null); for (let i = 0; i < 99; i++) o['k' + i] = i;
+        delete o.k0; let s = ''; for (let i = 0; i < 4; i++) s += read(o) + also(o); o.x = 1; s + read(o) + also(o)",
+        "NaNNaNNaNNaN11",
+    );
+}
+
+#[test]
 fn strings_that_grow_share_a_buffer() {
     // Two strings that continue one prefix must not see each other's pieces.
     check(

@@ -216,7 +216,7 @@ impl Vm {
                     self.materialize_slot(current, info.slot, v);
                 }
                 if info.attrs & attrs::ACCESSOR != 0 {
-                    if self.absence_is_guarded(o, current) {
+                    if Self::absence_is_guarded(o, current) {
                         return GetLookup::Accessor { holder: current, slot: info.slot };
                     }
                     return GetLookup::Uncacheable;
@@ -224,13 +224,13 @@ impl Vm {
                 if current == o {
                     return GetLookup::Own { slot: info.slot };
                 }
-                if self.absence_is_guarded(o, current) {
+                if Self::absence_is_guarded(o, current) {
                     return GetLookup::Prototype { holder: current, slot: info.slot };
                 }
                 return GetLookup::Uncacheable;
             }
             match current.prototype().as_object() {
-                None if self.absence_is_guarded(o, current) => return GetLookup::Absent,
+                None if Self::additions_are_guarded(o) => return GetLookup::Absent,
                 None => return GetLookup::Uncacheable,
                 Some(p) if p.has_flag(flags::EXOTIC) => return GetLookup::Uncacheable,
                 Some(p) => current = p,
@@ -238,9 +238,14 @@ impl Vm {
         }
     }
 
+    /// Whether shape and epoch together guard that `o` gains no property: a dictionary gains them without becoming another shape.
+    fn additions_are_guarded(o: Object) -> bool {
+        !o.shape().is_dictionary() || o.has_flag(flags::IS_PROTOTYPE)
+    }
+
     /// Whether shape and epoch together guard that `o` itself does not have the property found on `holder`.
-    fn absence_is_guarded(&self, o: Object, holder: Object) -> bool {
-        o == holder || !o.shape().is_dictionary() || o.has_flag(flags::IS_PROTOTYPE)
+    fn absence_is_guarded(o: Object, holder: Object) -> bool {
+        o == holder || Self::additions_are_guarded(o)
     }
 
     /// Finds what assigning `key` (not an index) does.
