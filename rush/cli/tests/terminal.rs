@@ -159,19 +159,26 @@ fn commands_go_on_over_lines() {
 fn history_is_kept_searched_and_expanded() {
     let mut terminal = Terminal::start();
     terminal.line("HISTCONTROL=ignoreboth");
+    // Each entry waits for its prompt: keys that come before the editor are the terminal's, and it has its own meaning for Ctrl-R.
     terminal.keys("echo one two\r");
     terminal.wait("\none two\n");
+    terminal.wait("ready> ");
     terminal.keys("echo last: !$\r");
     terminal.wait("echo last: two\nlast: two\n");
+    terminal.wait("ready> ");
     terminal.keys(" echo hidden\r");
     terminal.wait("\nhidden\n");
+    terminal.wait("ready> ");
     terminal.keys("!ec:0 !?one?:1\r");
     terminal.wait("\necho one\none\n");
+    terminal.wait("ready> ");
     // Ctrl-R and a part of the line.
     terminal.keys("\u{12}e two\r");
     terminal.wait("\none two\n");
+    terminal.wait("ready> ");
     terminal.keys("\u{1b}[A\r");
     terminal.wait("\none two\n");
+    terminal.wait("ready> ");
     terminal.keys("exit\r");
     terminal.wait("exit\n");
     terminal.child.wait().expect("ended");

@@ -162,8 +162,10 @@ impl Loop {
         if let Some(lent) = self.editor.helper().and_then(|helper| helper.session.take()) {
             *session = lent;
         }
-        // What interrupted the editor is no command's business.
-        sys::clear_pending_signals();
+        // What interrupted the editor is no command's business; after a whole line, a ^C is meant for the command that begins.
+        if matches!(line, Err(ReadlineError::Interrupted)) {
+            sys::clear_pending_signals();
+        }
         line
     }
 
