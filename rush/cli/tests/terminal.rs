@@ -238,9 +238,12 @@ fn jobs_get_the_terminal_and_give_it_back() {
     terminal.wait("done\n");
     terminal.keys("\u{3}");
     terminal.wait("ready> ");
-    terminal.keys("cat | tr a-z A-Z\r");
-    terminal.wait("A-Z\n");
-    terminal.keys("pipe\r\u{4}");
+    // What the first command prints shows that the editor has left the terminal: only then is Ctrl-D the end of the input.
+    terminal.keys("echo go; cat | tr a-z A-Z\r");
+    terminal.wait("\ngo\n");
+    terminal.keys("pipe\r");
+    terminal.wait("pipe\n");
+    terminal.keys("\u{4}");
     terminal.wait("PIPE\n");
     terminal.keys("sh -c 'kill -STOP $$; exit 3' &\r");
     terminal.wait("[1] ");
