@@ -22,13 +22,10 @@ from pathlib import Path
 from typing import Any
 
 from ._connection import Connection, PithosError
-from ._results import CellError, Convert, Result, cell_value, checked, milliseconds, run_arguments, run_result
-from ._results import server_arguments, session_name
+from ._results import WAIT_SLICE, CellError, Convert, Result, cell_value, checked, milliseconds
+from ._results import run_arguments, run_result, server_arguments, session_name
 
 __all__ = ["CellError", "Job", "PithosError", "Result", "Sandbox", "Session", "eval_js", "run"]
-
-#: Seconds that one wait asks the server for; longer ones ask again.
-_WAIT_SLICE = 60.0
 
 
 class Sandbox:
@@ -151,7 +148,7 @@ class Job:
         """Waits for the end, for a line that matches, or for a loopback port. After `timeout` seconds the state as it is."""
         end = None if timeout is None else time.monotonic() + timeout
         while True:
-            slice_s = _WAIT_SLICE if end is None else max(0.0, min(_WAIT_SLICE, end - time.monotonic()))
+            slice_s = WAIT_SLICE if end is None else max(0.0, min(WAIT_SLICE, end - time.monotonic()))
             result = self._job("wait", until=until, port=port, timeout_ms=round(slice_s * 1000))
             over = result.state != "running" or result.matched or result.waiting_for_input
             if over or end is not None and time.monotonic() >= end:

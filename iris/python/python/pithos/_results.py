@@ -8,6 +8,9 @@ from typing import Any, Callable
 
 from ._connection import PithosError
 
+#: Seconds that one wait asks the server for; longer ones ask again.
+WAIT_SLICE = 60.0
+
 
 class CellError(PithosError):
     """A cell that threw, hit a limit or crashed. `state` and `limit` say which."""

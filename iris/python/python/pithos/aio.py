@@ -12,13 +12,10 @@ from pathlib import Path
 from typing import Any
 
 from ._connection import Connection
-from ._results import Convert, Result, cell_value, checked, milliseconds, run_arguments, run_result, server_arguments
-from ._results import session_name
+from ._results import WAIT_SLICE, Convert, Result, cell_value, checked, milliseconds
+from ._results import run_arguments, run_result, server_arguments, session_name
 
 __all__ = ["Job", "Sandbox", "Session"]
-
-#: Seconds that one wait asks the server for; longer ones ask again.
-_WAIT_SLICE = 60.0
 
 
 class Sandbox:
@@ -132,7 +129,7 @@ class Job:
     async def wait(self, *, until: str | None = None, port: int | None = None) -> Result:
         """Waits for the end, for a line that matches, or for a loopback port; `asyncio.timeout` bounds it."""
         while True:
-            result = await self._job("wait", until=until, port=port, timeout_ms=round(_WAIT_SLICE * 1000))
+            result = await self._job("wait", until=until, port=port, timeout_ms=round(WAIT_SLICE * 1000))
             if result.state != "running" or result.matched or result.waiting_for_input:
                 return result
 
