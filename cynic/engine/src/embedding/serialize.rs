@@ -254,48 +254,27 @@ impl ArrayWriter<'_> {
     }
 }
 
-impl ser::SerializeSeq for ArrayWriter<'_> {
-    type Ok = Value;
-    type Error = Failure;
-    fn serialize_element<T: Serialize + ?Sized>(&mut self, value: &T) -> std::result::Result<(), Failure> {
-        self.push(value)
-    }
-    fn end(self) -> Written {
-        self.finish()
-    }
+/// The sequences of serde, which differ in the name of their one method.
+macro_rules! elements {
+    ($($sequence:ident $method:ident),*) => {
+        $(impl ser::$sequence for ArrayWriter<'_> {
+            type Ok = Value;
+            type Error = Failure;
+            fn $method<T: Serialize + ?Sized>(&mut self, value: &T) -> std::result::Result<(), Failure> {
+                self.push(value)
+            }
+            fn end(self) -> Written {
+                self.finish()
+            }
+        })*
+    };
 }
 
-impl ser::SerializeTuple for ArrayWriter<'_> {
-    type Ok = Value;
-    type Error = Failure;
-    fn serialize_element<T: Serialize + ?Sized>(&mut self, value: &T) -> std::result::Result<(), Failure> {
-        self.push(value)
-    }
-    fn end(self) -> Written {
-        self.finish()
-    }
-}
-
-impl ser::SerializeTupleStruct for ArrayWriter<'_> {
-    type Ok = Value;
-    type Error = Failure;
-    fn serialize_field<T: Serialize + ?Sized>(&mut self, value: &T) -> std::result::Result<(), Failure> {
-        self.push(value)
-    }
-    fn end(self) -> Written {
-        self.finish()
-    }
-}
-
-impl ser::SerializeTupleVariant for ArrayWriter<'_> {
-    type Ok = Value;
-    type Error = Failure;
-    fn serialize_field<T: Serialize + ?Sized>(&mut self, value: &T) -> std::result::Result<(), Failure> {
-        self.push(value)
-    }
-    fn end(self) -> Written {
-        self.finish()
-    }
+elements! {
+    SerializeSeq serialize_element,
+    SerializeTuple serialize_element,
+    SerializeTupleStruct serialize_field,
+    SerializeTupleVariant serialize_field
 }
 
 /// An object being filled, or a Map once a key was no text.
@@ -363,32 +342,24 @@ impl ser::SerializeMap for ObjectWriter<'_> {
     }
 }
 
-impl ser::SerializeStruct for ObjectWriter<'_> {
-    type Ok = Value;
-    type Error = Failure;
-    fn serialize_field<T: Serialize + ?Sized>(
-        &mut self,
-        name: &'static str,
-        value: &T,
-    ) -> std::result::Result<(), Failure> {
-        self.field(name, value)
-    }
-    fn end(self) -> Written {
-        self.finish()
-    }
+/// The structures of serde, alike for one value and for a variant.
+macro_rules! fields {
+    ($($structure:ident),*) => {
+        $(impl ser::$structure for ObjectWriter<'_> {
+            type Ok = Value;
+            type Error = Failure;
+            fn serialize_field<T: Serialize + ?Sized>(
+                &mut self,
+                name: &'static str,
+                value: &T,
+            ) -> std::result::Result<(), Failure> {
+                self.field(name, value)
+            }
+            fn end(self) -> Written {
+                self.finish()
+            }
+        })*
+    };
 }
 
-impl ser::SerializeStructVariant for ObjectWriter<'_> {
-    type Ok = Value;
-    type Error = Failure;
-    fn serialize_field<T: Serialize + ?Sized>(
-        &mut self,
-        name: &'static str,
-        value: &T,
-    ) -> std::result::Result<(), Failure> {
-        self.field(name, value)
-    }
-    fn end(self) -> Written {
-        self.finish()
-    }
-}
+fields! { SerializeStruct, SerializeStructVariant }
