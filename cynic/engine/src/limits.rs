@@ -40,6 +40,11 @@ pub const GC_ROUNDS_MAX: u32 = 4;
 pub const VM_STACK_REGISTERS: usize = 4 << 20;
 /// Bytes of native stack kept free for native code that does not check: anything that recurses checks first.
 pub const NATIVE_STACK_RESERVE_BYTES: usize = 192 * 1024;
+/// Words of the table of live registers of one function (8 bytes each, a few per word of code): the frames of larger functions
+/// are scanned whole.
+pub const LIVENESS_WORDS_MAX: usize = 32 * 1024;
+/// Passes over a function's code that finding its live registers may take: one per level of loops, about.
+pub const LIVENESS_PASSES_MAX: usize = 32;
 /// Deepest nesting of a source text, in brackets, operators and keywords: V8 and SpiderMonkey give up well before.
 pub const NESTING_MAX: u32 = 16_000;
 /// Native stack that parser, semantic pass and compiler need together for one unit of nesting, at most (measured: see

@@ -7,6 +7,8 @@
 //!
 //! Left to trust: what the scope of a module or of direct eval holds, which is known to the linker only.
 
+use std::ops::Range;
+
 use rustc_hash::FxHashMap;
 
 use super::code::{CodeKind, FunctionCode};
@@ -171,24 +173,7 @@ impl Flow<'_> {
 
     fn check_reads(&self, op: Op, words: &[u32], state: &[Type]) -> Result<(), &'static str> {
         let value = |slot| operand(words, slot) as usize;
-        let run = match op {
-            Op::Call | Op::New | Op::SuperCall | Op::TailCall | Op::DirectEval => {
-                value(Slot::b)..value(Slot::b) + 2 + value(Slot::c)
-            }
-            Op::CallSpread | Op::NewSpread | Op::SuperCallSpread => value(Slot::b)..value(Slot::b) + 3,
-            Op::NewArray | Op::Concat => value(Slot::b)..value(Slot::b) + value(Slot::x),
-            Op::NewObjectLiteral => {
-                let keys = self.function.object_literals.get(value(Slot::x)).map_or(0, |keys| keys.len());
-                value(Slot::b)..value(Slot::b) + keys
-            }
-            Op::CopyDataProperties => value(Slot::c)..value(Slot::c) + value(Slot::x),
-            Op::IteratorNext
-            | Op::IteratorCall
-            | Op::IteratorCallWith
-            | Op::IteratorClose
-            | Op::IteratorCloseSilently => value(Slot::b)..value(Slot::b) + 2,
-            _ => 0..0,
-        };
+        let run = register_run(self.function, op, words);
         let has_run = !run.is_empty()
             || matches!(op, Op::NewArray | Op::Concat | Op::NewObjectLiteral | Op::CopyDataProperties);
         // Construction has no use for the register of `this`.
@@ -313,8 +298,31 @@ impl Flow<'_> {
     }
 }
 
+/// The run of registers that the instruction reads: a call's window, a list of values, an iterator's record.
+pub(super) fn register_run(function: &FunctionCode, op: Op, words: &[u32]) -> Range<usize> {
+    let value = |slot| operand(words, slot) as usize;
+    match op {
+        Op::Call | Op::New | Op::SuperCall | Op::TailCall | Op::DirectEval => {
+            value(Slot::b)..value(Slot::b) + 2 + value(Slot::c)
+        }
+        Op::CallSpread | Op::NewSpread | Op::SuperCallSpread => value(Slot::b)..value(Slot::b) + 3,
+        Op::NewArray | Op::Concat => value(Slot::b)..value(Slot::b) + value(Slot::x),
+        Op::NewObjectLiteral => {
+            let keys = function.object_literals.get(value(Slot::x)).map_or(0, |keys| keys.len());
+            value(Slot::b)..value(Slot::b) + keys
+        }
+        Op::CopyDataProperties => value(Slot::c)..value(Slot::c) + value(Slot::x),
+        Op::IteratorNext
+        | Op::IteratorCall
+        | Op::IteratorCallWith
+        | Op::IteratorClose
+        | Op::IteratorCloseSilently => value(Slot::b)..value(Slot::b) + 2,
+        _ => 0..0,
+    }
+}
+
 /// Whether control never goes on to the next instruction.
-fn ends(op: Op) -> bool {
+pub(super) fn ends(op: Op) -> bool {
     matches!(
         op,
         Op::Ret

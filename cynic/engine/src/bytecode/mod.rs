@@ -7,6 +7,7 @@ pub mod assembler;
 pub mod code;
 pub mod disassemble;
 mod flow;
+pub mod liveness;
 pub mod opcodes;
 pub mod verify;
 

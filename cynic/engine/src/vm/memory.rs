@@ -170,8 +170,7 @@ impl Vm {
                 t.cell(symbol);
             }
             registry.trace(t);
-            stack.trace(t);
-            interpreter.trace(t);
+            interpreter.trace(stack, t);
             native_stack::scan(t, high);
         };
         let mut weak = |t: &Tracer<'_>| {

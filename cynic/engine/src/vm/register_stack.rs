@@ -63,12 +63,20 @@ impl RegisterStack {
         (self.limit() as usize).wrapping_sub(self.top as usize) / size_of::<Value>() >= count
     }
 
-    pub(crate) fn trace(&self, tracer: &mut Tracer<'_>) {
-        let mut at = self.base;
-        while at < self.top {
-            // SAFETY: everything below `top` is initialised (the mapping starts as zeros).
-            tracer.conservative(unsafe { (*at).to_bits() } as usize);
-            at = at.wrapping_add(1);
+    /// The registers from `from` to `to`, as far as they are in use.
+    pub(crate) fn registers(&self, from: *const Value, to: *const Value) -> &[Value] {
+        let (from, to) = (from.max(self.base), to.min(self.top));
+        if from >= to {
+            return &[];
+        }
+        // SAFETY: everything below `top` is initialised (the mapping starts as zeros), and any bits are a `Value`'s.
+        unsafe { std::slice::from_raw_parts(from, to.offset_from(from) as usize) }
+    }
+
+    /// Reports whatever the registers from `from` to `to` point to.
+    pub(crate) fn trace(&self, from: *const Value, to: *const Value, tracer: &mut Tracer<'_>) {
+        for register in self.registers(from, to) {
+            tracer.conservative(register.to_bits() as usize);
         }
     }
 

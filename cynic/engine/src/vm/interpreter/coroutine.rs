@@ -89,9 +89,11 @@ impl Trace for Coroutine {
     const BARRIERED: bool = true;
 
     fn trace(&self, tracer: &mut Tracer<'_>) {
-        // Like the register stack: a register that was never written holds what an earlier frame left there.
-        for register in self.registers.borrow().iter() {
-            tracer.conservative(register.to_bits() as usize);
+        if let (Some(template), Some((callee, registers))) =
+            (data_of::<FunctionTemplate>(self.template.get()), self.registers.borrow().split_first())
+        {
+            tracer.value(*callee);
+            template.trace_registers(registers, template.pc_index(self.pc.get()), tracer);
         }
         for value in [&self.template, &self.new_target, &self.promise] {
             tracer.value(value.get());
@@ -190,7 +192,7 @@ fn resume_in_realm(
             template: &raw const **template,
             end: top.add(registers.len()),
             new_target: coroutine.new_target.get(),
-            arguments: top,
+            arguments: top.add(2),
             argument_count: 0,
             dst: 0,
             flags: frame_flags::ENTRY,

@@ -8,7 +8,8 @@
 //! past the first word of (or past) the current instruction: tables are searched with the word before it.
 //!
 //! Invariants: `vm.interpreter.frame` is the running frame; `vm.stack.top` is its end, so that everything the
-//! collector must see is below; bytecode passed the verifier, so operands are inside the frame and its tables.
+//! collector must see is below; whenever something may allocate, `Frame::pc` says which instruction runs, because the
+//! collector looks at the registers that are live there only; bytecode passed the verifier, so operands are inside the frame and its tables.
 
 #![allow(unsafe_code)]
 
@@ -28,6 +29,7 @@ use crate::gc::Tracer;
 use crate::limits;
 use crate::value::Value;
 use crate::vm::call::ClosureHooks;
+use crate::vm::register_stack::RegisterStack;
 use crate::vm::{JsResult, Vm};
 pub(crate) use state::{Next, State, Step};
 use template::{FunctionTemplate, Ic};
@@ -64,7 +66,7 @@ pub struct Frame {
     pub end: *mut Value,
     /// new.target, or undefined.
     pub new_target: Value,
-    /// The arguments as passed.
+    /// The arguments as passed; `this` and the callee are before them.
     pub arguments: *const Value,
     /// How many arguments were passed.
     pub argument_count: u32,
@@ -76,6 +78,13 @@ pub struct Frame {
     pub coroutine: Value,
     /// The template as a value, for the collector.
     pub template_cell: Value,
+}
+
+impl Frame {
+    /// The first register of the window the frame was called with, which is the callee's.
+    fn window(&self) -> *mut Value {
+        self.arguments.wrapping_sub(2).cast_mut()
+    }
 }
 
 /// The interpreter's part of an isolate.
@@ -139,8 +148,9 @@ impl Interpreter {
         }
     }
 
-    /// Reports the values that frames and jobs hold; registers are scanned with the register stack.
-    pub fn trace(&self, tracer: &mut Tracer<'_>) {
+    /// Reports the values that frames, their registers on `stack` and jobs hold.
+    pub fn trace(&self, stack: &RegisterStack, tracer: &mut Tracer<'_>) {
+        self.trace_registers(stack, tracer);
         for frame in self.active_frames() {
             tracer.value(frame.new_target);
             tracer.value(frame.coroutine);
@@ -153,6 +163,28 @@ impl Interpreter {
         for job in &self.jobs {
             job.trace(tracer);
         }
+    }
+}
+
+impl Interpreter {
+    /// Reports the registers that frames will still read, and everything that lies between frames (arguments that native
+    /// code pushes, or that are more than a function's parameters).
+    fn trace_registers(&self, stack: &RegisterStack, tracer: &mut Tracer<'_>) {
+        let frames = self.active_frames();
+        let mut at = stack.base() as *const Value;
+        for (i, frame) in frames.iter().enumerate() {
+            let callee = frame.regs.wrapping_sub(1);
+            stack.trace(at, callee.wrapping_add(1), tracer);
+            // A callee's window lies on its caller's registers, and is the callee's from then on.
+            let above = frames.get(i + 1).map_or(frame.end, Frame::window);
+            let end = above.min(frame.end).max(frame.regs);
+            // SAFETY: the template lives as long as its frame.
+            let template = unsafe { &*frame.template };
+            let pc = template.pc_index(frame.pc).wrapping_sub(1);
+            template.trace_registers(stack.registers(frame.regs, end), pc, tracer);
+            at = end;
+        }
+        stack.trace(at, stack.top, tracer);
     }
 }
 

@@ -5,10 +5,11 @@
 //!
 //! Invariant: the code passed the verifier; the pointers into the boxes live as long as the template, which never moves.
 
-use std::cell::Cell;
+use std::cell::{Cell, OnceCell};
 use std::sync::Arc;
 
 use crate::bytecode::code::{CodeKind, Constant, FunctionCode, Text};
+use crate::bytecode::liveness::Liveness;
 use crate::gc::{Data, Gc, Trace, Tracer};
 use crate::object::Object;
 use crate::property_key::PropertyKey;
@@ -114,6 +115,8 @@ pub struct FunctionTemplate {
     literal_shapes: Box<[Cell<Option<Gc<Shape>>>]>,
     /// The shape of closures of this function, once known.
     pub closure_shape: Cell<Option<Gc<Shape>>>,
+    /// The live registers, once the collector has met a frame of this function.
+    liveness: OnceCell<Option<Liveness>>,
 }
 
 impl Trace for FunctionTemplate {
@@ -155,6 +158,18 @@ impl FunctionTemplate {
     /// The word index of a code address.
     pub fn pc_index(&self, pc: *const u32) -> u32 {
         ((pc as usize).wrapping_sub(self.code as usize) / size_of::<u32>()) as u32
+    }
+
+    /// Reports the registers, of which `registers` are the first, that the instruction containing word `pc` and those after it
+    /// may read. Conservatively: a register that was not written yet holds what an earlier frame left there.
+    pub(crate) fn trace_registers(&self, registers: &[Value], pc: u32, tracer: &mut Tracer<'_>) {
+        let liveness = self.liveness.get_or_init(|| Liveness::of(&self.function)).as_ref();
+        for (i, register) in registers.iter().enumerate() {
+            // The machine reads `this` of every frame, whatever the code does.
+            if i == 0 || liveness.is_none_or(|liveness| liveness.is_live(pc as usize, i)) {
+                tracer.conservative(register.to_bits() as usize);
+            }
+        }
     }
 }
 
@@ -224,6 +239,7 @@ impl Vm {
             template_objects: undefined(function.templates.len()),
             literal_shapes: (0..function.object_literals.len()).map(|_| Cell::new(None)).collect(),
             closure_shape: Cell::new(None),
+            liveness: OnceCell::new(),
         };
         self.alloc_data(template)
     }
