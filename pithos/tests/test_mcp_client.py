@@ -42,13 +42,13 @@ def call_all(client_of):
             assert text == "42\n"
             _, sessions, _ = await call("session", action="list")
             assert {row["session"] for row in sessions["sessions"]} == {"main", "copy"}
-            _, job, _ = await call("run", command="seq 1 5; /bin/sleep 60", background=True)
+            _, job, _ = await call("run", command="/bin/sh -c 'seq 1 5; while :; do /bin/sleep 60; done'", background=True)
             _, waited, _ = await call("job", action="wait", job=job["job"], until="^5$", timeout_ms=5000)
             assert waited["matched"] is True
             _, log, text = await call("log", action="tail", job=job["job"], lines=2)
             assert text == "4\n5\n" and log["total_bytes"] == 10
             _, stopped, _ = await call("job", action="stop", job=job["job"])
-            assert stopped["state"] == "stopped" and "/bin/sleep 60" in [row["command"] for row in stopped["killed"]]
+            assert stopped["state"] == "stopped" and stopped["killed"][0]["command"].startswith("/bin/sh -c")
             _, cell, _ = await call("js", code="const {output} = await shell('echo $x'); return Number(output) + 1")
             assert (cell["state"], cell["value"]) == ("done", 43)
             behaviour = "({receive(state, message, actor) { if (message === 'read') actor.reply(state); else return state + message; }})"

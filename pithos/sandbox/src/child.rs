@@ -116,7 +116,7 @@ pub(crate) fn is_root() -> bool {
 
 impl Steps {
     fn apply(&self) -> Outcome {
-        process_group();
+        new_session();
         if self.namespaces != 0 {
             self.enter_namespaces()?;
         }
@@ -224,9 +224,10 @@ fn check(step: Step, result: libc::c_long) -> Outcome {
     if result < 0 { Err((step, errno())) } else { Ok(()) }
 }
 
-fn process_group() {
-    // SAFETY: takes numbers only. It fails for a session leader, which leads its group already.
-    unsafe { libc::setpgid(0, 0) };
+/// A session, and with it a process group, without the caller's terminal.
+fn new_session() {
+    // SAFETY: takes nothing. It fails only for the leader of a process group, which a new process is not.
+    unsafe { libc::setsid() };
 }
 
 fn mount(source: Option<&std::ffi::CStr>, target: &std::ffi::CStr, flags: libc::c_ulong) -> Outcome {

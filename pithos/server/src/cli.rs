@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use lexopt::Arg::{Long, Short, Value};
 use pithos_sandbox::{Policy, Preset};
-use pithos_sessions::{CellRequest, Config, Confinement, Manager, Outcome, Request};
+use pithos_sessions::{Budget, CellRequest, Config, Confinement, Manager, Outcome, Request};
 
 use crate::audit::Audit;
 use crate::{control, demo, http, inspect, install, result, serve};
@@ -224,7 +224,7 @@ async fn run(config: Config, options: Options) -> Result<ExitCode, String> {
     let job = manager.run(request).await.map_err(|error| error.to_string())?;
     let end = job.ended().await;
     let status = end.as_ref().and_then(|end| end.done.as_ref()).map_or(1, |done| done.status.0);
-    let report = result::of_job(&manager, &job, result::BUDGET_DEFAULT);
+    let report = result::of_job(&manager, &job, Budget::bytes(result::BUDGET_DEFAULT));
     if options.json {
         println!("{}", report.structured);
     } else {

@@ -1,7 +1,7 @@
 //! What a client reads of a job or a cell: a small structured part, and the output once as text, both bounded.
 
 use pithos_sessions::limits::{KILLED_LISTED_MAX, OUTPUT_BYTES_DEFAULT};
-use pithos_sessions::{Cell, CellEnd, Denial, End, Job, Manager, Outcome, Process, RunDone};
+use pithos_sessions::{Budget, Cell, CellEnd, Denial, End, Job, Manager, Outcome, Process, RunDone};
 use serde_json::{Map, Value, json};
 
 /// How much of the output a result shows when the client does not say.
@@ -18,7 +18,7 @@ pub(crate) struct Report {
 }
 
 /// The state of a job now.
-pub(crate) fn of_job(manager: &Manager, job: &Job, budget: usize) -> Report {
+pub(crate) fn of_job(manager: &Manager, job: &Job, budget: Budget) -> Report {
     let end = job.end();
     let failed = end.as_ref().is_none_or(|end| end.done.as_ref().is_none_or(|done| done.status.0 != 0));
     let (rendered, totals, stderr) = job.with_capture(|capture| {
@@ -56,7 +56,7 @@ fn describe_running(job: &Job, fields: &mut Map<String, Value>, notes: &mut Vec<
     fields.insert("state".into(), json!("running"));
     fields.insert("ms".into(), json!(job.started.elapsed().as_millis() as u64));
     if let Some(process) = job.waits_for_input() {
-        let prompt = job.with_capture(|capture| last_line(&capture.render(512, true).text));
+        let prompt = job.with_capture(|capture| last_line(&capture.render(Budget::bytes(512), true).text));
         fields.insert(
             "waiting_for_input".into(),
             json!({"pid": process.pid, "command": process.command, "prompt": prompt}),

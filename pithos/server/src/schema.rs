@@ -70,10 +70,15 @@ fn run() -> Tool {
             "env": {"type": "object", "additionalProperties": {"type": "string"}},
             "stdin": {"type": "string", "description": "text for stdin; without it reads see end of file"},
             "interactive": {"type": "boolean", "description": "keep stdin open for the job tool"},
+            "terminal": {"type": "object", "description": "run it on a terminal of this size, open for the job tool", "properties": {
+                "columns": {"type": "integer", "minimum": 1, "maximum": 1000},
+                "rows": {"type": "integer", "minimum": 1, "maximum": 1000}
+            }, "additionalProperties": false},
             "timeout_ms": {"type": "integer", "minimum": 1},
             "yield_ms": {"type": "integer", "minimum": 0, "description": "come back with a running job after this; default 30000"},
             "background": {"type": "boolean", "description": "run in a copy of the session and come back at once"},
-            "output_bytes": {"type": "integer", "minimum": 256}
+            "output_bytes": {"type": "integer", "minimum": 256},
+            "output_lines": {"type": "integer", "minimum": 2}
         },
         "required": ["command"],
         "additionalProperties": false
@@ -87,16 +92,19 @@ fn job() -> Tool {
     let input = json!({
         "type": "object",
         "properties": {
-            "action": {"type": "string", "enum": ["wait", "write", "signal", "stop", "list"]},
+            "action": {"type": "string", "enum": ["wait", "write", "signal", "resize", "stop", "list"]},
             "job": {"type": "string"},
             "timeout_ms": {"type": "integer", "minimum": 0, "description": "wait: at most this long; default 30000"},
             "until": {"type": "string", "description": "wait: until a line of output matches this regular expression"},
             "port": {"type": "integer", "description": "wait: until this loopback TCP port accepts"},
             "text": {"type": "string", "description": "write: text for stdin"},
             "close_stdin": {"type": "boolean"},
+            "columns": {"type": "integer", "minimum": 1, "maximum": 1000, "description": "resize: of the job's terminal"},
+            "rows": {"type": "integer", "minimum": 1, "maximum": 1000},
             "signal": {"type": "string", "description": "signal: INT, TERM, HUP, KILL, USR1, USR2, STOP, CONT"},
             "since": {"type": "integer", "minimum": 0, "description": "show the output from this byte on"},
-            "output_bytes": {"type": "integer", "minimum": 256}
+            "output_bytes": {"type": "integer", "minimum": 256},
+            "output_lines": {"type": "integer", "minimum": 2}
         },
         "required": ["action"],
         "additionalProperties": false
@@ -107,7 +115,7 @@ fn job() -> Tool {
     output["properties"]["more"] = json!({"type": "boolean"});
     output["properties"]["matched"] = json!({"type": "boolean"});
     output["required"] = json!([]);
-    let description = "Wait for a job (its end, a line, a port), write to it, signal it, stop it with everything it started, or list jobs.";
+    let description = "Wait for a job (its end, a line, a port), write to it, signal it, resize its terminal, stop it with everything it started, or list jobs.";
     tool("job", description, input, output, true)
 }
 

@@ -6,14 +6,11 @@
 
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
-use std::sync::{Arc, Mutex, OnceLock};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use rush_session::{RunDone, Termination};
-use rustix::pipe::PipeFlags;
 use rustix::process::Signal;
-use tokio::io::AsyncWriteExt;
-use tokio::net::unix::pipe;
 use tokio::sync::futures::Notified;
 use tokio::sync::{Notify, mpsc, watch};
 
@@ -24,6 +21,7 @@ use crate::limits::{
 use crate::output::{Capture, Stream};
 use crate::process_tree::{self, Process};
 use crate::shell::{Ended, Running, Shell};
+use crate::stream::{Sink, Source, Terminal, TerminalSize, null};
 use crate::sync::lock;
 use crate::tree::Supervised;
 
@@ -78,7 +76,7 @@ pub struct Job {
     capture: Mutex<Capture>,
     end: watch::Sender<Option<Arc<End>>>,
     output: Notify,
-    stdin: tokio::sync::Mutex<Option<pipe::Sender>>,
+    stdin: tokio::sync::Mutex<Option<Sink>>,
     stdin_link: Option<String>,
     stop: mpsc::UnboundedSender<Reason>,
     shell: Arc<Shell>,
@@ -108,20 +106,20 @@ pub enum Stdin {
     Bytes(Vec<u8>),
     /// Open: `write` feeds it.
     Open,
+    /// A terminal, which is standard output and standard error as well.
+    Terminal(TerminalSize),
 }
 
 impl Job {
     /// Starts the script; the job's task runs on its own from here.
     pub(crate) fn start(start: Start) -> io::Result<Arc<Self>> {
-        let (out, out_fd) = output_pipe()?;
-        let (error, error_fd) = output_pipe()?;
-        let (feed, stdin_descriptor, stdin_link) = stdin_pipe(&start.stdin)?;
-        let running =
-            start.shell.run(start.run, [stdin_descriptor.as_fd(), out_fd.as_fd(), error_fd.as_fd()])?;
-        drop((out_fd, error_fd, stdin_descriptor));
+        let Streams { out, error, sink, name, script_side } = Streams::open(&start.stdin)?;
+        let [input, output, errors] = &script_side;
+        let running = start.shell.run(start.run, [input.as_fd(), output.as_fd(), errors.as_fd()])?;
+        drop(script_side);
         let (stop, stops) = mpsc::unbounded_channel();
-        let keep_open = matches!(start.stdin, Stdin::Open);
-        let (kept, fed) = if keep_open { (feed, None) } else { (None, feed) };
+        let keep_open = !matches!(start.stdin, Stdin::Closed | Stdin::Bytes(_));
+        let (kept, fed) = if keep_open { (sink, None) } else { (None, sink) };
         let job = Arc::new(Self {
             handle: start.handle,
             session: start.session,
@@ -131,7 +129,7 @@ impl Job {
             end: watch::channel(None).0,
             output: Notify::new(),
             stdin: tokio::sync::Mutex::new(kept),
-            stdin_link: keep_open.then_some(stdin_link).flatten(),
+            stdin_link: keep_open.then_some(name).flatten(),
             stop,
             shell: start.shell,
         });
@@ -141,7 +139,7 @@ impl Job {
         let task = Task {
             job: Arc::clone(&job),
             out: Some(out),
-            error: Some(error),
+            error,
             running,
             stops,
             guardian: start.guardian,
@@ -221,55 +219,64 @@ impl Job {
             )));
         }
         let mut stdin = self.stdin.lock().await;
-        let Some(pipe) = stdin.as_mut() else {
+        let Some(sink) = stdin.as_mut() else {
             return Err(io::Error::other(
-                "stdin of this job is closed: start it with stdin \"open\" to write to it later",
+                "stdin of this job is closed: run it with interactive or terminal to write to it later",
             ));
         };
-        let written = pipe.write_all(bytes).await;
-        if close || written.is_err() {
-            *stdin = None;
+        let written = sink.write_all(bytes).await;
+        if let Some(sink) = stdin.take_if(|_| close || written.is_err()) {
+            *stdin = sink.close().await?;
         }
         written
     }
-}
 
-/// A pipe for output: our end does not block, the script's does.
-fn output_pipe() -> io::Result<(pipe::Receiver, OwnedFd)> {
-    let (receiver, sender) = rustix::pipe::pipe_with(PipeFlags::CLOEXEC)?;
-    rustix::io::ioctl_fionbio(&receiver, true)?;
-    Ok((pipe::Receiver::from_owned_fd_unchecked(receiver)?, sender))
-}
-
-/// `/dev/null`, opened once.
-fn null() -> io::Result<OwnedFd> {
-    static NULL: OnceLock<OwnedFd> = OnceLock::new();
-    let known = match NULL.get() {
-        Some(null) => null,
-        None => {
-            let opened = std::fs::File::open("/dev/null")?.into();
-            NULL.get_or_init(|| opened)
+    /// Changes the size of the job's terminal.
+    ///
+    /// # Errors
+    /// When it has none.
+    pub async fn resize(&self, size: TerminalSize) -> io::Result<()> {
+        match self.stdin.lock().await.as_ref() {
+            Some(sink) => sink.resize(size),
+            None => Err(io::Error::other("this job has no terminal: run it with terminal")),
         }
-    };
-    known.try_clone()
+    }
 }
 
-/// A pipe (or nothing) for stdin: the end to write to, the end for the script, and its name in `/proc`.
-fn stdin_pipe(stdin: &Stdin) -> io::Result<(Option<pipe::Sender>, OwnedFd, Option<String>)> {
-    if matches!(stdin, Stdin::Closed) {
-        return Ok((None, null()?, None));
+/// What a run is given, and our ends of it.
+struct Streams {
+    out: Source,
+    /// None when both outputs are one terminal.
+    error: Option<Source>,
+    sink: Option<Sink>,
+    /// What stands behind standard input, as `/proc/PID/fd/0` shows it.
+    name: Option<String>,
+    script_side: [OwnedFd; 3],
+}
+
+impl Streams {
+    fn open(stdin: &Stdin) -> io::Result<Self> {
+        if let Stdin::Terminal(size) = stdin {
+            let terminal = Terminal::open(*size)?;
+            let script_side = [terminal.side.try_clone()?, terminal.side.try_clone()?, terminal.side];
+            let (out, sink, name) = (terminal.source, Some(terminal.sink), Some(terminal.name));
+            return Ok(Self { out, error: None, sink, name, script_side });
+        }
+        let (out, out_side) = Source::pipe()?;
+        let (error, error_side) = Source::pipe()?;
+        let (sink, input_side, name) = match stdin {
+            Stdin::Closed => (None, null()?, None),
+            _ => Sink::pipe().map(|(sink, side, name)| (Some(sink), side, Some(name)))?,
+        };
+        Ok(Self { out, error: Some(error), sink, name, script_side: [input_side, out_side, error_side] })
     }
-    let (sender, receiver) = pipe::pipe()?;
-    let descriptor = receiver.into_blocking_fd()?;
-    let status = rustix::fs::fstat(&descriptor)?;
-    Ok((Some(sender), descriptor, Some(format!("pipe:[{}]", status.st_ino))))
 }
 
 /// The job's task.
 struct Task {
     job: Arc<Job>,
-    out: Option<pipe::Receiver>,
-    error: Option<pipe::Receiver>,
+    out: Option<Source>,
+    error: Option<Source>,
     running: Running,
     stops: mpsc::UnboundedReceiver<Reason>,
     guardian: Guardian,
@@ -315,6 +322,10 @@ impl Task {
                 }
             }
         }
+        // Nobody is left to read it; whoever writes at this moment lets go of it when the job is forgotten.
+        if let Ok(mut stdin) = self.job.stdin.try_lock() {
+            *stdin = None;
+        }
     }
 
     /// One read, straight from the descriptor: the runtime's readiness may lag behind the shell's answer.
@@ -323,8 +334,8 @@ impl Task {
             Stream::Out => &mut self.out,
             Stream::Error => &mut self.error,
         };
-        let Some(receiver) = pipe else { return };
-        match receiver.try_read(buffer) {
+        let Some(source) = pipe else { return };
+        match source.try_read(buffer) {
             Ok(0) => *pipe = None,
             Ok(read) => {
                 self.talkative |= read == buffer.len();
@@ -340,8 +351,8 @@ impl Task {
             // A background process may write without end; what is there now is bounded by the pipe, a few reads of it.
             for _ in 0..DRAIN_BYTES.div_ceil(buffer.len()) {
                 let pipe = if stream == Stream::Out { &self.out } else { &self.error };
-                let Some(receiver) = pipe else { break };
-                match rustix::io::read(receiver.as_fd(), &mut *buffer) {
+                let Some(source) = pipe else { break };
+                match source.read_now(buffer) {
                     Ok(read) if read > 0 => self.take(stream, &buffer[..read]),
                     _ => break,
                 }
@@ -398,9 +409,9 @@ impl Task {
     }
 }
 
-async fn readable(pipe: Option<&pipe::Receiver>) {
-    match pipe {
-        Some(receiver) => drop(receiver.readable().await),
+async fn readable(source: Option<&Source>) {
+    match source {
+        Some(source) => source.readable().await,
         None => std::future::pending().await,
     }
 }

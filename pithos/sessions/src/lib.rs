@@ -26,6 +26,7 @@ mod manager;
 mod output;
 mod process_tree;
 mod shell;
+mod stream;
 mod sync;
 mod tree;
 mod worker;
@@ -39,10 +40,11 @@ pub use error::Error;
 pub use guardian::Exit;
 pub use job::{End, Job, Reason, Stdin};
 pub use manager::{Config, DEFAULT_SESSION, Manager, Request, Session};
-pub use output::{Capture, Rendered, Stream, Totals};
+pub use output::{Budget, Capture, Rendered, Stream, Totals};
 pub use pithos_sandbox::{Denial, Enforcement};
 pub use process_tree::Process;
 pub use rush_session::{Pipeline, RunDone, Status};
+pub use stream::TerminalSize;
 pub use tree::TreeNode;
 
 /// The first argument of the guardian process.

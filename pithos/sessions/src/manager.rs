@@ -20,7 +20,7 @@ use crate::limits::{
     JOBS_REMEMBERED_MAX, JOBS_WHOLE_MAX, OUTPUT_BYTES_MAX, POOL_SIZE, RUN_TIMEOUT_MS_DEFAULT,
     RUN_TIMEOUT_MS_MAX, SESSIONS_MAX,
 };
-use crate::output::Capture;
+use crate::output::{Budget, Capture};
 use crate::shell::Shell;
 use crate::sync::lock;
 use crate::tree::{Branch, Supervised, Tree, TreeNode};
@@ -111,6 +111,9 @@ pub struct Request {
 
 /// The session that runs get when they name none.
 pub const DEFAULT_SESSION: &str = "main";
+
+/// `TERM` of a run with a terminal that does not set it.
+const TERMINAL_TYPE: &str = "xterm-256color";
 
 /// Sessions and jobs.
 pub struct Manager {
@@ -273,13 +276,23 @@ impl Manager {
     }
 
     /// Starts the script in a session that is known to exist.
-    fn start_in(&self, session: Arc<Session>, request: Request) -> Result<Arc<Job>, Error> {
+    fn start_in(&self, session: Arc<Session>, mut request: Request) -> Result<Arc<Job>, Error> {
         let handle = format!("j{}", self.next_job.fetch_add(1, Ordering::Relaxed));
+        let terminal = matches!(request.stdin, Stdin::Terminal(_));
+        if terminal {
+            request.environment.entry("TERM".to_string()).or_insert_with(|| TERMINAL_TYPE.to_string());
+        }
         let timeout = request.timeout.unwrap_or(Duration::from_millis(RUN_TIMEOUT_MS_DEFAULT));
         let start = Start {
             session: session.handle.clone(),
             script: request.script.clone(),
-            run: Run { id: 0, script: request.script, cwd: request.cwd, environment: request.environment },
+            run: Run {
+                id: 0,
+                script: request.script,
+                cwd: request.cwd,
+                environment: request.environment,
+                terminal,
+            },
             stdin: request.stdin,
             timeout: timeout.min(Duration::from_millis(RUN_TIMEOUT_MS_MAX)),
             log: self.config.logs.join(format!("{handle}.log")),
@@ -576,7 +589,7 @@ impl CellHost for Manager {
         }
         let budget = options.output_bytes.unwrap_or(OUTPUT_BYTES_MAX).min(OUTPUT_BYTES_MAX);
         let (rendered, stderr) =
-            job.with_capture(|capture| (capture.render(budget, false), capture.stderr_tail()));
+            job.with_capture(|capture| (capture.render(Budget::bytes(budget), false), capture.stderr_tail()));
         Ok(serde_json::json!({
             "status": end.done.as_ref().map(|done| done.status.0),
             "output": rendered.text,

@@ -200,32 +200,34 @@ impl Capture {
         String::from_utf8_lossy(&[front, back].concat()).into_owned()
     }
 
-    /// The output within `budget` bytes: all of it, or its beginning and its end with a line between that says what is left
+    /// The output within the budget: all of it, or its beginning and its end with a line between that says what is left
     /// out. A failed run shows more of its end, where the error stands.
     #[must_use]
-    pub fn render(&self, budget: usize, failed: bool) -> Rendered {
+    pub fn render(&self, budget: Budget, failed: bool) -> Rendered {
         let total = self.totals.bytes();
         if self.totals.binary {
             let text = format!("[binary output: {total} bytes; read the log by its handle]\n");
             return Rendered { text, truncated: true };
         }
         let held: Vec<u8> = self.tail.iter().flatten().copied().collect();
-        if total as usize <= budget && self.is_whole() {
+        if total as usize <= budget.bytes && self.totals.lines <= budget.lines as u64 && self.is_whole() {
             let all = [self.head.as_slice(), &held].concat();
             let (text, cut) = clip_lines(&all);
             return Rendered { text, truncated: cut };
         }
-        let head_share = if failed { budget / 4 } else { budget / 2 };
-        let head = line_start_cut(&self.head[..head_share.min(self.head.len())]);
-        let want_tail = budget - head.len();
+        let share = if failed { 4 } else { 2 };
+        let head = line_start_cut(&self.head[..(budget.bytes / share).min(self.head.len())]);
+        let head = first_lines(head, budget.lines / share);
+        let want_tail = budget.bytes - head.len();
         // When the run is only a little over the budget, the end may lie in the head buffer still.
         let joined = if held.len() < want_tail && self.is_whole() {
-            [self.head.as_slice(), &held].concat()
+            [self.head.get(head.len()..).unwrap_or_default(), &held].concat()
         } else {
             held
         };
         let from = joined.len().saturating_sub(want_tail);
-        let tail = line_end_cut(&joined[from..]);
+        let tail = if from == 0 { &joined[..] } else { line_end_cut(&joined[from..]) };
+        let tail = last_lines(tail, budget.lines - budget.lines / share);
         let (head_text, _) = clip_lines(head);
         let (tail_text, _) = clip_lines(tail);
         let left_out = total as usize - head.len() - tail.len();
@@ -245,6 +247,23 @@ impl Capture {
     }
 }
 
+/// How much of an output a reader wants.
+#[derive(Debug, Clone, Copy)]
+pub struct Budget {
+    /// Bytes, the line about what is left out not counted.
+    pub bytes: usize,
+    /// Lines, likewise.
+    pub lines: usize,
+}
+
+impl Budget {
+    /// So many bytes in any number of lines.
+    #[must_use]
+    pub fn bytes(bytes: usize) -> Self {
+        Self { bytes, lines: usize::MAX }
+    }
+}
+
 /// A text for a reader.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Rendered {
@@ -260,6 +279,18 @@ fn line_start_cut(bytes: &[u8]) -> &[u8] {
         Some(at) if at >= bytes.len() / 2 => &bytes[..=at],
         _ => utf8_end(bytes),
     }
+}
+
+/// At most so many lines of the beginning.
+fn first_lines(bytes: &[u8], lines: usize) -> &[u8] {
+    let end = bytes.split_inclusive(|byte| *byte == b'\n').take(lines).map(<[u8]>::len).sum();
+    &bytes[..end]
+}
+
+/// At most so many lines of the end.
+fn last_lines(bytes: &[u8], lines: usize) -> &[u8] {
+    let kept: usize = bytes.split_inclusive(|byte| *byte == b'\n').rev().take(lines).map(<[u8]>::len).sum();
+    &bytes[bytes.len() - kept..]
 }
 
 /// Begins after the first line end, if there is one in the first half.
@@ -307,7 +338,7 @@ fn clip_lines(bytes: &[u8]) -> (String, bool) {
 
 #[cfg(test)]
 mod tests {
-    use super::{Capture, Stream};
+    use super::{Budget, Capture, Stream};
     use crate::limits::{HEAD_BYTES, READ_BYTES, REMEMBERED_BYTES, TAIL_BYTES};
 
     fn capture(name: &str) -> Capture {
@@ -319,7 +350,7 @@ mod tests {
         let mut capture = capture("small");
         capture.write(Stream::Out, b"one\n");
         capture.write(Stream::Error, "zw\u{f6}lf\n".as_bytes());
-        let rendered = capture.render(1024, false);
+        let rendered = capture.render(Budget::bytes(1024), false);
         assert_eq!((rendered.text.as_str(), rendered.truncated), ("one\nzw\u{f6}lf\n", false));
         assert_eq!(capture.stderr_tail(), "zw\u{f6}lf\n");
         assert_eq!(capture.totals().lines, 2);
@@ -335,7 +366,7 @@ mod tests {
             sent += line.len() as u64;
             capture.write(Stream::Out, line.as_bytes());
         }
-        let rendered = capture.render(4096, true);
+        let rendered = capture.render(Budget::bytes(4096), true);
         assert!(rendered.truncated && rendered.text.len() < 4096 + 200);
         assert!(
             rendered.text.starts_with("line 0 of the flood\n")
@@ -345,6 +376,19 @@ mod tests {
         assert_eq!(std::fs::metadata(capture.log_path()).expect("log").len(), sent);
         assert_eq!(capture.since(sent - 6, 100), b"flood\n");
         let _ = std::fs::remove_file(capture.log_path());
+    }
+
+    #[test]
+    fn lines_are_budgeted_as_well_as_bytes() {
+        let mut capture = capture("lines");
+        let all: String = (0..100).map(|number| format!("{number}\n")).collect();
+        capture.write(Stream::Out, all.as_bytes());
+        let budget = |lines| Budget { bytes: 4096, lines };
+        assert_eq!(capture.render(budget(100), false).text, all);
+        let shown = capture.render(budget(4), false);
+        assert_eq!(shown.text, "0\n1\n[… 280 of 290 bytes left out …]\n98\n99\n");
+        assert!(shown.truncated);
+        assert_eq!(capture.render(budget(4), true).text, "0\n[… 279 of 290 bytes left out …]\n97\n98\n99\n");
     }
 
     #[test]
@@ -365,7 +409,7 @@ mod tests {
         capture.write(Stream::Out, all.as_bytes());
         capture.shrink();
         assert!(capture.head.len() + capture.tail_bytes <= REMEMBERED_BYTES);
-        let rendered = capture.render(1 << 20, false);
+        let rendered = capture.render(Budget::bytes(1 << 20), false);
         assert!(rendered.truncated && rendered.text.starts_with("line 0\n"));
         assert!(rendered.text.ends_with("line 19999\n"), "{}", &rendered.text[rendered.text.len() - 50..]);
         assert_eq!(std::fs::read(capture.log_file()).expect("log"), all.as_bytes());
@@ -377,9 +421,11 @@ mod tests {
     fn a_long_line_and_binary_data_are_named_and_not_poured_out() {
         let mut capture = capture("line");
         capture.write(Stream::Out, &vec![b'x'; 100_000]);
-        assert!(capture.render(200_000, false).text.contains("[… line of 100000 bytes …]"));
+        assert!(capture.render(Budget::bytes(200_000), false).text.contains("[… line of 100000 bytes …]"));
         capture.write(Stream::Out, b"\0");
-        assert!(capture.render(200_000, false).text.starts_with("[binary output: 100001 bytes"));
+        assert!(
+            capture.render(Budget::bytes(200_000), false).text.starts_with("[binary output: 100001 bytes")
+        );
         let _ = std::fs::remove_file(capture.log_path());
     }
 }

@@ -160,7 +160,7 @@ fn blocked_on_stdin(pid: u32, input: &str) -> bool {
         }
         // Without the right to see the system call, the kernel's wait channel tells as much.
         Err(_) => std::fs::read_to_string(format!("/proc/{pid}/wchan"))
-            .is_ok_and(|channel| channel.contains("pipe_read")),
+            .is_ok_and(|channel| channel.contains("pipe_read") || channel.contains("n_tty_read")),
     }
 }
 

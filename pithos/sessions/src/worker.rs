@@ -46,7 +46,7 @@ pub(crate) fn actors() -> io::Result<()> {
 
 /// Away from the terminal, adopting what its scripts leave behind, and gone when the guardian goes.
 fn become_worker() -> io::Result<()> {
-    // Already a leader only when started by hand.
+    // Done already when the sandbox started it.
     let _ = rustix::process::setsid();
     rustix::process::set_child_subreaper(Some(rustix::process::getpid()))?;
     rustix::process::set_parent_process_death_signal(Some(Signal::KILL))?;

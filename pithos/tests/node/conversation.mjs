@@ -22,7 +22,7 @@ const counter = '({receive(state, message, actor) { if (message === "read") acto
 const results = {
   run: await call('run', { command: 'x=41; echo hi' }),
   again: await call('run', { command: 'echo $((x + 1)); false | true' }),
-  background: await call('run', { command: 'echo ready; /bin/sleep 60', background: true }),
+  background: await call('run', { command: "/bin/sh -c 'echo ready; while :; do /bin/sleep 60; done'", background: true }),
 };
 const job = results.background.job;
 results.wait = await call('job', { action: 'wait', job, until: '^ready$', timeout_ms: 5000 });

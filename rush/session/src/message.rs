@@ -32,6 +32,9 @@ pub struct Run {
     /// Exported variables for this run and after it.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub environment: BTreeMap<String, String>,
+    /// The standard input is a terminal that shall be the session's own while the script runs.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub terminal: bool,
 }
 
 /// A command line of `rush` to run as if the client ran it itself.

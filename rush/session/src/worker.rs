@@ -88,16 +88,22 @@ impl Worker {
 
     fn run(&mut self, run: Run, descriptors: Vec<OwnedFd>) -> Result<RunDone, String> {
         install(descriptors)?;
+        if run.terminal
+            && let Err(error) = sys::take_terminal(0)
+        {
+            let _ = lead_nowhere();
+            return Err(format!("the run's terminal: {}", sys::strerror(error)));
+        }
         let start = Instant::now();
         let cpu = cpu_us();
         if let Err(message) = self.prepare(&run) {
-            let _ = lead_nowhere();
+            leave(&run);
             return Err(message);
         }
         self.session.pipeline_record = Some(Box::new(PipelineRecord::new(Wanted::Several)));
         let result = self.session.run_text(run.script.as_bytes(), 1);
         let (status, exited, terminated) = self.outcome(result);
-        let _ = lead_nowhere();
+        leave(&run);
         let record = self.session.pipeline_record.take();
         Ok(RunDone {
             id: run.id,
@@ -166,6 +172,8 @@ impl Worker {
         match self.session.fork_copy() {
             Ok(0) => {
                 self.frames = Frames::new(socket);
+                // The copy's runs may have terminals of their own.
+                let _ = rustix::process::setsid();
                 rustix::process::set_child_subreaper(Some(rustix::process::getpid()))?;
                 self.say(&FromShell::Ready { pid: std::process::id(), version: VERSION })
             }
@@ -185,6 +193,14 @@ fn install(descriptors: Vec<OwnedFd>) -> Result<(), String> {
     rustix::stdio::dup2_stdin(stdin).map_err(failed)?;
     rustix::stdio::dup2_stdout(stdout).map_err(failed)?;
     rustix::stdio::dup2_stderr(stderr).map_err(failed)
+}
+
+/// Lets go of what the run brought.
+fn leave(run: &Run) {
+    if run.terminal {
+        sys::leave_terminal(0);
+    }
+    let _ = lead_nowhere();
 }
 
 /// Lets go of a run's descriptors, so that its client sees the end of its output.

@@ -155,8 +155,12 @@ class Job:
                 return result
 
     def write(self, text: str, *, close: bool = False) -> Result:
-        """Writes to the command's standard input (start it with `interactive=True`)."""
+        """Writes to the command's standard input (start it with `interactive=True` or `terminal=(columns, rows)`)."""
         return self._job("write", text=text, close_stdin=close)
+
+    def resize(self, columns: int, rows: int) -> Result:
+        """Changes the size of the command's terminal."""
+        return self._job("resize", columns=columns, rows=rows)
 
     def signal(self, name: str) -> Result:
         """Sends a signal to the command's processes: INT, TERM and so on."""

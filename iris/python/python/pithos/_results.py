@@ -104,16 +104,19 @@ def milliseconds(seconds: float | None) -> int | None:
 
 def run_arguments(command: str, session: str | None, options: dict[str, Any]) -> dict[str, Any]:
     """The arguments of the run tool."""
-    known = {"cwd", "env", "stdin", "interactive", "timeout", "yield_after", "background", "output_bytes"}
+    known = {
+        "cwd", "env", "stdin", "interactive", "terminal", "timeout", "yield_after", "background", "output_bytes", "output_lines"
+    }  # fmt: skip
     unknown = set(options) - known
     if unknown:
         raise TypeError(f"run() takes no {', '.join(sorted(unknown))}; it takes {', '.join(sorted(known))}")
     timeout, yield_after = options.pop("timeout", None), options.pop("yield_after", None)
-    cwd = options.pop("cwd", None)
+    cwd, terminal = options.pop("cwd", None), options.pop("terminal", None)
     return {
         "command": command,
         "session": session,
         "cwd": None if cwd is None else str(cwd),
+        "terminal": None if terminal is None else dict(zip(("columns", "rows"), terminal, strict=True)),
         "timeout_ms": milliseconds(timeout),
         "yield_ms": None if yield_after is None else round(yield_after * 1000),
         **options,

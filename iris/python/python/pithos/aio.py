@@ -137,6 +137,10 @@ class Job:
         """Writes to the command's standard input."""
         return await self._job("write", text=text, close_stdin=close)
 
+    async def resize(self, columns: int, rows: int) -> Result:
+        """Changes the size of the command's terminal."""
+        return await self._job("resize", columns=columns, rows=rows)
+
     async def signal(self, name: str) -> Result:
         """Sends a signal to the command's processes."""
         return await self._job("signal", signal=name)

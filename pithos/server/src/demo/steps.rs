@@ -45,6 +45,9 @@ const EDIT: &str = "sed -i 's/a - b/a + b/' src/add.c && shout \"$project is edi
 const EDIT_ALONE: &str = "cd project; sed -i 's/a - b/a + b/' src/add.c && project=adder && echo \"${project^^} IS EDITED IN ${PWD##*/}\"";
 const REBUILD: &str = "cc -o adder src/*.c && bash test.sh";
 const ASKS: &str = "bash -c 'printf \"Overwrite? \"; read answer; echo \"you said $answer\"'";
+/// It speaks as a program of its own, so that the program is there when it has spoken.
+const SERVICE: &str =
+    "/bin/sh -c 'sleep 0.2; echo \"$0 listens on port 4711\"; while :; do /bin/sleep 600; done' \"$project\"";
 const CELL: &str = "const rows = await list('src'); \
     const texts = await Promise.all(rows.map(row => read(`src/${row.name}`))); \
     return rows.map((row, i) => ({file: row.name, words: texts[i].split(/\\W+/).length}));";
@@ -115,7 +118,7 @@ pub(super) const STEPS: &[Step] = &[
     Step {
         title: "a background job in a copy of the session",
         tool: "run",
-        arguments: |_| json!({"command": "sleep 0.2; echo \"$project listens on port 4711\"; /bin/sleep 600", "background": true}),
+        arguments: |_| json!({"command": SERVICE, "background": true}),
         check: |result| result.structured["state"] == "running",
         peer: Peer::Without("`&` leaves it behind, without a handle"),
     },
@@ -132,7 +135,9 @@ pub(super) const STEPS: &[Step] = &[
         arguments: |job| json!({"action": "stop", "job": job}),
         check: |result| {
             result.structured["state"] == "stopped"
-                && result.structured["killed"][0]["command"] == "/bin/sleep 600"
+                && result.structured["killed"][0]["command"]
+                    .as_str()
+                    .is_some_and(|line| line.starts_with("/bin/sh -c"))
         },
         peer: Peer::Without("its children live on"),
     },

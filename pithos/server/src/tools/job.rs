@@ -1,10 +1,10 @@
-//! The `job` tool: wait, write, signal, stop, list.
+//! The `job` tool: wait, write, signal, resize, stop, list.
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use pithos_sessions::limits::RUN_YIELD_MS_DEFAULT;
-use pithos_sessions::{Job, Reason};
+use pithos_sessions::{Job, Reason, TerminalSize};
 use regex::bytes::Regex;
 use rustix::process::Signal;
 use serde::Deserialize;
@@ -25,7 +25,10 @@ struct Arguments {
     #[serde(default)]
     close_stdin: bool,
     signal: Option<String>,
+    columns: Option<u16>,
+    rows: Option<u16>,
     output_bytes: Option<usize>,
+    output_lines: Option<usize>,
     since: Option<u64>,
 }
 
@@ -35,6 +38,7 @@ enum Action {
     Wait,
     Write,
     Signal,
+    Resize,
     Stop,
     List,
 }
@@ -63,14 +67,21 @@ pub(super) async fn call(arguments: Value, call: Call) -> Result<Report, String>
             }
             settle(&job, Duration::from_millis(SETTLE_MS)).await;
         }
+        Action::Resize => {
+            let (Some(columns), Some(rows)) = (arguments.columns, arguments.rows) else {
+                return Err("resize needs columns and rows".to_string());
+            };
+            job.resize(TerminalSize { columns, rows }).await.map_err(|error| error.to_string())?;
+        }
         Action::Stop | Action::List => {
             job.stop(Reason::Cancelled);
             let _ = job.ended().await;
         }
     }
-    let mut report = result::of_job(&call.manager, &job, budget(arguments.output_bytes));
+    let budget = budget(arguments.output_bytes, arguments.output_lines);
+    let mut report = result::of_job(&call.manager, &job, budget);
     if let Some(since) = arguments.since {
-        only_since(&mut report, &job, since, budget(arguments.output_bytes));
+        only_since(&mut report, &job, since, budget.bytes);
     }
     if let Some(matched) = matched {
         report.structured["matched"] = json!(matched);

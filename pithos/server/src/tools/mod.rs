@@ -13,7 +13,7 @@ pub(crate) use session::describe as session_row;
 use std::sync::Arc;
 
 use pithos_sessions::limits::OUTPUT_BYTES_MAX;
-use pithos_sessions::{Job, Manager, Reason};
+use pithos_sessions::{Budget, Job, Manager, Reason};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
@@ -60,8 +60,11 @@ fn parse<T: DeserializeOwned>(arguments: Value) -> Result<T, String> {
     serde_json::from_value(arguments).map_err(|error| format!("the arguments do not fit: {error}"))
 }
 
-fn budget(asked: Option<usize>) -> usize {
-    asked.unwrap_or(BUDGET_DEFAULT).min(OUTPUT_BYTES_MAX)
+fn budget(bytes: Option<usize>, lines: Option<usize>) -> Budget {
+    Budget {
+        bytes: bytes.unwrap_or(BUDGET_DEFAULT).min(OUTPUT_BYTES_MAX),
+        lines: lines.unwrap_or(usize::MAX),
+    }
 }
 
 /// Ends the job when the client takes its call back.

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use pithos_sessions::limits::RUN_YIELD_MS_DEFAULT;
-use pithos_sessions::{Request, Stdin};
+use pithos_sessions::{Request, Stdin, TerminalSize};
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -22,21 +22,38 @@ struct Arguments {
     stdin: Option<String>,
     #[serde(default)]
     interactive: bool,
+    terminal: Option<Terminal>,
     timeout_ms: Option<u64>,
     yield_ms: Option<u64>,
     #[serde(default)]
     background: bool,
     output_bytes: Option<usize>,
+    output_lines: Option<usize>,
+}
+
+/// The terminal of a run; the size is the classic one unless it is given.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields, default)]
+struct Terminal {
+    columns: u16,
+    rows: u16,
+}
+
+impl Default for Terminal {
+    fn default() -> Self {
+        Self { columns: 80, rows: 24 }
+    }
 }
 
 pub(super) async fn call(arguments: Value, call: Call) -> Result<Report, String> {
     let arguments: Arguments = parse(arguments)?;
-    let (interactive, background) = (arguments.interactive, arguments.background);
-    let first_input = arguments.stdin.clone().filter(|_| interactive);
-    let stdin = match arguments.stdin {
-        _ if interactive => Stdin::Open,
-        Some(text) => Stdin::Bytes(text.into_bytes()),
-        None => Stdin::Closed,
+    let background = arguments.background;
+    let size = arguments.terminal.map(|Terminal { columns, rows }| TerminalSize { columns, rows });
+    let open = size.map(Stdin::Terminal).or_else(|| arguments.interactive.then_some(Stdin::Open));
+    let (stdin, first_input) = match (open, arguments.stdin) {
+        (Some(open), text) => (open, text),
+        (None, Some(text)) => (Stdin::Bytes(text.into_bytes()), None),
+        (None, None) => (Stdin::Closed, None),
     };
     let request = Request {
         session: arguments.session,
@@ -54,5 +71,5 @@ pub(super) async fn call(arguments: Value, call: Call) -> Result<Report, String>
     let patience = arguments.yield_ms.unwrap_or(if background { 0 } else { RUN_YIELD_MS_DEFAULT });
     let wait = tokio::time::timeout(Duration::from_millis(patience), job.ended());
     let _ = or_cancelled(&call, &job, wait).await;
-    Ok(result::of_job(&call.manager, &job, budget(arguments.output_bytes)))
+    Ok(result::of_job(&call.manager, &job, budget(arguments.output_bytes, arguments.output_lines)))
 }

@@ -37,7 +37,7 @@ impl ActiveRun {
         rustix::io::ioctl_fionbio(&out_reader, true)?;
         rustix::io::ioctl_fionbio(&err_reader, true)?;
         rustix::io::ioctl_fionbio(&in_writer, true)?;
-        let run = Run { id, script, cwd, environment };
+        let run = Run { id, script, cwd, environment, terminal: false };
         shell.send(&ToShell::Run(run), &[in_reader.as_fd(), out_writer.as_fd(), err_writer.as_fd()])?;
         let reader = |pipe| Some(Reader { pipe, cut: Vec::new() });
         Ok(ActiveRun {

@@ -109,6 +109,29 @@ pub fn set_terminal_group(terminal: i32, group: i32) {
     unsafe { libc::tcsetpgrp(terminal, group) };
 }
 
+/// Makes a terminal the controlling one of this process, which leads its session and has none: its keys send signals to this
+/// process's group, and `/dev/tty` is it.
+///
+/// # Errors
+/// The error number: this process leads no session, or the terminal is another session's.
+pub fn take_terminal(terminal: i32) -> Result<(), i32> {
+    // SAFETY: integers only.
+    super::check(unsafe { libc::ioctl(terminal, libc::TIOCSCTTY, 0) }).map(|_| ())
+}
+
+/// Gives the controlling terminal up again. What still runs on it gets SIGHUP, this process does not.
+pub fn leave_terminal(terminal: i32) {
+    // SAFETY: the actions are live memory, and the first call fills `before` or leaves it zeroed, which is the default action.
+    unsafe {
+        let mut ignore: libc::sigaction = std::mem::zeroed();
+        ignore.sa_sigaction = libc::SIG_IGN;
+        let mut before: libc::sigaction = std::mem::zeroed();
+        libc::sigaction(libc::SIGHUP, &ignore, &mut before);
+        libc::ioctl(terminal, libc::TIOCNOTTY);
+        libc::sigaction(libc::SIGHUP, &before, std::ptr::null_mut());
+    }
+}
+
 /// In a new process of a job: joins `group` (0 for one of its own), and takes the terminal if it is the first.
 pub fn take_place(group: i32, terminal: Option<i32>) {
     join_process_group(0, group);
