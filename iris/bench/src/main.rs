@@ -1,12 +1,14 @@
 //! W1 to W9 on iris, in the protocol of bench/actors/README.md. Owns the workloads; prints one JSON line per run. Beside them:
-//! CPU, computing handlers on 1,000 actors (compare IRIS_WORKERS=1 with 2 for how throughput grows with the cores).
+//! CPU, computing handlers on 1,000 actors (compare IRIS_WORKERS=1 with 2 for how throughput grows with the cores), and RING, a hot swap
+//! of 100,000 actors from outside while 100,000 messages circle among them: the time until the last has been applied.
 #![forbid(unsafe_code)]
 
+use std::any::Any;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use iris_runtime::{ActorRef, Behaviour, Context, Flow, ReplyTo, Runtime};
+use iris_runtime::{ActorRef, Behaviour, Context, Direction, ExitReason, Flow, ReplyTo, Runtime};
 
 #[derive(Default)]
 struct Outcome {
@@ -224,6 +226,43 @@ mod on_iris {
         Outcome { latency_us: worst, ..timed(samples.len() as u64, begin, 0) }
     }
 
+    /// Hands every message on to the next in the ring.
+    struct Circling {
+        at: usize,
+        ring: Arc<std::sync::OnceLock<Vec<ActorRef<u64>>>>,
+        applied: Countdown,
+    }
+
+    impl Behaviour<u64> for Circling {
+        fn handle(&mut self, _: &mut Context<'_, u64>, message: u64) -> Flow {
+            if let Some(next) = self.ring.get().and_then(|ring| ring.get((self.at + 1) % ring.len())) {
+                let _ = next.send(message);
+            }
+            Flow::Continue
+        }
+
+        fn code_change(&mut self, _: &mut dyn Any, _: Direction) -> Result<(), ExitReason> {
+            self.applied.tick();
+            Ok(())
+        }
+    }
+
+    fn swap_a_ring(runtime: &Runtime, count: u64) -> Outcome {
+        let (ring, applied) = (Arc::default(), Countdown::new(count));
+        let make = |at| Circling { at, ring: Arc::clone(&ring), applied: applied.clone() };
+        let actors: Vec<_> = (0..count as usize).filter_map(|at| runtime.spawn(make(at)).ok()).collect();
+        let _ = ring.set(actors.clone());
+        actors.iter().for_each(|actor| drop(actor.send(0)));
+        // Long enough for the messages to gather where they like.
+        std::thread::sleep(Duration::from_millis(500));
+        let begin = Instant::now();
+        for (at, actor) in actors.iter().enumerate() {
+            actor.hot_swap(make(at));
+        }
+        applied.wait();
+        timed(count, begin, 0)
+    }
+
     pub(super) fn run(workload: &str, scale: f64, workers: Option<usize>) -> Option<Outcome> {
         let builder = Runtime::builder();
         let runtime = workers.map_or_else(Runtime::new, |workers| builder.workers(workers).build());
@@ -260,6 +299,7 @@ mod on_iris {
             }
             "W8" => ping_under_load(&runtime, count),
             "W9" => ping_beside_blocked(&runtime, scale),
+            "RING" => swap_a_ring(&runtime, count),
             // CPU-bound handlers on many actors: two cores against one.
             "CPU" => {
                 let work = |_: &mut Context<'_, u64>, seed: u64| {
@@ -297,7 +337,7 @@ fn main() -> std::process::ExitCode {
     let workers = std::env::var("IRIS_WORKERS").ok().and_then(|text| text.parse().ok());
     let Some(Outcome { ops, seconds, bytes, wrong, latency_us }) = on_iris::run(&workload, scale, workers)
     else {
-        eprintln!("usage: iris-actors W1|W2|W3|W4|W5|W6|W7|W8|W9|CPU [SCALE]");
+        eprintln!("usage: iris-actors W1|W2|W3|W4|W5|W6|W7|W8|W9|CPU|RING [SCALE]");
         return 3.into();
     };
     println!(

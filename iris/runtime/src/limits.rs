@@ -10,8 +10,20 @@ pub const SLICE_MESSAGES: u32 = 64;
 /// Longest time in microseconds that a worker keeps its host before it lets others in.
 pub const SLICE_US: u64 = 1_000;
 
-/// Period in milliseconds at which the keeper looks for workers that overstay; two periods make a handler "slow".
+/// Messages that a worker handles from its own queue, and then from the shared one, while both have work.
+pub const SHARE_MESSAGES: u32 = 61;
+
+/// Jobs in a worker's own queue up to which it takes from the shared queue in batches, which wait behind them.
+pub const BATCH_BEHIND_MAX: usize = 64;
+
+/// Period in milliseconds at which the keeper looks for workers that overstay.
 pub const KEEPER_TICK_MS: u64 = 2;
+
+/// The period for a while after a stand-in was called, because the next handler in the queue may block as well.
+pub const KEEPER_TICK_ALERT_MS: u64 = 1;
+
+/// How many of the short periods there are after each stand-in.
+pub const KEEPER_ALERT_TICKS: u32 = 32;
 
 /// Ticks that the keeper goes on after the last worker went to sleep, so that a busy system does not wake it again and again.
 pub const KEEPER_LINGER_TICKS: u32 = 50;

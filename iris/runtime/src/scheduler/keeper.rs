@@ -1,6 +1,7 @@
 //! The keeper: one thread per runtime for time. Owns the timer wheel's waking and the watch over workers: a turn that lasts longer
-//! than a tick is asked to yield, one that lasts two ticks gets a stand-in (after one tick if a worker is stuck already: handlers that
-//! block often come together), one that lasts `SLOW_HANDLER_MS` is reported.
+//! than a tick is asked to yield, one that lasts two ticks gets a stand-in, one that lasts `SLOW_HANDLER_MS` is reported. A single tick
+//! is enough where no worker of the pool gets on, and ticks are shorter for a while after a stand-in was called: handlers that block
+//! often come together, and what waits behind them waits for one stand-in after the other.
 //! Invariant: it sleeps for good while no worker is awake and no timer is set. Leaves the firing order to `timer`.
 
 use std::collections::VecDeque;
@@ -13,7 +14,10 @@ use parking_lot::{Condvar, Mutex};
 
 use super::worker::CURRENT_MARK;
 use super::{Pool, WorkerSlot};
-use crate::limits::{KEEPER_LINGER_TICKS, KEEPER_TICK_MS, SLOW_HANDLER_MS, SLOW_HANDLERS_KEPT};
+use crate::limits::{
+    KEEPER_ALERT_TICKS, KEEPER_LINGER_TICKS, KEEPER_TICK_ALERT_MS, KEEPER_TICK_MS, SLOW_HANDLER_MS,
+    SLOW_HANDLERS_KEPT,
+};
 use crate::pid::Pid;
 use crate::runtime::Shared;
 use crate::timer::{Action, TimerId, Wheel};
@@ -49,7 +53,19 @@ pub(crate) struct Keeper {
 #[derive(Clone, Copy, Default)]
 struct Sight {
     epoch: u32,
-    ticks: u64,
+    /// Looks that found the same turn as the one before.
+    ticks: u32,
+    since_ms: u64,
+    reported: bool,
+}
+
+/// What the keeper thread remembers between two ticks.
+struct Round {
+    sights: Vec<Vec<Sight>>,
+    now_ms: u64,
+    /// Ticks left until it may rest, and until its ticks are long again.
+    linger: u32,
+    alert: u32,
 }
 
 impl Keeper {
@@ -135,40 +151,46 @@ impl Keeper {
     }
 
     fn keep(&self, shared: &Arc<Shared>) {
-        let mut sights: Vec<Vec<Sight>> =
-            shared.pools.iter().map(|pool| vec![Sight::default(); pool.slots.len()]).collect();
-        let mut linger = 0;
+        let sights = shared.pools.iter().map(|pool| vec![Sight::default(); pool.slots.len()]).collect();
+        let mut round = Round { sights, now_ms: 0, linger: 0, alert: 0 };
         loop {
-            self.advance(shared.clock.now_ms());
-            linger = if shared.pools.iter().any(Pool::awake) {
-                KEEPER_LINGER_TICKS
-            } else {
-                linger.saturating_sub(1)
-            };
-            if linger > 0 {
-                for (pool, sights) in shared.pools.iter().zip(&mut sights) {
-                    self.watch(shared, pool, sights);
-                }
+            round.now_ms = shared.clock.now_ms();
+            self.advance(round.now_ms);
+            let awake = shared.pools.iter().any(Pool::awake);
+            round.linger = if awake { KEEPER_LINGER_TICKS } else { round.linger.saturating_sub(1) };
+            round.alert = round.alert.saturating_sub(1);
+            if round.linger > 0 {
+                self.look(shared, &mut round);
             }
-            if !self.pause(shared, linger > 0) {
+            let tick = if round.alert > 0 { KEEPER_TICK_ALERT_MS } else { KEEPER_TICK_MS };
+            if !self.pause(shared, (round.linger > 0).then_some(tick)) {
                 return;
             }
         }
     }
 
-    /// Sleeps until the next tick or timer. Returns false when the runtime is over.
-    fn pause(&self, shared: &Arc<Shared>, ticking: bool) -> bool {
+    fn look(&self, shared: &Arc<Shared>, round: &mut Round) {
+        for (pool, sights) in shared.pools.iter().zip(&mut round.sights) {
+            pool.tick.fetch_add(1, Ordering::Relaxed);
+            if self.watch(shared, pool, sights, round.now_ms) {
+                round.alert = KEEPER_ALERT_TICKS;
+            }
+        }
+    }
+
+    /// Sleeps until the next tick, if there is one, or timer. Returns false when the runtime is over.
+    fn pause(&self, shared: &Arc<Shared>, tick: Option<u64>) -> bool {
         let mut state = self.state.lock();
         if state.closed {
             return false;
         }
         let now = shared.clock.now_ms();
         let timer = state.wheel.next_due().map(|due| due.saturating_sub(now).max(1));
-        let sleep = match (ticking, timer) {
-            (true, timer) => Some(timer.unwrap_or(KEEPER_TICK_MS).min(KEEPER_TICK_MS)),
-            (false, timer) => timer,
+        let sleep = match (tick, timer) {
+            (Some(tick), Some(timer)) => Some(timer.min(tick)),
+            (tick, timer) => tick.or(timer),
         };
-        if !ticking {
+        if tick.is_none() {
             self.resting.store(true, Ordering::SeqCst);
             // A worker that woke before the store did not see it; look once more.
             if shared.pools.iter().any(Pool::awake) {
@@ -186,40 +208,43 @@ impl Keeper {
         !state.closed
     }
 
-    fn watch(&self, shared: &Arc<Shared>, pool: &Pool, sights: &mut [Sight]) {
-        let patience = if pool.watch.any_stuck() { 1 } else { 2 };
-        for (slot, sight) in pool.slots.iter().map_while(|slot| slot.get()).zip(sights) {
+    /// Looks at the workers of a pool. Returns whether a stand-in was called.
+    fn watch(&self, shared: &Arc<Shared>, pool: &Pool, sights: &mut [Sight], now_ms: u64) -> bool {
+        let slots = || pool.slots.iter().map_while(|slot| slot.get());
+        let mut held_up = 0;
+        for (slot, sight) in slots().zip(&mut *sights) {
             let current = slot.current.load(Ordering::SeqCst);
             let epoch = slot.epoch.load(Ordering::Relaxed);
             if current == 0 || epoch != sight.epoch {
-                *sight = Sight { epoch, ticks: 0 };
+                *sight = Sight { epoch, since_ms: now_ms, ..Sight::default() };
                 continue;
             }
-            sight.ticks += 1;
+            sight.ticks = sight.ticks.saturating_add(1);
+            held_up += usize::from(!slot.stuck.load(Ordering::Relaxed));
             slot.preempt.store(true, Ordering::Relaxed);
-            if sight.ticks >= patience {
-                self.stand_in(shared, pool, slot);
-            }
-            if sight.ticks * KEEPER_TICK_MS == SLOW_HANDLER_MS {
-                self.report(pool, current);
+            if now_ms - sight.since_ms >= SLOW_HANDLER_MS && !std::mem::replace(&mut sight.reported, true) {
+                self.report(pool, current, now_ms - sight.since_ms);
             }
         }
+        let nobody_gets_on = pool.watch.active() <= held_up;
+        let patience = if nobody_gets_on || pool.watch.any_stuck() { 1 } else { 2 };
+        let late = slots().zip(&*sights).filter(|(_, sight)| sight.ticks >= patience);
+        late.fold(false, |called, (slot, _)| self.stand_in(shared, pool, slot) || called)
     }
 
-    fn stand_in(&self, shared: &Arc<Shared>, pool: &Pool, slot: &WorkerSlot) {
+    /// Lets somebody take the place of a worker that does not get on, if there is work. Returns whether it is so for the first time.
+    fn stand_in(&self, shared: &Arc<Shared>, pool: &Pool, slot: &WorkerSlot) -> bool {
         if !pool.has_work() {
-            return;
+            return false;
         }
-        pool.mark_stuck(slot);
+        let fresh = pool.mark_stuck(slot);
         pool.notify(shared);
+        fresh
     }
 
-    fn report(&self, pool: &Pool, current: u64) {
-        let slow = SlowHandler {
-            pid: Pid::from_bits(current & !CURRENT_MARK),
-            pool: pool.name.clone(),
-            elapsed_ms: SLOW_HANDLER_MS,
-        };
+    fn report(&self, pool: &Pool, current: u64, elapsed_ms: u64) {
+        let slow =
+            SlowHandler { pid: Pid::from_bits(current & !CURRENT_MARK), pool: pool.name.clone(), elapsed_ms };
         let mut state = self.state.lock();
         if state.slow.len() >= SLOW_HANDLERS_KEPT {
             state.slow.pop_front();

@@ -3,7 +3,8 @@
 //!
 //! Whether somebody has to be woken is `watch`'s decision; its header has the argument.
 //! A job that a worker pushes while its own queue is empty wakes nobody, because that worker takes it next; if its handler does
-//! not return, the keeper notices within two ticks and wakes another worker for it.
+//! not return, the keeper notices within a tick or two and wakes another worker for it. Nor is such a job stolen before that: two
+//! workers that took a ping-pong's ball from one another at every stroke would make it several times slower.
 
 pub(crate) mod keeper;
 pub(crate) mod task;
@@ -122,6 +123,28 @@ pub(crate) struct WorkerSlot {
     stuck: AtomicBool,
 }
 
+impl WorkerSlot {
+    fn new(deque: &Deque<Job>) -> Self {
+        Self {
+            stealer: deque.stealer(),
+            parker: Parker::default(),
+            epoch: AtomicU32::new(0),
+            current: AtomicU64::new(0),
+            preempt: AtomicBool::new(false),
+            stuck: AtomicBool::new(false),
+        }
+    }
+
+    /// A lone job is left to its owner, who takes it next, unless the owner is stuck.
+    fn is_stealable(&self) -> bool {
+        match self.stealer.len() {
+            0 => false,
+            1 => self.stuck.load(Ordering::SeqCst),
+            _ => true,
+        }
+    }
+}
+
 pub(crate) struct Pool {
     pub(crate) name: String,
     key: u64,
@@ -133,6 +156,8 @@ pub(crate) struct Pool {
     injector: Injector<Job>,
     slots: Box<[OnceLock<WorkerSlot>]>,
     started: AtomicUsize,
+    /// Moved on by the keeper: a clock that costs its readers nothing.
+    tick: AtomicU32,
     closing: AtomicBool,
     threads: Mutex<Vec<JoinHandle<()>>>,
 }
@@ -163,6 +188,7 @@ impl Pool {
             injector: Injector::new(),
             slots: (0..slots).map(|_| OnceLock::new()).collect(),
             started: AtomicUsize::new(0),
+            tick: AtomicU32::new(0),
             closing: AtomicBool::new(false),
             threads: Mutex::new(Vec::new()),
         }
@@ -217,15 +243,7 @@ impl Pool {
         });
         let Ok(id) = claimed else { return };
         let deque = Deque::new_fifo();
-        let fresh = WorkerSlot {
-            stealer: deque.stealer(),
-            parker: Parker::default(),
-            epoch: AtomicU32::new(0),
-            current: AtomicU64::new(0),
-            preempt: AtomicBool::new(false),
-            stuck: AtomicBool::new(false),
-        };
-        let _ = self.slots[id].set(fresh);
+        let _ = self.slots[id].set(WorkerSlot::new(&deque));
         self.watch.joined();
         let (shared, index) = (shared.clone(), self.index);
         let thread = std::thread::Builder::new().name(format!("iris-{}-{id}", self.name));
@@ -256,16 +274,24 @@ impl Pool {
         self.started.load(Ordering::Relaxed)
     }
 
+    /// Whether there is something that any worker may take.
+    fn has_stealable(&self) -> bool {
+        !self.injector.is_empty()
+            || self.slots.iter().map_while(OnceLock::get).any(|slot| self.may_steal(slot))
+    }
+
+    /// At the end the keeper is gone, so nobody tells who is stuck, and everything may be taken.
+    fn may_steal(&self, slot: &WorkerSlot) -> bool {
+        slot.is_stealable() || self.closing.load(Ordering::Relaxed)
+    }
+
     fn steal(&self, own: usize) -> Option<Job> {
         let count = self.started.load(Ordering::Relaxed).min(self.slots.len());
         for offset in 1..count {
-            let Some(slot) = self.slots[(own + offset) % count].get() else { continue };
-            loop {
-                match slot.stealer.steal() {
-                    Steal::Success(job) => return Some(job),
-                    Steal::Empty => break,
-                    Steal::Retry => std::hint::spin_loop(),
-                }
+            let victim = self.slots[(own + offset) % count].get();
+            let Some(slot) = victim.filter(|slot| self.may_steal(slot)) else { continue };
+            if let Some(job) = worker::until_settled(|| slot.stealer.steal()) {
+                return Some(job);
             }
         }
         None

@@ -1,5 +1,8 @@
 //! The life of one worker thread: find a job, run a slice inside the host, search, sleep. Owns the order in which
 //! queues are tried; leaves the counters' protocol to the pool (see `scheduler`'s header).
+//!
+//! The worker's own queue and the shared one take turns, counted in messages (a turn of one actor may be a hundred of them) and cut
+//! short by the keeper's tick, so that what comes from outside waits for a share of the work and not for the end of it.
 
 use std::rc::Rc;
 use std::sync::Arc;
@@ -9,18 +12,15 @@ use std::time::Instant;
 use crossbeam_deque::{Steal, Worker as Deque};
 
 use super::{Job, LOCAL, Local, Pool, Slice, WorkerSlot};
-use crate::limits::{SEARCH_ROUNDS, SLICE_MESSAGES, SLICE_US};
+use crate::limits::{BATCH_BEHIND_MAX, SEARCH_ROUNDS, SHARE_MESSAGES, SLICE_MESSAGES, SLICE_US};
 use crate::runtime::Shared;
-
-/// Turns after which the shared queue goes first, so that it cannot starve behind a busy local one.
-const SHARED_FIRST_EVERY: u32 = 61;
 
 pub(super) fn main(shared: &Arc<Shared>, pool: u8, id: usize, deque: Deque<Job>) {
     let pool = &shared.pools[pool as usize];
     let Some(slot) = pool.slots[id].get() else { return };
     let local = Rc::new(Local { key: pool.key, id, deque });
     LOCAL.set(Some(local.clone()));
-    let mut worker = Worker { shared, pool, slot, local, searching: true, turns: 0 };
+    let mut worker = Worker::new(shared, pool, slot, local);
     pool.host.thread(&mut || worker.work());
     LOCAL.set(None);
 }
@@ -32,6 +32,44 @@ struct Worker<'a> {
     local: Rc<Local>,
     searching: bool,
     turns: u32,
+    share: Share,
+}
+
+/// Whose messages are handled: the worker's own or the shared queue's, how many more of them, and the keeper's tick when the shared
+/// queue's share last began.
+struct Share {
+    shared: bool,
+    left: u32,
+    tick: u32,
+}
+
+impl Share {
+    fn begin(&mut self, shared: bool) {
+        self.shared = shared;
+        self.left = SHARE_MESSAGES;
+    }
+
+    /// Whether the shared queue goes first now.
+    fn is_shared(&mut self, tick: u32) -> bool {
+        if self.tick != tick {
+            self.tick = tick;
+            self.begin(true);
+        } else if self.left == 0 {
+            self.begin(!self.shared);
+        }
+        self.shared
+    }
+
+    fn spend(&mut self, messages: u32) {
+        self.left = self.left.saturating_sub(messages);
+    }
+}
+
+impl<'a> Worker<'a> {
+    fn new(shared: &'a Arc<Shared>, pool: &'a Pool, slot: &'a WorkerSlot, local: Rc<Local>) -> Self {
+        let share = Share { shared: true, left: 0, tick: 0 };
+        Self { shared, pool, slot, local, searching: true, turns: 0, share }
+    }
 }
 
 impl Worker<'_> {
@@ -84,24 +122,37 @@ impl Worker<'_> {
         if self.slot.preempt.load(Ordering::Relaxed) {
             self.slot.preempt.store(false, Ordering::Relaxed);
         }
-        job.run(&Slice { preempt: &self.slot.preempt, budget_max: u32::MAX })
+        let handled = job.run(&Slice { preempt: &self.slot.preempt, budget_max: u32::MAX });
+        self.share.spend(handled);
+        handled
     }
 
     fn next(&mut self) -> Option<Job> {
-        if self.turns.is_multiple_of(SHARED_FIRST_EVERY) {
-            return self.take_shared().or_else(|| self.local.deque.pop());
+        if self.share.is_shared(self.pool.tick.load(Ordering::Relaxed))
+            && let Some(job) = self.take_share()
+        {
+            return Some(job);
         }
-        self.local.deque.pop().or_else(|| self.take_shared())
+        self.local.deque.pop().or_else(|| self.take_batch())
     }
 
-    fn take_shared(&self) -> Option<Job> {
-        loop {
-            match self.pool.injector.steal_batch_and_pop(&self.local.deque) {
-                Steal::Success(job) => return Some(job),
-                Steal::Empty => return None,
-                Steal::Retry => std::hint::spin_loop(),
-            }
+    /// The shared queue's next job in its own share. A batch would wait behind what is in the worker's own queue, so it is taken only
+    /// where that is little.
+    fn take_share(&mut self) -> Option<Job> {
+        let job = if self.local.deque.len() > BATCH_BEHIND_MAX {
+            until_settled(|| self.pool.injector.steal())
+        } else {
+            self.share.begin(false);
+            self.take_batch()
+        };
+        if job.is_none() {
+            self.share.begin(false);
         }
+        job
+    }
+
+    fn take_batch(&self) -> Option<Job> {
+        until_settled(|| self.pool.injector.steal_batch_and_pop(&self.local.deque))
     }
 
     fn search(&mut self) -> Option<Job> {
@@ -123,19 +174,23 @@ impl Worker<'_> {
 
     /// The last searcher that finds something passes the search on.
     fn stop_searching(&mut self) {
-        if std::mem::take(&mut self.searching) && self.pool.watch.found() && self.pool.has_work() {
+        if std::mem::take(&mut self.searching) && self.pool.watch.found() && self.pool.has_stealable() {
             self.pool.notify(self.shared);
         }
     }
 
-    /// A stand-in whose principal is back lets it work alone.
+    /// A stand-in whose principal is back lets it work alone. Its own jobs it leaves to all: nobody would steal a lone one, and whoever
+    /// stayed for them would stay for ever where each job makes the next.
     fn step_aside(&mut self) -> bool {
         let pool = self.pool;
         let closing = || pool.closing.load(Ordering::SeqCst);
         if pool.watch.active() <= pool.watch.base() || closing() {
             return false;
         }
-        let more = |few: bool| closing() || (few && pool.has_work());
+        while let Some(job) = self.local.deque.pop() {
+            pool.injector.push(job);
+        }
+        let more = |few: bool| closing() || (few && pool.has_stealable());
         let Some(park) = pool.watch.step_aside(self.local.id, self.searching, more) else { return false };
         if park {
             self.slot.parker.park();
@@ -147,7 +202,7 @@ impl Worker<'_> {
 
     fn sleep(&mut self) {
         let pool = self.pool;
-        let more = || pool.has_work() || pool.closing.load(Ordering::SeqCst);
+        let more = || pool.has_stealable() || pool.closing.load(Ordering::SeqCst);
         if pool.watch.lie_down(self.local.id, self.searching, more) {
             self.slot.parker.park();
         }
@@ -160,5 +215,19 @@ impl Worker<'_> {
     }
 }
 
+/// Tries again while another thread is in the middle of its own try.
+pub(super) fn until_settled(mut attempt: impl FnMut() -> Steal<Job>) -> Option<Job> {
+    loop {
+        match attempt() {
+            Steal::Success(job) => return Some(job),
+            Steal::Empty => return None,
+            Steal::Retry => std::hint::spin_loop(),
+        }
+    }
+}
+
 /// Set in `current` so that a job without a pid still counts as running.
 pub(super) const CURRENT_MARK: u64 = 1 << 63;
+
+#[cfg(all(test, not(iris_loom)))]
+mod tests;
