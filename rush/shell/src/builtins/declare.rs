@@ -57,12 +57,12 @@ pub(crate) fn run_command(session: &mut Session, command: &SimpleCommand) -> Exp
         return Ok(None);
     }
     let name = name.to_vec();
-    let framed = !command.assignments.is_empty();
+    let framed = !command.assignments().is_empty();
     let arguments = prepare_arguments(session, command, prefixes + 1)?;
     session.last_argument = last_argument(&arguments).unwrap_or_else(|| name.clone());
     if framed {
         session.variables.push_frame(FrameKind::Temporary);
-        for assignment in &command.assignments {
+        for assignment in command.assignments() {
             if let Err(unwind) = session.temporary_assignment(assignment) {
                 session.variables.pop_frame();
                 return Err(unwind);
@@ -105,7 +105,7 @@ fn prepare_arguments<'a>(
             associative |= letters.contains(&b'A');
         }
         // The words that braces give are ordinary ones, which the builtin reads as assignments.
-        if word.assignment.is_some()
+        if word.assignment().is_some()
             && let Some(words) = session.brace_words(word)
         {
             let mut fields = Vec::new();
@@ -113,7 +113,7 @@ fn prepare_arguments<'a>(
             arguments.extend(fields.into_iter().map(Argument::Text));
             continue;
         }
-        match &word.assignment {
+        match word.assignment() {
             Some(assignment) => {
                 let ready = session.prepare_as(assignment, associative)?;
                 arguments.push(Argument::Assignment(ready, word.source().to_vec()));
@@ -135,11 +135,11 @@ fn run_redirected(
     arguments: Vec<Argument<'_>>,
 ) -> Outcome {
     trace(session, name, &arguments);
-    if command.redirects.is_empty() {
+    if command.redirects().is_empty() {
         let result = run_arguments(session, name, arguments);
         return account_output(session, name, result);
     }
-    let saved = match session.redirect(&command.redirects)? {
+    let saved = match session.redirect(command.redirects())? {
         Ok(saved) => saved,
         Err(status) => return Ok(status),
     };

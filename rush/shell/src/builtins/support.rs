@@ -82,7 +82,7 @@ impl Session {
         let Ok(Next::List(list)) = Parser::new(&mut input, context).next_command() else { return None };
         let pipeline = &list.items.first()?.and_or.first;
         match pipeline.stages.first()? {
-            Command::Simple(command) if command.words.is_empty() => command.assignments.first().cloned(),
+            Command::Simple(command) if command.words.is_empty() => command.assignments().first().cloned(),
             _ => None,
         }
     }

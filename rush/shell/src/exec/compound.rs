@@ -136,7 +136,7 @@ impl Session {
     }
 
     /// The words a loop goes over; `None` means the positional parameters.
-    fn loop_words(&mut self, words: Option<&Vec<Word>>) -> Result<Vec<Bytes>, Unwind> {
+    fn loop_words(&mut self, words: Option<&[Word]>) -> Result<Vec<Bytes>, Unwind> {
         match words {
             None => Ok(self.positional.to_vec()),
             Some(words) => {
@@ -166,7 +166,7 @@ impl Session {
         if !self.check_loop_variable(head)? {
             return Ok(1);
         }
-        let words = self.loop_words(head.words.as_ref())?;
+        let words = self.loop_words(head.words.as_deref())?;
         self.in_loop(|session| {
             let mut status = 0;
             for word in words {
@@ -286,15 +286,13 @@ impl Session {
 
     fn arm_matches(&mut self, arm: &CaseArm, subject: &[u8]) -> Result<bool, Unwind> {
         for pattern in &arm.patterns {
-            if let (WordKind::Constant(text), false) = (&pattern.word.kind, self.ignores_case()) {
+            if let (WordKind::Constant(text), false) = (pattern.word.kind(), self.ignores_case()) {
                 if **text == *subject {
                     return Ok(true);
                 }
                 continue;
             }
-            if let WordKind::Parts(parts) = &pattern.word.kind
-                && let [Part::Literal(text)] = &parts.list[..]
-            {
+            if let WordKind::Parts([Part::Literal(text)]) = pattern.word.kind() {
                 let known = pattern.compiled.get().filter(|p| p.has_options(self.current_pattern_options()));
                 let matches = match known {
                     Some(compiled) => compiled.matches(subject),
@@ -342,7 +340,7 @@ impl Session {
         if !self.check_loop_variable(head)? {
             return Ok(1);
         }
-        let words = self.loop_words(head.words.as_ref())?;
+        let words = self.loop_words(head.words.as_deref())?;
         if words.is_empty() {
             return Ok(0);
         }

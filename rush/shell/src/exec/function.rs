@@ -11,15 +11,13 @@ use std::rc::Rc;
 impl Session {
     /// Defines a function.
     pub(crate) fn define_function(&mut self, definition: &Rc<FunctionDefinition>) -> Status {
-        if let Some(old) = self.functions.get(&definition.name)
+        if let Some(old) = self.functions.get(&definition.name[..])
             && old.readonly
         {
-            let mut message = definition.name.clone();
-            message.extend_from_slice(b": readonly function");
-            self.error(message);
+            self.error([&definition.name[..], b": readonly function"].concat());
             return 1;
         }
-        let exported = self.functions.get(&definition.name).is_some_and(|f| f.exported);
+        let exported = self.functions.get(&definition.name[..]).is_some_and(|f| f.exported);
         let function = Function {
             definition: definition.clone(),
             source: self.source.clone(),
@@ -30,7 +28,7 @@ impl Session {
         if function.exported {
             self.variables.export_generation += 1;
         }
-        Rc::make_mut(&mut self.functions).insert(definition.name.clone(), function);
+        Rc::make_mut(&mut self.functions).insert(definition.name.to_vec(), function);
         0
     }
 

@@ -101,8 +101,8 @@ impl Session {
         let Some(name) = simple.words.first().and_then(|w| w.as_constant()) else { return false };
         let known = matches!(name, b"echo" | b"printf" | b":" | b"true" | b"false" | b"pwd" | b"test" | b"[");
         known
-            && simple.redirects.is_empty()
-            && simple.assignments.is_empty()
+            && simple.redirects().is_empty()
+            && simple.assignments().is_empty()
             && !self.functions.contains_key(name)
             && !self.is_disabled(name)
             && !self.traps.wants_text()
@@ -153,7 +153,7 @@ impl Session {
     /// Whether the stage is a program whose words expand without side effects, so that no fork is needed.
     fn can_spawn_stage(&self, simple: &SimpleCommand) -> bool {
         let Some(name) = simple.words.first().and_then(|w| w.as_constant()) else { return false };
-        simple.assignments.is_empty()
+        simple.assignments().is_empty()
             && !self.functions.contains_key(name)
             && crate::builtins::find(name).is_none()
             && !self.functions.contains_key(&b"command_not_found_handle"[..])
@@ -161,7 +161,7 @@ impl Session {
             && !self.is(SetOption::Nounset)
             && !self.is(SetOption::Monitor)
             && simple.words.iter().all(is_harmless)
-            && simple.redirects.iter().all(|r| r.here.is_none() && is_harmless(&r.target))
+            && simple.redirects().iter().all(|r| r.here.is_none() && is_harmless(&r.target))
     }
 
     fn spawn_stage(
@@ -190,7 +190,7 @@ impl Session {
     fn spawn_simple(&mut self, simple: &SimpleCommand, launch: &Launch) -> Expanded<Child> {
         let mut args = Vec::with_capacity(simple.words.len());
         self.expand_words(&simple.words, &mut args)?;
-        if let Err(status) = self.redirect(&simple.redirects)? {
+        if let Err(status) = self.redirect(simple.redirects())? {
             return Ok(Child::Ended(status));
         }
         let path = match self.find_program(&args[0]) {
@@ -334,9 +334,9 @@ pub(super) fn is_harmless(word: &Word) -> bool {
             _ => false,
         })
     }
-    match &word.kind {
+    match word.kind() {
         WordKind::Constant(_) => true,
-        WordKind::Parts(parts) => harmless(&parts.list),
+        WordKind::Parts(parts) => harmless(parts),
     }
 }
 

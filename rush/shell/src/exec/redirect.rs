@@ -293,9 +293,7 @@ impl Session {
                 let value = self.get(name).map(|v| v.into_owned()).unwrap_or_default();
                 let Some(number) = std::str::from_utf8(&value).ok().and_then(|v| v.trim().parse().ok())
                 else {
-                    let mut message = name.clone();
-                    message.extend_from_slice(b": ambiguous redirect");
-                    self.error(message);
+                    self.error([&name[..], b": ambiguous redirect"].concat());
                     return Ok(false);
                 };
                 self.descriptors.replace(number, Entry::Closed);

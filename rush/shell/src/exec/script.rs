@@ -4,7 +4,7 @@ use crate::perf::{Phase, Started};
 use crate::state::descriptors::OpenFile;
 use crate::state::options::{SetOption, Shopt};
 use crate::syntax::ast::List;
-use crate::syntax::{Context, Input, LineSource, Next, Parser, SyntaxError};
+use crate::syntax::{Context, Input, LineSource, Next, Parsed, Parser, SyntaxError};
 use crate::{Bytes, Outcome, Session, Unwind, limits};
 use std::rc::Rc;
 
@@ -127,7 +127,7 @@ impl Session {
         outcome
     }
 
-    fn parse_next(&mut self, input: &mut Input) -> Result<Next, SyntaxError> {
+    fn parse_next(&mut self, input: &mut Input) -> Parsed<Next> {
         let aliases = self.aliases.clone();
         let expands = self.shopt(Shopt::ExpandAliases) || self.is(SetOption::Posix);
         let extglob = self.extglob();

@@ -46,7 +46,7 @@ impl Session {
             return self.run_without_words(command);
         }
         self.substitution_status = None;
-        if command.words.iter().any(|w| w.assignment.is_some())
+        if command.words.iter().any(|w| w.assignment().is_some())
             && let Some(outcome) = self.run_declaration(command)?
         {
             return Ok(outcome);
@@ -56,7 +56,7 @@ impl Session {
         if args.is_empty() {
             return self.run_without_words(command);
         }
-        if self.is(SetOption::Xtrace) && command.assignments.is_empty() {
+        if self.is(SetOption::Xtrace) && command.assignments().is_empty() {
             self.trace_words(&args);
         }
         self.run_with_redirects(command, args)
@@ -67,11 +67,11 @@ impl Session {
         if command.words.is_empty() {
             self.substitution_status = None;
         }
-        for assignment in &command.assignments {
+        for assignment in command.assignments() {
             self.run_assignment(assignment)?;
         }
-        if !command.redirects.is_empty() {
-            match self.redirect(&command.redirects)? {
+        if !command.redirects().is_empty() {
+            match self.redirect(command.redirects())? {
                 Ok(saved) => self.undo_redirects(saved),
                 Err(status) => return Ok(status),
             }
@@ -83,16 +83,16 @@ impl Session {
     /// Applies the redirections, runs the command and undoes them. Those of a program are expanded on its side of the
     /// fork, so what they assign is lost with it.
     fn run_with_redirects(&mut self, command: &SimpleCommand, args: Vec<Bytes>) -> Outcome {
-        if command.redirects.is_empty() {
+        if command.redirects().is_empty() {
             return self.run_with_assignments(command, args);
         }
         let may_assign = |redirect: &Redirect| {
             let body = redirect.here.as_ref().and_then(|here| here.body.get());
             !super::pipeline::is_harmless(body.map_or(&redirect.target, |body| &body.word))
         };
-        if command.redirects.iter().any(may_assign) && self.is_program_name(&args[0]) {
+        if command.redirects().iter().any(may_assign) && self.is_program_name(&args[0]) {
             let mark = self.variables.mark();
-            let result = match self.redirect(&command.redirects) {
+            let result = match self.redirect(command.redirects()) {
                 Ok(Ok(saved)) => self.run_redirected(command, args, saved),
                 // An error there ends the child only.
                 Ok(Err(status)) | Err(Unwind::Discard(status)) => Ok(status),
@@ -111,7 +111,7 @@ impl Session {
     }
 
     fn redirect_and_run(&mut self, command: &SimpleCommand, args: Vec<Bytes>) -> Outcome {
-        let saved = match self.redirect(&command.redirects)? {
+        let saved = match self.redirect(command.redirects())? {
             Ok(saved) => saved,
             Err(status) => {
                 let special = builtins::find(&args[0]).is_some_and(|b| b.special);
@@ -135,12 +135,12 @@ impl Session {
     }
 
     fn run_with_assignments(&mut self, command: &SimpleCommand, args: Vec<Bytes>) -> Outcome {
-        if command.assignments.is_empty() {
+        if command.assignments().is_empty() {
             return self.run_arguments(args, true);
         }
         let special = builtins::find(&args[0]).is_some_and(|b| b.special);
         if special && self.is(SetOption::Posix) && !self.functions.contains_key(&args[0]) {
-            for assignment in &command.assignments {
+            for assignment in command.assignments() {
                 self.run_assignment(assignment)?;
             }
             if self.is(SetOption::Xtrace) {
@@ -150,7 +150,7 @@ impl Session {
         }
         self.variables.push_frame(FrameKind::Temporary);
         let mut result = Ok(0);
-        for assignment in &command.assignments {
+        for assignment in command.assignments() {
             result = self.temporary_assignment(assignment).map(|()| 0);
             if result.is_err() {
                 break;

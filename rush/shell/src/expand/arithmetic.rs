@@ -120,13 +120,10 @@ impl Session {
 
 /// The text of an expression without expansions.
 fn constant_text(expression: &Expression) -> Option<&[u8]> {
-    match &expression.word.kind {
-        WordKind::Constant(text) => Some(text),
-        WordKind::Parts(parts) => match &parts.list[..] {
-            [] => Some(b""),
-            [Part::Literal(text)] => Some(text),
-            _ => None,
-        },
+    match expression.word.kind() {
+        WordKind::Constant(text) | WordKind::Parts([Part::Literal(text)]) => Some(text),
+        WordKind::Parts([]) => Some(b""),
+        WordKind::Parts(_) => None,
     }
 }
 

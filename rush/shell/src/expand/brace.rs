@@ -6,7 +6,7 @@ use crate::Bytes;
 use crate::state::names::is_name_byte;
 use crate::state::variables::Variables;
 use crate::syntax::Text;
-use crate::syntax::ast::{Part, Parts, Word, WordKind};
+use crate::syntax::ast::{Part, Word};
 use std::rc::Rc;
 
 /// Elements a sequence may have; more is left unexpanded, as bash does when memory would not do.
@@ -67,9 +67,6 @@ fn to_word(units: &[Unit], variables: &mut Variables) -> Word {
     }
     flush(&mut literal, &mut list);
     split_tilde(&mut list);
-    if list.is_empty() {
-        return Word { kind: WordKind::Parts(Parts::default()), source: None, assignment: None };
-    }
     Word::from_parts(list)
 }
 

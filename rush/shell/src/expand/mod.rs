@@ -37,18 +37,18 @@ impl Session {
 
     /// Expands one word to arguments.
     pub fn expand_word(&mut self, word: &Word, out: &mut Vec<Bytes>) -> Expanded<()> {
-        let parts = match &word.kind {
+        let parts = match word.kind() {
             WordKind::Constant(text) => {
                 out.push(text.to_vec());
                 return Ok(());
             }
             WordKind::Parts(parts) => parts,
         };
-        let Some(words) = self.brace_words(word) else { return self.expand_arguments(&parts.list, out) };
+        let Some(words) = self.brace_words(word) else { return self.expand_arguments(parts, out) };
         for word in words.iter() {
-            match &word.kind {
+            match word.kind() {
                 WordKind::Constant(text) => out.push(text.to_vec()),
-                WordKind::Parts(parts) => self.expand_arguments(&parts.list, out)?,
+                WordKind::Parts(parts) => self.expand_arguments(parts, out)?,
             }
         }
         Ok(())
@@ -56,12 +56,12 @@ impl Session {
 
     /// The words that brace expansion makes of `word`; `None` if it stays as it is.
     pub(crate) fn brace_words(&mut self, word: &Word) -> Option<Rc<[Word]>> {
-        let WordKind::Parts(parts) = &word.kind else { return None };
-        let cell = parts.braces.as_ref()?;
+        let cell = word.braces()?;
+        let WordKind::Parts(parts) = word.kind() else { return None };
         if !self.is(crate::state::options::SetOption::Braceexpand) {
             return None;
         }
-        cell.get_or_init(|| brace::expand(&parts.list, &mut self.variables)).clone()
+        cell.get_or_init(|| brace::expand(parts, &mut self.variables)).clone()
     }
 
     fn expand_arguments(&mut self, parts: &[Part], out: &mut Vec<Bytes>) -> Expanded<()> {
@@ -83,33 +83,33 @@ impl Session {
 
     /// Expands a word to one string: no splitting, no pathnames.
     pub fn expand_string(&mut self, word: &Word) -> Expanded<Bytes> {
-        match &word.kind {
+        match word.kind() {
             WordKind::Constant(text) => Ok(text.to_vec()),
-            WordKind::Parts(parts) => self.expand_as(&parts.list, false, Purpose::Single),
+            WordKind::Parts(parts) => self.expand_as(parts, false, Purpose::Single),
         }
     }
 
     /// Expands a word as if it stood in double quotes.
     pub fn expand_quoted(&mut self, word: &Word) -> Expanded<Bytes> {
-        match &word.kind {
+        match word.kind() {
             WordKind::Constant(text) => Ok(text.to_vec()),
-            WordKind::Parts(parts) => self.expand_as(&parts.list, true, Purpose::Single),
+            WordKind::Parts(parts) => self.expand_as(parts, true, Purpose::Single),
         }
     }
 
     /// Expands a word to a pattern: what was quoted is escaped.
     pub fn expand_pattern(&mut self, word: &Word) -> Expanded<Bytes> {
-        match &word.kind {
+        match word.kind() {
             WordKind::Constant(text) => Ok(text.to_vec()),
-            WordKind::Parts(parts) => self.expand_as(&parts.list, false, Purpose::Pattern),
+            WordKind::Parts(parts) => self.expand_as(parts, false, Purpose::Pattern),
         }
     }
 
     /// Expands the right side of `=~`.
     pub fn expand_regex(&mut self, word: &Word) -> Expanded<Bytes> {
-        match &word.kind {
+        match word.kind() {
             WordKind::Constant(text) => Ok(text.to_vec()),
-            WordKind::Parts(parts) => self.expand_as(&parts.list, false, Purpose::Regex),
+            WordKind::Parts(parts) => self.expand_as(parts, false, Purpose::Regex),
         }
     }
 

@@ -75,10 +75,10 @@ impl Session {
         if !self.shopt(Shopt::PatsubReplacement) {
             return Ok(Replacement { pieces: vec![self.expand_string(word)?] });
         }
-        let text = match &word.kind {
-            WordKind::Constant(text) if word.source.is_none() => text.to_vec(),
+        let text = match word.kind() {
+            WordKind::Constant(text) if word.is_plain() => text.to_vec(),
             WordKind::Constant(text) => return Ok(Replacement { pieces: vec![text.to_vec()] }),
-            WordKind::Parts(parts) => self.expand_as(&parts.list, false, Purpose::Replacement)?,
+            WordKind::Parts(parts) => self.expand_as(parts, false, Purpose::Replacement)?,
         };
         Ok(split_replacement(&text))
     }

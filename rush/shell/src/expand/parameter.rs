@@ -259,7 +259,7 @@ impl Session {
             Some(Subscript::At) => Ok(Target::Whole(id, false)),
             Some(Subscript::Star) => Ok(Target::Whole(id, true)),
             Some(Subscript::Index(expression)) => {
-                if matches!(&expression.word.kind, WordKind::Parts(p) if p.list.is_empty())
+                if matches!(expression.word.kind(), WordKind::Parts([]))
                     || expression.word.as_constant() == Some(b"")
                 {
                     let mut message = b"${".to_vec();
@@ -481,14 +481,14 @@ impl Session {
 
     /// Expands the word of `${x-word}`: its unquoted literal text is split like the result of an expansion.
     fn expand_operand(&mut self, word: &Word, quoted: bool, fields: &mut Fields<'_>) -> Expanded<()> {
-        match &word.kind {
-            WordKind::Constant(text) if quoted || word.source.is_some() => fields.quoted(text),
+        match word.kind() {
+            WordKind::Constant(text) if quoted || !word.is_plain() => fields.quoted(text),
             WordKind::Constant(text) => fields.expanded(text),
             WordKind::Parts(parts) if quoted => {
-                self.expand_parts(&parts.list, true, fields)?;
+                self.expand_parts(parts, true, fields)?;
             }
             WordKind::Parts(parts) => {
-                for part in &parts.list {
+                for part in parts {
                     match part {
                         crate::syntax::ast::Part::Literal(text) => fields.expanded(text),
                         other => self.expand_parts(std::slice::from_ref(other), false, fields)?,
@@ -500,9 +500,9 @@ impl Session {
     }
 
     fn expand_operand_string(&mut self, word: &Word, quoted: bool) -> Expanded<Bytes> {
-        match &word.kind {
+        match word.kind() {
             WordKind::Constant(text) => Ok(text.to_vec()),
-            WordKind::Parts(parts) => self.expand_as(&parts.list, quoted, Purpose::Single),
+            WordKind::Parts(parts) => self.expand_as(parts, quoted, Purpose::Single),
         }
     }
 

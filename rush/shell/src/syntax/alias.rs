@@ -4,6 +4,7 @@
 use super::parser::Parser;
 use super::{Parsed, class};
 use crate::{Bytes, limits};
+use rustc_hash::FxHashMap;
 
 /// Aliases whose text is being read.
 #[derive(Default)]
@@ -18,11 +19,15 @@ pub(super) struct AliasState {
 impl Parser<'_> {
     /// Expands the word at the position if it is an alias and may be one here; `command` says that it is in command
     /// position (as opposed to following an alias that ends in a blank).
+    #[inline]
     pub(super) fn expand_alias_here(&mut self, command: bool) -> Parsed<()> {
-        let Some(aliases) = self.context.aliases else { return Ok(()) };
-        if aliases.is_empty() {
-            return Ok(());
+        match self.context.aliases {
+            Some(aliases) if !aliases.is_empty() => self.expand_alias_of(aliases, command),
+            _ => Ok(()),
         }
+    }
+
+    fn expand_alias_of(&mut self, aliases: &FxHashMap<Bytes, Bytes>, command: bool) -> Parsed<()> {
         loop {
             if !command && !self.follows_open_alias() {
                 return Ok(());

@@ -1,7 +1,7 @@
 //! What a byte can mean to the scanner, as one table: every decision about a byte is one look-up.
 
 /// A set of classes; a byte is in each whose bit its entry has.
-pub(super) type Classes = u8;
+pub(super) type Classes = u16;
 
 /// Blanks.
 const BLANK: Classes = 1;
@@ -17,6 +17,10 @@ pub(super) const WORD_STOP: Classes = 16;
 pub(super) const QUOTED_STOP: Classes = 32;
 /// Cannot stand in a name.
 pub(super) const NOT_NAME: Classes = 64;
+/// Can mean something in a pattern.
+pub(super) const PATTERN: Classes = 128;
+/// Begins what is skipped before a token: a blank, a comment, a line continuation.
+pub(super) const SKIPPED: Classes = 256;
 
 const TABLE: [Classes; 256] = {
     let mut table = [NOT_NAME; 256];
@@ -43,6 +47,12 @@ const TABLE: [Classes; 256] = {
         }
         if matches!(b, b'$' | b'`' | b'\\' | b'"') {
             table[byte] |= QUOTED_STOP;
+        }
+        if matches!(b, b'*' | b'?' | b'[' | b'\\' | b'(' | b'|') {
+            table[byte] |= PATTERN;
+        }
+        if matches!(b, b' ' | b'\t' | b'#' | b'\\') {
+            table[byte] |= SKIPPED;
         }
         byte += 1;
     }

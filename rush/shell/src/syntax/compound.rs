@@ -2,12 +2,11 @@
 
 use super::ast::{
     ArithmeticFor, CaseArm, CaseEnd, Command, Compound, CompoundCommand, Coprocess, Expression, ForLoop,
-    FunctionDefinition, List, Redirect, Word,
+    FunctionDefinition, List, Rare, Redirect, Word,
 };
 use super::parser::Parser;
-use super::word::{Mode, parts_word};
+use super::word::{Mode, drain_exact, parts_word, push_exact};
 use super::{Parsed, Text};
-use crate::Bytes;
 use std::rc::Rc;
 
 impl Parser<'_> {
@@ -16,6 +15,7 @@ impl Parser<'_> {
         self.skip_blanks();
         self.expand_alias_here(true)?;
         match self.peek_keyword() {
+            b"" if self.input.current() != Some(b'(') => return self.simple_command(),
             b"function" => return self.function_keyword(),
             b"coproc" => return self.coprocess(),
             _ => {}
@@ -66,16 +66,13 @@ impl Parser<'_> {
         }
     }
 
-    fn redirects(&mut self) -> Parsed<Vec<Redirect>> {
+    fn redirects(&mut self) -> Parsed<Rare<Redirect>> {
         let mut redirects = Vec::new();
         loop {
             self.skip_blanks();
             match self.redirect()? {
-                Some(redirect) => redirects.push(redirect),
-                None => {
-                    redirects.shrink_to_fit();
-                    return Ok(redirects);
-                }
+                Some(redirect) => push_exact(&mut redirects, redirect),
+                None => return Ok(redirects.into()),
             }
         }
     }
@@ -114,7 +111,7 @@ impl Parser<'_> {
 
     fn if_command(&mut self) -> Parsed<Compound> {
         self.input.advance(2);
-        let mut branches = Vec::new();
+        let mut branches = Vec::with_capacity(1);
         loop {
             let condition = self.compound_list()?;
             self.expect_keyword(b"then")?;
@@ -126,13 +123,11 @@ impl Parser<'_> {
                     self.input.advance(4);
                     let otherwise = Some(self.compound_list()?);
                     self.expect_keyword(b"fi")?;
-                    branches.shrink_to_fit();
-                    return Ok(Compound::If { branches, otherwise });
+                    return Ok(Compound::If { branches: branches.into(), otherwise });
                 }
                 _ => {
                     self.expect_keyword(b"fi")?;
-                    branches.shrink_to_fit();
-                    return Ok(Compound::If { branches, otherwise: None });
+                    return Ok(Compound::If { branches: branches.into(), otherwise: None });
                 }
             }
         }
@@ -171,12 +166,12 @@ impl Parser<'_> {
             self.take_two();
             return self.arithmetic_for();
         }
-        Ok(Compound::For(self.for_head_and_body()?))
+        Ok(Compound::For(Box::new(self.for_head_and_body()?)))
     }
 
     fn select_command(&mut self) -> Parsed<Compound> {
         self.input.advance(6);
-        Ok(Compound::Select(self.for_head_and_body()?))
+        Ok(Compound::Select(Box::new(self.for_head_and_body()?)))
     }
 
     fn for_head_and_body(&mut self) -> Parsed<ForLoop> {
@@ -184,7 +179,7 @@ impl Parser<'_> {
         self.expand_alias_here(false)?;
         self.skip_blanks();
         let Some(variable) = self.word()? else { return Err(self.unexpected()) };
-        let variable = variable.source().to_vec();
+        let variable = Text::new(variable.source());
         self.skip_newlines()?;
         self.expand_alias_here(false)?;
         self.skip_blanks();
@@ -203,8 +198,8 @@ impl Parser<'_> {
         Ok(ForLoop { variable, id, words, body })
     }
 
-    fn for_words(&mut self) -> Parsed<Vec<Word>> {
-        let mut words = Vec::new();
+    fn for_words(&mut self) -> Parsed<Box<[Word]>> {
+        let mut words = self.spare_words.pop().unwrap_or_default();
         loop {
             self.skip_blanks();
             self.expand_alias_here(false)?;
@@ -219,8 +214,9 @@ impl Parser<'_> {
             Some(b'\n') => {}
             _ => return Err(self.unexpected()),
         }
-        words.shrink_to_fit();
-        Ok(words)
+        let exact = drain_exact(&mut words);
+        self.spare_words.push(words);
+        Ok(exact)
     }
 
     fn arithmetic_for(&mut self) -> Parsed<Compound> {
@@ -260,10 +256,10 @@ impl Parser<'_> {
             self.skip_newlines()?;
             if self.peek_keyword() == b"esac" {
                 self.input.advance(4);
-                arms.shrink_to_fit();
-                return Ok(Compound::Case { word, arms });
+                return Ok(Compound::Case { word, arms: arms.into() });
             }
-            arms.push(self.case_arm()?);
+            let arm = self.case_arm()?;
+            push_exact(&mut arms, arm);
         }
     }
 
@@ -276,7 +272,8 @@ impl Parser<'_> {
         loop {
             self.skip_blanks();
             let Some(pattern) = self.word()? else { return Err(self.unexpected()) };
-            patterns.push(super::ast::CasePattern { word: pattern, compiled: Default::default() });
+            let pattern = super::ast::CasePattern { word: pattern, compiled: Default::default() };
+            push_exact(&mut patterns, pattern);
             self.skip_blanks();
             match self.input.current() {
                 Some(b'|') => self.input.advance(1),
@@ -285,10 +282,9 @@ impl Parser<'_> {
             }
         }
         self.input.advance(1);
-        patterns.shrink_to_fit();
         let body = self.list()?;
         let end = self.case_end()?;
-        Ok(CaseArm { patterns, body, end })
+        Ok(CaseArm { patterns: patterns.into(), body, end })
     }
 
     fn case_end(&mut self) -> Parsed<CaseEnd> {
@@ -321,7 +317,6 @@ impl Parser<'_> {
         self.input.advance(8);
         self.skip_blanks();
         let Some(word) = self.word()? else { return Err(self.unexpected()) };
-        let name = word.source().to_vec();
         self.skip_blanks();
         if self.input.current() == Some(b'(') {
             let saved = self.input.position();
@@ -333,15 +328,16 @@ impl Parser<'_> {
                 self.input.seek(saved);
             }
         }
-        self.function_body(name, line)
+        self.function_body(word.source(), line)
     }
 
     /// The body of a function: a compound command after any newlines.
-    pub(super) fn function_body(&mut self, name: Bytes, line: u32) -> Parsed<Command> {
+    pub(super) fn function_body(&mut self, name: &[u8], line: u32) -> Parsed<Command> {
         self.skip_newlines()?;
         match self.compound_command()? {
             Some(body) => {
-                Ok(Command::Function(Rc::new(FunctionDefinition { name, body: Rc::new(body), line })))
+                let (name, body) = (Text::new(name), Rc::new(body));
+                Ok(Command::Function(Rc::new(FunctionDefinition { name, body, line })))
             }
             None => Err(self.unexpected()),
         }

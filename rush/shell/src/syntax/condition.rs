@@ -24,7 +24,7 @@ impl Parser<'_> {
         Ok(Compound::Conditional(Box::new(condition)))
     }
 
-    fn condition_error(&mut self) -> super::SyntaxError {
+    fn condition_error(&mut self) -> Box<super::SyntaxError> {
         if self.input.current().is_none() {
             return self.unexpected();
         }

@@ -296,7 +296,7 @@ impl Parser<'_> {
                 let at = self.input.current() == Some(b'@');
                 self.input.advance(1);
                 parameter.indirect = false;
-                parameter.operation = Operation::Names { prefix: name, at };
+                parameter.operation = Operation::Names { prefix: Text::from(name), at };
                 return Ok(Some(parameter));
             }
             parameter.name = ParameterName::Variable(self.context.variables.intern(&name));
@@ -437,12 +437,7 @@ impl Parser<'_> {
         if self.input.position() == start && self.input.current() == Some(b'/') && mode == ReplaceMode::All {
             self.input.advance(1);
             let rest = self.operand(Mode::Pattern { slash: true })?;
-            let mut list = vec![Part::Quoted(Text::new(b"/"))];
-            match rest.kind {
-                super::ast::WordKind::Constant(text) => list.push(Part::Quoted(text)),
-                super::ast::WordKind::Parts(parts) => list.extend(parts.list),
-            }
-            pattern = Box::new(Word::from_parts(list));
+            pattern = Box::new(rest.after(Part::Quoted(Text::new(b"/"))));
         }
         let replacement = if self.input.current() == Some(b'/') {
             self.input.advance(1);
@@ -494,7 +489,7 @@ impl Parser<'_> {
         if self.input.current() != Some(b'}') {
             return Err(self.unmatched_at(start, '}'));
         }
-        let text = self.input.slice(start, self.input.position()).to_vec();
+        let text = Text::new(self.input.slice(start, self.input.position()));
         Ok(Parameter {
             name: ParameterName::Special(b'#'),
             subscript: None,

@@ -2,6 +2,7 @@
 //! Alias expansion replaces text in the buffer. Leaves the meaning of bytes to the parser.
 
 use crate::Bytes;
+use std::ops::Range;
 
 /// Where further lines come from.
 pub trait LineSource {
@@ -17,7 +18,9 @@ pub struct Input {
     buffer: Bytes,
     position: usize,
     source: Option<Box<dyn LineSource>>,
-    counted_to: usize,
+    /// A stretch of the buffer without a newline: most questions for the line fall in it or at its end.
+    counted: Range<usize>,
+    /// Its line.
     counted_line: u32,
 }
 
@@ -28,12 +31,12 @@ impl Input {
         if buffer.contains(&0) {
             buffer.retain(|b| *b != 0);
         }
-        Input { buffer, position: 0, source: None, counted_to: 0, counted_line: line }
+        Input { buffer, position: 0, source: None, counted: 0..0, counted_line: line }
     }
 
     /// Input read line by line from `source`.
     pub fn from_source(source: Box<dyn LineSource>) -> Input {
-        Input { buffer: Bytes::new(), position: 0, source: Some(source), counted_to: 0, counted_line: 1 }
+        Input { buffer: Bytes::new(), position: 0, source: Some(source), counted: 0..0, counted_line: 1 }
     }
 
     /// The position in the buffer.
@@ -160,7 +163,7 @@ impl Input {
         if self.position > 1 << 16 && self.position * 2 > self.buffer.len() {
             self.line();
             self.buffer.drain(..self.position);
-            self.counted_to = 0;
+            self.counted = 0..0;
             self.position = 0;
         }
     }
@@ -201,18 +204,24 @@ impl Input {
     }
 
     /// The line number at the position.
+    #[inline]
     pub fn line(&mut self) -> u32 {
-        let position = self.position.min(self.buffer.len());
-        if position == self.counted_to {
-            return self.counted_line;
+        if self.position < self.counted.start || self.position > self.counted.end {
+            self.count_lines();
         }
-        if position >= self.counted_to {
-            self.counted_line += count_newlines(&self.buffer[self.counted_to..position]);
-        } else {
-            self.counted_line -= count_newlines(&self.buffer[position..self.counted_to]);
-        }
-        self.counted_to = position;
         self.counted_line
+    }
+
+    fn count_lines(&mut self) {
+        let position = self.position.min(self.buffer.len());
+        let Range { start, end } = self.counted;
+        if position > end {
+            self.counted_line += count_newlines(&self.buffer[end..position]);
+        } else if position < start {
+            self.counted_line -= count_newlines(&self.buffer[position..start]);
+        }
+        let rest = &self.buffer[position..];
+        self.counted = position..position + find(b'\n', rest).unwrap_or(rest.len());
     }
 
     /// The whole line that holds `position`.
@@ -231,6 +240,7 @@ impl Input {
     pub fn splice(&mut self, start: usize, end: usize, text: &[u8]) {
         self.seek(start);
         self.line();
+        self.counted.end = self.position;
         self.buffer.splice(start..end, text.iter().copied());
     }
 

@@ -36,5 +36,5 @@ pub struct SyntaxError {
     pub incomplete: bool,
 }
 
-/// What the parser's functions give.
-pub type Parsed<T> = Result<T, SyntaxError>;
+/// What the parser's functions give. The error is boxed because they all return it and it is rarely made.
+pub type Parsed<T> = Result<T, Box<SyntaxError>>;

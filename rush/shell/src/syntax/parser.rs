@@ -1,10 +1,10 @@
 //! The parser's frame: context, lists, and-or lists, pipelines, and the wording of syntax errors. It is a recursive
 //! descent without a separate token stream, because what a byte means depends on where the grammar is.
 
-use super::ast::{AndOr, Connector, Item, List, Pipeline, TimeStyle, Word};
-use super::class::{self, ENDS_PLAIN};
+use super::ast::{AndOr, Connector, Item, List, Pipeline, Rare, Stages, TimeStyle, Word};
+use super::class::{self, ENDS_PLAIN, SKIPPED};
 use super::here_document::Pending;
-use super::word::Builder;
+use super::word::{Builder, drain_exact, push_exact};
 use super::{Input, Parsed, SyntaxError, alias::AliasState};
 use crate::perf::Perf;
 use crate::state::variables::Variables;
@@ -47,6 +47,7 @@ pub struct Parser<'a> {
     pub(super) extglob_option: bool,
     /// Emptied lists to build the next words and commands in.
     pub(super) spare_words: Vec<Vec<Word>>,
+    spare_items: Vec<Vec<Item>>,
     pub(super) spare_builders: Vec<Builder>,
     /// Whether the innermost quotes are a here-document's (or a prompt's), in which `$'` does not quote.
     pub(super) in_here_document: bool,
@@ -69,6 +70,7 @@ impl<'a> Parser<'a> {
             in_assignment: false,
             extglob_option,
             spare_words: Vec::new(),
+            spare_items: Vec::new(),
             spare_builders: Vec::new(),
             in_here_document: false,
             keyword: (usize::MAX, b""),
@@ -91,21 +93,21 @@ impl<'a> Parser<'a> {
             self.input.set_continuation(false);
         }
         self.input.set_continuation(true);
-        let mut list = List { items: Vec::with_capacity(1) };
+        let mut items = Vec::with_capacity(1);
         loop {
             let and_or = self.and_or()?;
             self.skip_blanks();
             let background = self.separator();
-            list.items.push(Item { and_or, background: background == Some(b'&') });
+            items.push(Item { and_or, background: background == Some(b'&') });
             self.skip_blanks();
             match self.input.current() {
                 Some(b'\n') => {
                     self.take_newline()?;
-                    return Ok(Next::List(list));
+                    return Ok(Next::List(List { items: items.into() }));
                 }
                 None => {
                     self.read_pending()?;
-                    return Ok(Next::List(list));
+                    return Ok(Next::List(List { items: items.into() }));
                 }
                 Some(_) if background.is_none() => return Err(self.unexpected()),
                 Some(_) => {}
@@ -126,7 +128,7 @@ impl<'a> Parser<'a> {
     /// A possibly empty list up to a closing word, `)`, `;;` or the end.
     pub(super) fn list(&mut self) -> Parsed<List> {
         self.enter()?;
-        let mut list = List { items: Vec::with_capacity(1) };
+        let mut items = self.spare_items.pop().unwrap_or_default();
         loop {
             self.skip_newlines()?;
             if self.at_list_end() {
@@ -135,7 +137,7 @@ impl<'a> Parser<'a> {
             let and_or = self.and_or()?;
             self.skip_blanks();
             let separator = self.separator();
-            list.items.push(Item { and_or, background: separator == Some(b'&') });
+            items.push(Item { and_or, background: separator == Some(b'&') });
             self.skip_blanks();
             match self.input.current() {
                 Some(b'\n') => {}
@@ -144,7 +146,8 @@ impl<'a> Parser<'a> {
             }
         }
         self.depth -= 1;
-        list.items.shrink_to_fit();
+        let list = List { items: drain_exact(&mut items) };
+        self.spare_items.push(items);
         Ok(list)
     }
 
@@ -170,12 +173,11 @@ impl<'a> Parser<'a> {
 
     /// Consumes a single `;` or `&` and returns it.
     fn separator(&mut self) -> Option<u8> {
-        let byte = self.input.current()?;
+        let byte = self.input.current().filter(|byte| matches!(byte, b';' | b'&'))?;
         let next = self.input.after_current();
-        match byte {
-            b';' if next != Some(b';') && next != Some(b'&') => {}
-            b'&' if next != Some(b'&') && next != Some(b'>') => {}
-            _ => return None,
+        let longer = if byte == b';' { [b';', b'&'] } else { [b'&', b'>'] };
+        if next.is_some_and(|next| longer.contains(&next)) {
+            return None;
         }
         self.input.advance(1);
         Some(byte)
@@ -186,46 +188,58 @@ impl<'a> Parser<'a> {
         let mut rest = Vec::new();
         loop {
             self.skip_blanks();
-            let connector = match (self.input.current(), self.input.after_current()) {
-                (Some(b'&'), Some(b'&')) => Connector::And,
-                (Some(b'|'), Some(b'|')) => Connector::Or,
-                _ => {
-                    rest.shrink_to_fit();
-                    return Ok(AndOr { first, rest });
-                }
-            };
+            let Some(byte @ (b'&' | b'|')) = self.input.current() else { break };
+            if self.input.after_current() != Some(byte) {
+                break;
+            }
+            let connector = if byte == b'&' { Connector::And } else { Connector::Or };
             self.take_two();
             self.skip_newlines()?;
-            rest.push((connector, self.pipeline()?));
+            let pipeline = self.pipeline()?;
+            push_exact(&mut rest, (connector, pipeline));
         }
+        Ok(AndOr { first, rest: rest.into() })
     }
 
     pub(super) fn pipeline(&mut self) -> Parsed<Pipeline> {
         self.enter()?;
-        let mut pipeline = Pipeline { negated: false, timed: None, stages: Vec::with_capacity(1), line: 0 };
+        let stages = Stages::Many(Rare::default());
+        let mut pipeline = Pipeline { negated: false, timed: None, stages, line: 0 };
         self.pipeline_prefix(&mut pipeline)?;
         pipeline.line = self.input.line();
         if !self.at_bare_prefix_end(&pipeline) {
-            loop {
-                let mut command = self.command()?;
-                self.skip_blanks();
-                if self.input.current() != Some(b'|') || self.input.after_current() == Some(b'|') {
-                    pipeline.stages.push(command);
-                    break;
-                }
-                if self.input.after_current() == Some(b'&') {
-                    self.take_two();
-                    super::redirect::add_error_to_output(&mut command);
-                } else {
-                    self.input.advance(1);
-                }
-                pipeline.stages.push(command);
-                self.skip_newlines()?;
-            }
+            pipeline.stages = self.stages()?;
         }
         self.depth -= 1;
-        pipeline.stages.shrink_to_fit();
         Ok(pipeline)
+    }
+
+    fn stages(&mut self) -> Parsed<Stages> {
+        let first = self.command()?;
+        self.skip_blanks();
+        if !self.at_pipe() {
+            return Ok(Stages::One(first));
+        }
+        let mut stages = Vec::with_capacity(2);
+        stages.push(first);
+        while self.at_pipe() {
+            if self.input.after_current() == Some(b'&') {
+                self.take_two();
+                if let Some(stage) = stages.last_mut() {
+                    super::redirect::add_error_to_output(stage);
+                }
+            } else {
+                self.input.advance(1);
+            }
+            self.skip_newlines()?;
+            stages.push(self.command()?);
+            self.skip_blanks();
+        }
+        Ok(Stages::Many(stages.into()))
+    }
+
+    fn at_pipe(&mut self) -> bool {
+        self.input.current() == Some(b'|') && self.input.after_current() != Some(b'|')
     }
 
     fn pipeline_prefix(&mut self, pipeline: &mut Pipeline) -> Parsed<()> {
@@ -283,8 +297,16 @@ impl<'a> Parser<'a> {
         self.input.advance(1);
     }
 
-    /// Skips blanks and a comment.
+    /// Skips blanks and a comment. Rules ask for it wherever blanks may stand, so mostly there are none.
+    #[inline]
     pub(super) fn skip_blanks(&mut self) {
+        let at_token = self.input.rest().first().is_some_and(|byte| !class::is(*byte, SKIPPED));
+        if !at_token {
+            self.skip_blanks_there();
+        }
+    }
+
+    fn skip_blanks_there(&mut self) {
         loop {
             match self.input.current() {
                 Some(b' ' | b'\t') => self.input.advance(1),
@@ -299,6 +321,7 @@ impl<'a> Parser<'a> {
     }
 
     /// Skips blanks, comments and newlines.
+    #[inline]
     pub(super) fn skip_newlines(&mut self) -> Parsed<()> {
         loop {
             self.skip_blanks();
@@ -354,25 +377,26 @@ impl<'a> Parser<'a> {
     }
 
     /// A syntax error with `message` at the position.
-    pub(super) fn error(&mut self, message: impl AsRef<[u8]>) -> SyntaxError {
+    pub(super) fn error(&mut self, message: impl AsRef<[u8]>) -> Box<SyntaxError> {
         let line = self.input.line();
-        SyntaxError { line, message: message.as_ref().to_vec(), shown: None, incomplete: false }
+        let message = message.as_ref().to_vec();
+        Box::new(SyntaxError { line, message, shown: None, incomplete: false })
     }
 
     /// "unexpected EOF while looking for matching", for what opened at `position`.
-    pub(super) fn unmatched_at(&mut self, position: usize, wanted: char) -> SyntaxError {
+    pub(super) fn unmatched_at(&mut self, position: usize, wanted: char) -> Box<SyntaxError> {
         let line = self.input.line_at(position);
         self.unmatched(line, wanted)
     }
 
     /// "unexpected EOF while looking for matching".
-    pub(super) fn unmatched(&mut self, line: u32, wanted: char) -> SyntaxError {
+    pub(super) fn unmatched(&mut self, line: u32, wanted: char) -> Box<SyntaxError> {
         let message = format!("unexpected EOF while looking for matching `{wanted}'").into_bytes();
-        SyntaxError { line, message, shown: None, incomplete: true }
+        Box::new(SyntaxError { line, message, shown: None, incomplete: true })
     }
 
     /// "syntax error near unexpected token", for whatever is at the position.
-    pub(super) fn unexpected(&mut self) -> SyntaxError {
+    pub(super) fn unexpected(&mut self) -> Box<SyntaxError> {
         self.skip_blanks();
         let token = match self.input.current() {
             None => {
@@ -382,7 +406,7 @@ impl<'a> Parser<'a> {
                     line += 1;
                 }
                 let message = b"syntax error: unexpected end of file".to_vec();
-                return SyntaxError { line, message, shown: None, incomplete: true };
+                return Box::new(SyntaxError { line, message, shown: None, incomplete: true });
             }
             Some(b'\n') => b"newline".to_vec(),
             Some(_) => self.token_text(),
@@ -391,7 +415,7 @@ impl<'a> Parser<'a> {
         message.extend_from_slice(&token);
         message.push(b'\'');
         let shown = self.input.line_text(self.input.position()).to_vec();
-        SyntaxError { line: self.input.line(), message, shown: Some(shown), incomplete: false }
+        Box::new(SyntaxError { line: self.input.line(), message, shown: Some(shown), incomplete: false })
     }
 
     /// The text of the token at the position.
@@ -412,38 +436,83 @@ impl<'a> Parser<'a> {
     }
 }
 
+/// The longest reserved word.
+const RESERVED_MAX: usize = 8;
+
 /// The reserved word that `text` begins with, or an empty text.
+#[inline]
 fn reserved_word(text: &[u8]) -> &'static [u8] {
-    const LENGTH_MAX: usize = 8;
-    let head = &text[..text.len().min(LENGTH_MAX + 1)];
+    let head = &text[..text.len().min(RESERVED_MAX + 1)];
     let end = match class::find(head, ENDS_PLAIN) {
         Some(end) if matches!(head[end], b'\'' | b'"' | b'\\' | b'$' | b'`') => return b"",
         Some(end) => end,
         None => head.len(),
     };
-    match &head[..end] {
-        b"if" => b"if",
-        b"then" => b"then",
-        b"else" => b"else",
-        b"elif" => b"elif",
-        b"fi" => b"fi",
-        b"case" => b"case",
-        b"esac" => b"esac",
-        b"for" => b"for",
-        b"select" => b"select",
-        b"while" => b"while",
-        b"until" => b"until",
-        b"do" => b"do",
-        b"done" => b"done",
-        b"in" => b"in",
-        b"function" => b"function",
-        b"time" => b"time",
-        b"{" => b"{",
-        b"}" => b"}",
-        b"!" => b"!",
-        b"[[" => b"[[",
-        b"]]" => b"]]",
-        b"coproc" => b"coproc",
+    if end > RESERVED_MAX {
+        return b"";
+    }
+    match packed(&head[..end]) {
+        Reserved::IF => b"if",
+        Reserved::THEN => b"then",
+        Reserved::ELSE => b"else",
+        Reserved::ELIF => b"elif",
+        Reserved::FI => b"fi",
+        Reserved::CASE => b"case",
+        Reserved::ESAC => b"esac",
+        Reserved::FOR => b"for",
+        Reserved::SELECT => b"select",
+        Reserved::WHILE => b"while",
+        Reserved::UNTIL => b"until",
+        Reserved::DO => b"do",
+        Reserved::DONE => b"done",
+        Reserved::IN => b"in",
+        Reserved::FUNCTION => b"function",
+        Reserved::TIME => b"time",
+        Reserved::OPEN_BRACE => b"{",
+        Reserved::CLOSE_BRACE => b"}",
+        Reserved::NOT => b"!",
+        Reserved::OPEN_CONDITION => b"[[",
+        Reserved::CLOSE_CONDITION => b"]]",
+        Reserved::COPROC => b"coproc",
         _ => b"",
     }
+}
+
+/// Up to eight bytes as a number, so that comparing them is one instruction.
+const fn packed(word: &[u8]) -> u64 {
+    let mut number = 0;
+    let mut at = 0;
+    while at < word.len() {
+        number = number << 8 | word[at] as u64;
+        at += 1;
+    }
+    number
+}
+
+/// The packed reserved words.
+struct Reserved;
+
+impl Reserved {
+    const IF: u64 = packed(b"if");
+    const THEN: u64 = packed(b"then");
+    const ELSE: u64 = packed(b"else");
+    const ELIF: u64 = packed(b"elif");
+    const FI: u64 = packed(b"fi");
+    const CASE: u64 = packed(b"case");
+    const ESAC: u64 = packed(b"esac");
+    const FOR: u64 = packed(b"for");
+    const SELECT: u64 = packed(b"select");
+    const WHILE: u64 = packed(b"while");
+    const UNTIL: u64 = packed(b"until");
+    const DO: u64 = packed(b"do");
+    const DONE: u64 = packed(b"done");
+    const IN: u64 = packed(b"in");
+    const FUNCTION: u64 = packed(b"function");
+    const TIME: u64 = packed(b"time");
+    const OPEN_BRACE: u64 = packed(b"{");
+    const CLOSE_BRACE: u64 = packed(b"}");
+    const NOT: u64 = packed(b"!");
+    const OPEN_CONDITION: u64 = packed(b"[[");
+    const CLOSE_CONDITION: u64 = packed(b"]]");
+    const COPROC: u64 = packed(b"coproc");
 }

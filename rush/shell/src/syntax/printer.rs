@@ -163,7 +163,7 @@ impl Printer {
 
     fn and_or(&mut self, and_or: &AndOr) {
         self.pipeline(&and_or.first);
-        for (connector, pipeline) in &and_or.rest {
+        for (connector, pipeline) in and_or.rest.iter() {
             self.text(if *connector == Connector::And { b" && " } else { b" || " });
             self.pipeline(pipeline);
         }
@@ -219,7 +219,7 @@ impl Printer {
                 printer.text(b" ");
             }
         };
-        for assignment in &command.assignments {
+        for assignment in command.assignments() {
             space(self);
             self.assignment(assignment);
         }
@@ -227,7 +227,7 @@ impl Printer {
             space(self);
             self.text(word.source());
         }
-        for redirect in &command.redirects {
+        for redirect in command.redirects() {
             space(self);
             self.redirect(redirect);
         }

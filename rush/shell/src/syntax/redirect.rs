@@ -44,7 +44,7 @@ impl Parser<'_> {
                 let plain = !name.is_empty()
                     && !name[0].is_ascii_digit()
                     && name.iter().all(|b| is_name_byte(*b) || matches!(b, b'[' | b']'));
-                let name = name.to_vec();
+                let name = Text::new(name);
                 (plain && self.at_operator(length + 1))
                     .then_some((RedirectNumber::Variable(name), length + 1))
             }
@@ -88,9 +88,8 @@ impl Parser<'_> {
         let strip = operator == RedirectOperator::HereDocumentStripped;
         let line = self.input.line();
         self.pending.push(Pending { here: here.clone(), strip, line });
-        let mut word = Word::constant(Text::new(&source));
-        word.source = Some(Text::from(source));
-        Ok(Redirect { number, operator, target: word, here: Some(here) })
+        let target = Word::quoted(Text::new(&source), Text::new(&source));
+        Ok(Redirect { number, operator, target, here: Some(here) })
     }
 
     /// The delimiter after quote removal, and whether any of it was quoted. Expansions in it are plain text.
@@ -146,7 +145,7 @@ pub(super) fn add_error_to_output(command: &mut Command) {
         here: None,
     };
     match command {
-        Command::Simple(simple) => simple.redirects.push(redirect),
+        Command::Simple(simple) => simple.add_redirect(redirect),
         Command::Compound(compound) => compound.redirects.push(redirect),
         Command::Function(_) | Command::Coprocess(_) => {}
     }

@@ -1,28 +1,23 @@
 //! Simple commands, assignments and array literals.
 
 use super::ast::{ArrayElement, Assignment, AssignmentValue, Command, SimpleCommand, Word};
-use super::class::is_meta;
+use super::class::{self, NOT_NAME, is_meta};
 use super::parser::Parser;
-use super::word::Mode;
+use super::word::{Mode, drain_exact, push_exact};
 use super::{Parsed, Text};
 use crate::state::names::is_name_start;
 
-/// Builtins whose arguments may be assignments, arrays included.
-const DECLARATION_BUILTINS: &[&[u8]] = &[b"declare", b"typeset", b"local", b"export", b"readonly", b"let"];
-
-/// Adds to a list that mostly has one element, without room for more.
-fn push_exact<T>(list: &mut Vec<T>, element: T) {
-    if list.is_empty() {
-        list.reserve_exact(1);
-    }
-    list.push(element);
+/// Whether `name` is a builtin whose arguments may be assignments, arrays included.
+fn declares(name: &[u8]) -> bool {
+    matches!(name, b"declare" | b"typeset" | b"local" | b"export" | b"readonly" | b"let")
 }
 
 impl Parser<'_> {
     /// A simple command, or the definition of a function written `name()`.
     pub(super) fn simple_command(&mut self) -> Parsed<Command> {
         let mut words = self.spare_words.pop().unwrap_or_default();
-        let mut command = SimpleCommand { line: self.input.line(), ..SimpleCommand::default() };
+        let line = self.input.line();
+        let (mut assignments, mut redirects) = (Vec::new(), Vec::new());
         let mut declaration = false;
         let mut prefix = true;
         loop {
@@ -30,7 +25,7 @@ impl Parser<'_> {
             match self.input.current() {
                 Some(b'<' | b'>' | b'&' | b'{' | b'0'..=b'9') => {
                     if let Some(redirect) = self.redirect()? {
-                        push_exact(&mut command.redirects, redirect);
+                        push_exact(&mut redirects, redirect);
                         continue;
                     }
                 }
@@ -39,13 +34,13 @@ impl Parser<'_> {
             }
             if words.is_empty() {
                 if let Some(assignment) = self.assignment()? {
-                    push_exact(&mut command.assignments, assignment);
+                    push_exact(&mut assignments, assignment);
                     continue;
                 }
                 if self.context.aliases.is_some() {
                     self.expand_alias_here(true)?;
                     if let Some(assignment) = self.assignment()? {
-                        push_exact(&mut command.assignments, assignment);
+                        push_exact(&mut assignments, assignment);
                         continue;
                     }
                 }
@@ -60,34 +55,28 @@ impl Parser<'_> {
             let Some(word) = self.word()? else { break };
             if prefix {
                 let text = word.as_constant().unwrap_or(b"");
-                declaration = DECLARATION_BUILTINS.contains(&text);
+                declaration = declares(text);
                 prefix =
                     matches!(text, b"command" | b"builtin") || text.starts_with(b"-") && !words.is_empty();
             }
             words.push(word);
-            if words.len() == 1 && self.at_function_parentheses(&command) {
-                command.words = words;
-                return self.function_after_name(command);
+            let first = words.len() == 1 && assignments.is_empty() && redirects.is_empty();
+            if first && self.at_parenthesis() {
+                return self.function_after_name(&words[0], line);
             }
         }
-        command.words.reserve_exact(words.len());
-        command.words.append(&mut words);
-        command.redirects.shrink_to_fit();
-        command.assignments.shrink_to_fit();
-        self.spare_words.push(words);
-        if command.words.is_empty() && command.assignments.is_empty() && command.redirects.is_empty() {
+        if words.is_empty() && assignments.is_empty() && redirects.is_empty() {
             return Err(self.unexpected());
         }
         if matches!(self.input.current(), Some(b'(')) {
             return Err(self.unexpected());
         }
+        let command = SimpleCommand::new(assignments, drain_exact(&mut words), redirects, line);
+        self.spare_words.push(words);
         Ok(Command::Simple(Box::new(command)))
     }
 
-    fn at_function_parentheses(&mut self, command: &SimpleCommand) -> bool {
-        if !command.assignments.is_empty() || !command.redirects.is_empty() {
-            return false;
-        }
+    fn at_parenthesis(&mut self) -> bool {
         self.skip_only_blanks();
         self.input.current() == Some(b'(')
     }
@@ -98,22 +87,20 @@ impl Parser<'_> {
         }
     }
 
-    fn function_after_name(&mut self, command: SimpleCommand) -> Parsed<Command> {
+    fn function_after_name(&mut self, name: &Word, line: u32) -> Parsed<Command> {
         self.input.advance(1);
         self.skip_only_blanks();
         if self.input.current() != Some(b')') {
             return Err(self.unexpected());
         }
-        let Some(name) =
-            command.words[0].unquoted_literal().filter(|n| !n.contains(&b'$')).map(<[u8]>::to_vec)
-        else {
+        let Some(text) = name.unquoted_literal().filter(|n| !n.contains(&b'$')) else {
             let mut message = b"`".to_vec();
-            message.extend_from_slice(command.words[0].source());
+            message.extend_from_slice(name.source());
             message.extend_from_slice(b"': not a valid identifier");
             return Err(self.error(message));
         };
         self.input.advance(1);
-        self.function_body(name, command.line)
+        self.function_body(text, line)
     }
 
     /// `name=value` and its kin at the position; nothing is consumed if there is none.
@@ -151,9 +138,7 @@ impl Parser<'_> {
     /// A quick look whether a name is followed by `=`, `+=` or `[`.
     fn looks_like_assignment(&mut self) -> bool {
         let rest = self.input.rest();
-        let Some(end) = rest.iter().position(|b| !crate::state::names::is_name_byte(*b)) else {
-            return false;
-        };
+        let Some(end) = class::find(rest, NOT_NAME) else { return false };
         matches!(rest[end], b'=' | b'[' | b'\\' | b'+')
     }
 
@@ -184,20 +169,21 @@ impl Parser<'_> {
         }
         // Should the command turn out to be no declaration builtin, this is an ordinary word.
         let end = self.input.position();
-        let kind = match &assignment.value {
-            AssignmentValue::Array(_) => super::ast::WordKind::Constant(source.clone()),
+        let word = match &assignment.value {
+            AssignmentValue::Array(_) => None,
             AssignmentValue::Scalar(_) => {
                 self.input.seek(start);
                 let word = self.word()?;
                 self.input.seek(end);
-                word.map_or(super::ast::WordKind::Constant(source.clone()), |w| w.kind)
+                word
             }
         };
-        Ok(Some(Word { kind, source: Some(source), assignment: Some(Box::new(assignment)) }))
+        let word = word.unwrap_or_else(|| Word::constant(source.clone()));
+        Ok(Some(word.declaring(assignment, source)))
     }
 
     /// `( elements )` at the position.
-    fn array_literal(&mut self) -> Parsed<Vec<ArrayElement>> {
+    fn array_literal(&mut self) -> Parsed<Box<[ArrayElement]>> {
         let start = self.input.position();
         self.input.advance(1);
         let mut elements = Vec::new();
@@ -207,8 +193,7 @@ impl Parser<'_> {
                 None => return Err(self.unmatched_at(start, ')')),
                 Some(b')') => {
                     self.input.advance(1);
-                    elements.shrink_to_fit();
-                    return Ok(elements);
+                    return Ok(elements.into());
                 }
                 Some(b'[') => {
                     if let Some(element) = self.subscripted_element()? {

@@ -4,8 +4,8 @@
 use std::fmt;
 use std::ops::Deref;
 
-/// Bytes that fit into a node: what is left of three machine words beside the tag and the length.
-const INLINE_MAX: usize = 22;
+/// Bytes that fit into a node: what is left of two machine words beside the tag and the length.
+const INLINE_MAX: usize = 14;
 
 /// An immutable byte string.
 #[derive(Clone)]
@@ -13,8 +13,12 @@ pub struct Text(Kind);
 
 #[derive(Clone)]
 enum Kind {
-    Inline { length: u8, bytes: [u8; INLINE_MAX] },
-    Heap(Box<[u8]>),
+    Inline {
+        length: u8,
+        bytes: [u8; INLINE_MAX],
+    },
+    /// Boxed twice, so that long texts, which are rare, make no other larger.
+    Heap(Box<Box<[u8]>>),
 }
 
 impl Text {
@@ -25,7 +29,7 @@ impl Text {
     #[inline]
     pub fn new(source: &[u8]) -> Text {
         if source.len() > INLINE_MAX {
-            return Text(Kind::Heap(source.into()));
+            return Text(Kind::Heap(Box::new(source.into())));
         }
         let mut bytes = [0; INLINE_MAX];
         copy_short(&mut bytes, source);
@@ -44,8 +48,7 @@ fn copy_short(target: &mut [u8; INLINE_MAX], source: &[u8]) {
         }
     }
     match source.len() {
-        16.. => halves::<16>(target, source),
-        8..16 => halves::<8>(target, source),
+        8.. => halves::<8>(target, source),
         4..8 => halves::<4>(target, source),
         2..4 => halves::<2>(target, source),
         1 => target[0] = source[0],
@@ -67,7 +70,7 @@ impl Deref for Text {
 
 impl From<Vec<u8>> for Text {
     fn from(source: Vec<u8>) -> Text {
-        if source.len() > INLINE_MAX { Text(Kind::Heap(source.into())) } else { Text::new(&source) }
+        if source.len() > INLINE_MAX { Text(Kind::Heap(Box::new(source.into()))) } else { Text::new(&source) }
     }
 }
 
@@ -82,6 +85,14 @@ impl Default for Text {
         Text::EMPTY
     }
 }
+
+impl PartialEq for Text {
+    fn eq(&self, other: &Text) -> bool {
+        **self == **other
+    }
+}
+
+impl Eq for Text {}
 
 impl PartialEq<[u8]> for Text {
     fn eq(&self, other: &[u8]) -> bool {
@@ -109,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn a_text_is_three_words() {
-        assert_eq!(size_of::<Text>(), 3 * size_of::<usize>());
+    fn a_text_is_two_words() {
+        assert_eq!(size_of::<Text>(), 2 * size_of::<usize>());
     }
 }

@@ -1,12 +1,12 @@
 //! Words: literals, quoting, and where a word ends in each context. `$` forms are in `dollar`.
 
-use super::ast::{Part, Parts, ProcessSubstitution, Word, WordKind};
-use super::class::{self, NOT_NAME, QUOTED_STOP, SPECIAL, WORD_STOP, is_blank, is_meta};
+use super::ast::{Part, Parts, ProcessSubstitution, Word};
+use super::class::{self, NOT_NAME, PATTERN, QUOTED_STOP, SPECIAL, WORD_STOP, is_blank, is_meta};
 use super::parser::Parser;
 use super::{Parsed, Text};
 use crate::Bytes;
-use crate::perf::Phase;
-use crate::state::names::is_name_byte;
+use crate::perf::{Perf, Phase};
+use crate::state::names::{is_name_byte, is_name_start};
 use std::rc::Rc;
 
 /// What is being parsed, which decides where it ends and how quotes behave.
@@ -94,6 +94,7 @@ impl Builder {
         self.literal.push(byte);
     }
 
+    #[inline]
     pub(super) fn flush(&mut self) {
         if !self.literal.is_empty() {
             self.parts.push(Part::Literal(Text::new(&self.literal)));
@@ -101,6 +102,7 @@ impl Builder {
         }
     }
 
+    #[inline]
     pub(super) fn part(&mut self, part: Part) {
         self.flush();
         self.parts.push(part);
@@ -119,23 +121,54 @@ impl Builder {
     }
 
     /// The parts, and whether an unquoted brace was seen. The builder can be used again.
-    fn finish(&mut self) -> (Vec<Part>, bool) {
+    fn finish(&mut self) -> (Parts, bool) {
         self.flush();
-        let mut parts = Vec::with_capacity(self.parts.len());
-        parts.append(&mut self.parts);
+        let last = if self.parts.len() > 1 { None } else { self.parts.pop() };
+        let parts = last.map_or_else(|| Parts::Many(drain_exact(&mut self.parts)), Parts::One);
         (parts, std::mem::take(&mut self.braces))
     }
 }
 
+/// What `list` holds, in a block of just that size; the list keeps its own.
+#[inline]
+pub(super) fn drain_exact<T>(list: &mut Vec<T>) -> Box<[T]> {
+    if list.len() == 1
+        && let Some(only) = list.pop()
+    {
+        return Box::new([only]);
+    }
+    let mut exact = Vec::with_capacity(list.len());
+    exact.append(list);
+    exact.into_boxed_slice()
+}
+
+/// Adds to a list that mostly has one element, without room for more.
+#[inline]
+pub(super) fn push_exact<T>(list: &mut Vec<T>, element: T) {
+    if list.is_empty() {
+        list.reserve_exact(1);
+    }
+    list.push(element);
+}
+
 impl Parser<'_> {
     /// The word at the position; `None` if there is none.
+    #[inline]
     pub(super) fn word(&mut self) -> Parsed<Option<Word>> {
         self.word_in(Mode::Word)
     }
 
     /// The word at the position in `mode`.
+    #[inline]
     pub(super) fn word_in(&mut self, mode: Mode) -> Parsed<Option<Word>> {
-        let Some(perf) = self.perf.clone() else { return self.scan_word(mode) };
+        match self.perf.clone() {
+            None => self.scan_word(mode),
+            Some(perf) => self.scan_timed_word(&perf, mode),
+        }
+    }
+
+    #[cold]
+    fn scan_timed_word(&mut self, perf: &Perf, mode: Mode) -> Parsed<Option<Word>> {
         let outer = perf.enter(Phase::Lex);
         let word = self.scan_word(mode);
         perf.enter(outer);
@@ -161,6 +194,7 @@ impl Parser<'_> {
     }
 
     /// A word without any special character, which is most words.
+    #[inline]
     fn plain_word(&mut self) -> Option<Word> {
         let rest = self.input.rest();
         let end = class::find(rest, SPECIAL)?;
@@ -173,7 +207,7 @@ impl Parser<'_> {
     }
 
     /// The parts up to the end of `mode`, and whether an unquoted `{` was seen. The terminator is not consumed.
-    pub(super) fn parts(&mut self, mode: Mode) -> Parsed<(Vec<Part>, bool)> {
+    pub(super) fn parts(&mut self, mode: Mode) -> Parsed<(Parts, bool)> {
         self.enter()?;
         let mut builder = self.spare_builders.pop().unwrap_or_default();
         let mut scan = Scan { mode, depth: 0, ternary: 0 };
@@ -217,7 +251,7 @@ impl Parser<'_> {
             _ => class::find(rest, NOT_NAME),
         };
         let length = stop.unwrap_or(rest.len());
-        builder.literal.extend_from_slice(&rest[..length]);
+        append(&mut builder.literal, rest, length);
         self.input.advance(length);
         length > 0
     }
@@ -349,22 +383,28 @@ impl Parser<'_> {
         let start = self.input.position();
         self.input.advance(1);
         let rest = self.input.rest();
-        if let Some(end) = class::find(rest, QUOTED_STOP).filter(|end| rest[*end] == b'"') {
+        let stop = class::find(rest, QUOTED_STOP);
+        if let Some(end) = stop.filter(|end| rest[*end] == b'"') {
             let text = Text::new(&rest[..end]);
             self.input.advance(end + 1);
             return Ok(Part::Quoted(text));
         }
-        let (mut parts, _) = self.parts(Mode::DoubleQuoted)?;
+        if stop == Some(0)
+            && let Some(length) = variable_alone(rest)
+        {
+            let id = self.context.variables.intern(&rest[1..length - 1]);
+            self.input.advance(length);
+            return Ok(Part::DoubleQuoted(Box::new([Part::Variable(id)])));
+        }
+        let (parts, _) = self.parts(Mode::DoubleQuoted)?;
         if self.input.current() != Some(b'"') {
             return Err(self.unmatched_at(start, '"'));
         }
         self.input.advance(1);
-        if !matches!(&parts[..], [] | [Part::Literal(_)]) {
-            return Ok(Part::DoubleQuoted(parts));
-        }
-        Ok(match parts.pop() {
-            Some(Part::Literal(text)) => Part::Quoted(text),
-            _ => Part::Quoted(Text::EMPTY),
+        Ok(match parts {
+            Parts::One(Part::Literal(text)) => Part::Quoted(text),
+            parts if parts.is_empty() => Part::Quoted(Text::EMPTY),
+            parts => Part::DoubleQuoted(parts.into()),
         })
     }
 
@@ -380,7 +420,7 @@ impl Parser<'_> {
     }
 
     /// The error where `)` should close a substitution.
-    pub(super) fn close_error(&mut self, line: u32) -> super::SyntaxError {
+    pub(super) fn close_error(&mut self, line: u32) -> Box<super::SyntaxError> {
         if self.input.current().is_none() { self.unmatched(line, ')') } else { self.unexpected() }
     }
 
@@ -389,6 +429,23 @@ impl Parser<'_> {
         let (parts, braces) = self.parts(mode)?;
         let source = self.input.slice(0, self.input.position());
         Ok(make_word(parts, braces, source))
+    }
+}
+
+/// Adds the first `length` bytes of `text` to `literal`.
+///
+/// OPTIMIZATION: most runs are a few bytes, for which the call of a copying function takes longer than a move of a fixed
+/// size and forgetting what was too much.
+#[inline]
+fn append(literal: &mut Bytes, text: &[u8], length: usize) {
+    const SHORT: usize = 16;
+    match text.first_chunk::<SHORT>() {
+        Some(chunk) if length <= SHORT => {
+            let end = literal.len() + length;
+            literal.extend_from_slice(chunk);
+            literal.truncate(end);
+        }
+        _ => literal.extend_from_slice(&text[..length]),
     }
 }
 
@@ -442,6 +499,14 @@ impl Scan {
     }
 }
 
+/// The length of `$name"` if `text` begins with it, which is what is most often double-quoted.
+fn variable_alone(text: &[u8]) -> Option<usize> {
+    let [b'$', name @ ..] = text else { return None };
+    let length = class::find(name, NOT_NAME)?;
+    let plain = name[length] == b'"' && name.first().is_some_and(|byte| is_name_start(*byte));
+    plain.then_some(length + 2)
+}
+
 /// Whether what has been built so far is `name=...`, so that a tilde may follow `=` or `:`.
 fn builder_is_assignment(builder: &Builder) -> bool {
     let text: &[u8] = match (builder.parts.first(), &builder.literal) {
@@ -455,27 +520,25 @@ fn builder_is_assignment(builder: &Builder) -> bool {
 }
 
 /// Builds the word of `parts` as parts, constant or not.
-pub(super) fn parts_word(parts: Vec<Part>, source: &[u8]) -> Word {
-    let kind = WordKind::Parts(Parts { list: parts, braces: None });
-    Word { kind, source: Some(Text::new(source)), assignment: None }
+pub(super) fn parts_word(parts: Parts, source: &[u8]) -> Word {
+    Word::expanding(parts, Text::new(source), false)
 }
 
 /// Builds the word of `parts`, constant where possible.
-pub(super) fn make_word(parts: Vec<Part>, braces: bool, source: &[u8]) -> Word {
+pub(super) fn make_word(parts: Parts, braces: bool, source: &[u8]) -> Word {
     let constant = !braces
         && parts.iter().all(|part| match part {
-            Part::Literal(text) | Part::Quoted(text) => !text.iter().any(|b| is_pattern_byte(*b)),
+            Part::Literal(text) | Part::Quoted(text) => class::find(text, PATTERN).is_none(),
             _ => false,
         });
     if !constant {
-        let kind = WordKind::Parts(Parts { list: parts, braces: braces.then(Default::default) });
-        return Word { kind, source: Some(Text::new(source)), assignment: None };
+        return Word::expanding(parts, Text::new(source), braces);
     }
-    let text = match &parts[..] {
-        [Part::Literal(text) | Part::Quoted(text)] => text.clone(),
+    let text = match parts {
+        Parts::One(Part::Literal(text) | Part::Quoted(text)) => text,
         parts => {
             let mut bytes = Bytes::new();
-            for part in parts {
+            for part in &*parts {
                 if let Part::Literal(text) | Part::Quoted(text) = part {
                     bytes.extend_from_slice(text);
                 }
@@ -483,11 +546,5 @@ pub(super) fn make_word(parts: Vec<Part>, braces: bool, source: &[u8]) -> Word {
             Text::from(bytes)
         }
     };
-    let source = if *text == *source { None } else { Some(Text::new(source)) };
-    Word { kind: WordKind::Constant(text), source, assignment: None }
-}
-
-/// Whether `byte` can mean something in a pattern.
-fn is_pattern_byte(byte: u8) -> bool {
-    matches!(byte, b'*' | b'?' | b'[' | b'\\' | b'(' | b'|')
+    if *text == *source { Word::constant(text) } else { Word::quoted(text, Text::new(source)) }
 }

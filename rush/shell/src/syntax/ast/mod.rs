@@ -1,6 +1,15 @@
 //! The syntax tree. Words are pre-split into constant and expanding parts; names are interned; arithmetic is compiled
 //! at first use and kept. Trees are immutable once built (but for those caches) and shared by `Rc` where a function,
 //! a trap or a subshell keeps them. No behaviour here.
+//!
+//! Nodes are small, because making and clearing their memory is most of what parsing costs: lists have no room to grow,
+//! what a node seldom has is one pointer in it, and what it mostly has once lies in it.
+
+mod sparse;
+mod word;
+
+pub use sparse::{Rare, Stages};
+pub use word::{BraceCell, Parts, Word, WordKind};
 
 use super::Text;
 use crate::Bytes;
@@ -13,7 +22,7 @@ use std::rc::Rc;
 #[derive(Debug, Clone, Default)]
 pub struct List {
     /// The members in order.
-    pub items: Vec<Item>,
+    pub items: Box<[Item]>,
 }
 
 /// One and-or list and how it is run.
@@ -31,7 +40,7 @@ pub struct AndOr {
     /// The first pipeline.
     pub first: Pipeline,
     /// The others, each with the operator before it.
-    pub rest: Vec<(Connector, Pipeline)>,
+    pub rest: Rare<(Connector, Pipeline)>,
 }
 
 /// `&&` or `||`.
@@ -51,7 +60,7 @@ pub struct Pipeline {
     /// `time` or `time -p` before it.
     pub timed: Option<TimeStyle>,
     /// The stages; empty for a bare `!` or `time`.
-    pub stages: Vec<Command>,
+    pub stages: Stages,
     /// The line it starts on.
     pub line: u32,
 }
@@ -81,14 +90,50 @@ pub enum Command {
 /// A simple command.
 #[derive(Debug, Clone, Default)]
 pub struct SimpleCommand {
-    /// Leading assignments.
-    pub assignments: Vec<Assignment>,
     /// The command's words.
-    pub words: Vec<Word>,
-    /// The redirections, in order.
-    pub redirects: Vec<Redirect>,
+    pub words: Box<[Word]>,
+    attached: Option<Box<Attached>>,
     /// The line of the first word.
     pub line: u32,
+}
+
+/// What stands around the words of a simple command, if anything does.
+#[derive(Debug, Clone, Default)]
+struct Attached {
+    assignments: Box<[Assignment]>,
+    redirects: Box<[Redirect]>,
+}
+
+impl SimpleCommand {
+    /// A command that starts on `line`.
+    pub fn new(
+        assignments: Vec<Assignment>,
+        words: Box<[Word]>,
+        redirects: Vec<Redirect>,
+        line: u32,
+    ) -> SimpleCommand {
+        let bare = assignments.is_empty() && redirects.is_empty();
+        let attached = Attached { assignments: assignments.into(), redirects: redirects.into() };
+        SimpleCommand { words, attached: (!bare).then(|| Box::new(attached)), line }
+    }
+
+    /// Leading assignments.
+    pub fn assignments(&self) -> &[Assignment] {
+        self.attached.as_ref().map_or(&[], |attached| &attached.assignments)
+    }
+
+    /// The redirections, in order.
+    pub fn redirects(&self) -> &[Redirect] {
+        self.attached.as_ref().map_or(&[], |attached| &attached.redirects)
+    }
+
+    /// Adds a redirection after the others.
+    pub fn add_redirect(&mut self, redirect: Redirect) {
+        let attached = self.attached.get_or_insert_default();
+        let mut redirects = std::mem::take(&mut attached.redirects).into_vec();
+        redirects.push(redirect);
+        attached.redirects = redirects.into();
+    }
 }
 
 /// A compound command.
@@ -97,7 +142,7 @@ pub struct CompoundCommand {
     /// Which one.
     pub kind: Compound,
     /// The redirections after it.
-    pub redirects: Vec<Redirect>,
+    pub redirects: Rare<Redirect>,
     /// The line it starts on.
     pub line: u32,
 }
@@ -110,9 +155,9 @@ pub enum Compound {
     /// `( list )`
     Subshell(Rc<List>),
     /// `for name [in words]; do list; done`
-    For(ForLoop),
+    For(Box<ForLoop>),
     /// `select name [in words]; do list; done`
-    Select(ForLoop),
+    Select(Box<ForLoop>),
     /// `for ((init; condition; step)); do list; done`
     ArithmeticFor(Box<ArithmeticFor>),
     /// `while` or `until`
@@ -127,7 +172,7 @@ pub enum Compound {
     /// `if`, `elif` ..., `else`
     If {
         /// Conditions and their bodies.
-        branches: Vec<(List, List)>,
+        branches: Box<[(List, List)]>,
         /// The `else` body.
         otherwise: Option<List>,
     },
@@ -136,7 +181,7 @@ pub enum Compound {
         /// The subject.
         word: Word,
         /// The arms.
-        arms: Vec<CaseArm>,
+        arms: Box<[CaseArm]>,
     },
     /// `(( expression ))`
     Arithmetic(Box<Expression>),
@@ -155,11 +200,11 @@ impl Compound {
 #[derive(Debug, Clone)]
 pub struct ForLoop {
     /// The loop variable's text; checked when run, as bash does.
-    pub variable: Bytes,
+    pub variable: Text,
     /// Its interned id.
     pub id: NameId,
     /// The words; `None` means `"$@"`.
-    pub words: Option<Vec<Word>>,
+    pub words: Option<Box<[Word]>>,
     /// The body.
     pub body: List,
 }
@@ -181,7 +226,7 @@ pub struct ArithmeticFor {
 #[derive(Debug, Clone)]
 pub struct CaseArm {
     /// Its patterns.
-    pub patterns: Vec<CasePattern>,
+    pub patterns: Box<[CasePattern]>,
     /// Its body.
     pub body: List,
     /// What follows the body.
@@ -223,7 +268,7 @@ pub struct Coprocess {
 #[derive(Debug)]
 pub struct FunctionDefinition {
     /// The name.
-    pub name: Bytes,
+    pub name: Text,
     /// The body, a compound command with redirections.
     pub body: Rc<CompoundCommand>,
     /// The line of the definition.
@@ -339,7 +384,7 @@ pub enum AssignmentValue {
     /// A word, expanded without splitting.
     Scalar(Word),
     /// `( ... )`
-    Array(Vec<ArrayElement>),
+    Array(Box<[ArrayElement]>),
 }
 
 /// An element of a compound array assignment.
@@ -374,7 +419,7 @@ pub enum RedirectNumber {
     /// `2>`
     Number(u32),
     /// `{name}>`
-    Variable(Bytes),
+    Variable(Text),
 }
 
 /// Redirection operators.
@@ -436,96 +481,6 @@ pub struct HereBody {
     pub word: Word,
 }
 
-/// A word: what expands to fields.
-#[derive(Debug, Clone)]
-pub struct Word {
-    /// The constant or the parts.
-    pub kind: WordKind,
-    /// The text as written, where it differs from the constant.
-    pub source: Option<Text>,
-    /// The assignment this word forms, as an argument of a declaration builtin.
-    pub assignment: Option<Box<Assignment>>,
-}
-
-/// The words that brace expansion gives; `None` inside if there is nothing to expand.
-pub type BraceCell = OnceCell<Option<Rc<[Word]>>>;
-
-/// Whether a word needs any expansion.
-#[derive(Debug, Clone)]
-pub enum WordKind {
-    /// Expands to exactly this field in every context: no expansion, no pattern characters, no braces.
-    Constant(Text),
-    /// Expands part by part.
-    Parts(Parts),
-}
-
-/// The parts of a word that is not constant.
-#[derive(Debug, Clone, Default)]
-pub struct Parts {
-    /// The parts in order.
-    pub list: Vec<Part>,
-    /// Present if an unquoted brace occurs, so that brace expansion has to look: the words it gives, once computed.
-    pub braces: Option<Box<BraceCell>>,
-}
-
-impl Default for Word {
-    fn default() -> Self {
-        Word::constant(Text::EMPTY)
-    }
-}
-
-impl Word {
-    /// A constant word.
-    pub fn constant(text: Text) -> Word {
-        Word { kind: WordKind::Constant(text), source: None, assignment: None }
-    }
-
-    /// A word of parts, without its source text.
-    pub fn from_parts(list: Vec<Part>) -> Word {
-        let kind = WordKind::Parts(Parts { list, ..Parts::default() });
-        Word { kind, source: None, assignment: None }
-    }
-
-    /// This word with `head` before it.
-    pub fn after(&self, head: Part) -> Word {
-        let mut list = vec![head];
-        match &self.kind {
-            WordKind::Constant(text) => list.push(Part::Quoted(text.clone())),
-            WordKind::Parts(parts) => list.extend(parts.list.iter().cloned()),
-        }
-        Word::from_parts(list)
-    }
-
-    /// The constant, if it is one.
-    pub fn as_constant(&self) -> Option<&[u8]> {
-        match &self.kind {
-            WordKind::Constant(text) => Some(text),
-            WordKind::Parts(_) => None,
-        }
-    }
-
-    /// The text as written.
-    pub fn source(&self) -> &[u8] {
-        match (&self.source, &self.kind) {
-            (Some(source), _) => source,
-            (None, WordKind::Constant(text)) => text,
-            (None, WordKind::Parts(_)) => b"",
-        }
-    }
-
-    /// The word's text if it is entirely unquoted literal text.
-    pub fn unquoted_literal(&self) -> Option<&[u8]> {
-        match &self.kind {
-            WordKind::Constant(text) if self.source.is_none() => Some(text),
-            WordKind::Parts(parts) => match &parts.list[..] {
-                [Part::Literal(text)] => Some(text),
-                _ => None,
-            },
-            WordKind::Constant(_) => None,
-        }
-    }
-}
-
 /// A part of a word.
 #[derive(Debug, Clone)]
 pub enum Part {
@@ -534,7 +489,7 @@ pub enum Part {
     /// Quoted text.
     Quoted(Text),
     /// `" ... "`: literals inside are quoted text.
-    DoubleQuoted(Vec<Part>),
+    DoubleQuoted(Box<[Part]>),
     /// `~`, `~user`, `~+`, `~-`: the text after the tilde.
     Tilde(Text),
     /// `$name`
@@ -553,7 +508,7 @@ pub enum Part {
 #[derive(Debug)]
 pub struct CommandSubstitution {
     /// The commands; a backquoted text that does not parse is reported when run.
-    pub body: Result<Rc<List>, super::SyntaxError>,
+    pub body: Result<Rc<List>, Box<super::SyntaxError>>,
     /// `$(< file)`: the redirection alone.
     pub read_file: bool,
     /// The line it starts on.
@@ -687,14 +642,14 @@ pub enum Operation {
     /// `${!prefix*}` or `${!prefix@}`: names with this prefix.
     Names {
         /// The prefix.
-        prefix: Bytes,
+        prefix: Text,
         /// Whether `@`.
         at: bool,
     },
     /// `${!a[@]}`: the subscripts.
     Keys,
     /// Not valid; the text between the braces, reported when expanded.
-    Bad(Bytes),
+    Bad(Text),
 }
 
 /// How `${x/p/r}` replaces.
@@ -725,8 +680,8 @@ pub fn lone_redirect(list: &List) -> Option<&Redirect> {
         return None;
     }
     let [Command::Simple(simple)] = &item.and_or.first.stages[..] else { return None };
-    let [redirect] = &simple.redirects[..] else { return None };
-    let plain = simple.words.is_empty() && simple.assignments.is_empty();
+    let [redirect] = simple.redirects() else { return None };
+    let plain = simple.words.is_empty() && simple.assignments().is_empty();
     let input = redirect.operator == RedirectOperator::Input && redirect.number == RedirectNumber::Default;
     (plain && input).then_some(redirect)
 }
