@@ -15,6 +15,7 @@ mod cut;
 mod date;
 mod env;
 mod find;
+mod git;
 mod grep;
 mod head;
 mod json;
@@ -58,6 +59,7 @@ static UTILITIES: &[(&str, Run)] = &[
     ("dirname", basename::run_dirname),
     ("env", env::run),
     ("find", find::run),
+    ("git", git::run),
     ("grep", grep::run),
     ("head", head::run),
     ("ls", ls::run),

@@ -11,3 +11,24 @@ pub const DIRECTORY_DEPTH_MAX: usize = 1_000;
 
 /// The most argument bytes that `xargs` puts on one command line; GNU's default.
 pub const XARGS_BYTES_MAX: usize = 131_072;
+
+/// The largest file inside `.git` that the in-process git reads (indexes, lists of refs, indexes of packs, loose objects).
+pub const GIT_FILE_BYTES_MAX: u64 = 16 << 20;
+
+/// The largest object that the in-process git reads.
+pub const GIT_OBJECT_BYTES_MAX: usize = 32 << 20;
+
+/// Deltas on the way to one object; git makes at most 4,095.
+pub const GIT_DELTA_DEPTH_MAX: usize = 4_095;
+
+/// Index entries up to which the in-process git looks at the work tree; beyond, git's threads win.
+pub const GIT_ENTRIES_MAX: usize = 5_000;
+
+/// Folder entries that looking for untracked files reads before it is left to git.
+pub const GIT_WALK_ENTRIES_MAX: usize = 50_000;
+
+/// Commits that counting how far two branches are apart reads before it is left to git.
+pub const GIT_COMMITS_MAX: usize = 20_000;
+
+/// Removed or new files among which the in-process git looks for renamed ones; git's own limit is 1,000.
+pub const GIT_RENAMES_MAX: usize = 200;
