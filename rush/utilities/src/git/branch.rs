@@ -114,18 +114,14 @@ fn details(
 ) -> Attempt<Vec<u8>> {
     let commit = Commit::parse(&objects.expect(&branch.id, objects::Kind::Commit)?)?;
     let mut out = format!(" {} ", objects.abbreviate(&branch.id)?).into_bytes();
-    if let Some(local) = &branch.local {
-        if let Some(upstream) = upstream(repository, refs, objects, local, &branch.id)? {
-            out.extend(
-                match upstream.apart {
-                    None => "[gone] ".to_owned(),
-                    Some((0, 0)) => String::new(),
-                    Some((ahead, 0)) => format!("[ahead {ahead}] "),
-                    Some((0, behind)) => format!("[behind {behind}] "),
-                    Some((ahead, behind)) => format!("[ahead {ahead}, behind {behind}] "),
-                }
-                .into_bytes(),
-            );
+    let upstream = match &branch.local {
+        Some(local) => upstream(repository, refs, objects, local, &branch.id)?,
+        None => None,
+    };
+    if let Some(upstream) = upstream {
+        out.extend(upstream.track().into_bytes());
+        if !out.ends_with(b" ") {
+            out.push(b' ');
         }
     }
     out.extend(commit.subject());

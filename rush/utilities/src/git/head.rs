@@ -46,12 +46,12 @@ pub(crate) fn detached(
     for line in log.split(|&b| b == b'\n').rev() {
         let Some((id, target)) = switch(line)? else { continue };
         let still = id == *commit;
-        if target != b"HEAD" {
-            if let Some(name) = named(refs, target, &id)? {
-                return Ok(Some(Detached { name, still }));
-            }
-        }
-        return Ok(Some(Detached { name: objects.abbreviate(&id)?.into_bytes(), still }));
+        let named = if target == b"HEAD" { None } else { named(refs, target, &id)? };
+        let name = match named {
+            Some(name) => name,
+            None => objects.abbreviate(&id)?.into_bytes(),
+        };
+        return Ok(Some(Detached { name, still }));
     }
     Ok(None)
 }

@@ -23,6 +23,17 @@ impl Upstream {
     pub(crate) fn short(&self, refs: &Refs<'_>) -> Attempt<Vec<u8>> {
         short_name(&self.name, refs)
     }
+
+    /// `[ahead N, behind M]` or `[gone]`; nothing where both are the same.
+    pub(crate) fn track(&self) -> String {
+        match self.apart {
+            None => "[gone]".to_owned(),
+            Some((0, 0)) => String::new(),
+            Some((ahead, 0)) => format!("[ahead {ahead}]"),
+            Some((0, behind)) => format!("[behind {behind}]"),
+            Some((ahead, behind)) => format!("[ahead {ahead}, behind {behind}]"),
+        }
+    }
 }
 
 /// The full name of the ref that `branch` (without `refs/heads/`) follows, if that is configured.

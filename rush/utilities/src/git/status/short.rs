@@ -67,13 +67,9 @@ fn heading(status: &Status<'_>, out: &mut Vec<u8>) -> Attempt<()> {
     let Some(upstream) = &status.upstream else { return Ok(()) };
     out.extend(b"...");
     out.extend(upstream.short(status.refs)?);
-    let apart = match upstream.apart {
-        None => " [gone]".to_owned(),
-        Some((0, 0)) => String::new(),
-        Some((ahead, 0)) => format!(" [ahead {ahead}]"),
-        Some((0, behind)) => format!(" [behind {behind}]"),
-        Some((ahead, behind)) => format!(" [ahead {ahead}, behind {behind}]"),
-    };
-    out.extend(apart.into_bytes());
+    let track = upstream.track();
+    if !track.is_empty() {
+        out.extend([b" ", track.as_bytes()].concat());
+    }
     Ok(())
 }
