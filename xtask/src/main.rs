@@ -23,7 +23,7 @@ usage: cargo xtask COMMAND [ARG...]
   tidy [--write]          the tree's own rules; --write renews generated documents
   conformance [--bless]   the conformance suites that can be found; --bless rewrites the expectation lists
   npm [FILTER]            programs over npm packages, printed output compared with node's
-  python [ARG...]         build the wheel into a virtual environment and run its tests
+  python                  build the wheel into a virtual environment and run its tests
   demo                    the scripted agent task on release binaries
   install [--prefix DIR]  release binaries into DIR/bin (default ~/.local)
 ";
