@@ -27,9 +27,8 @@ bless: need-cargo need-cc ## rewrite the conformance expectation lists and the g
 	@cargo xtask conformance --bless
 	@cargo xtask tidy --write
 
-bench: need-cargo need-cc ## ratios to every peer that is installed
-	@cargo build --release --quiet --locked -p pithos-cynic-cli -p pithos-rush-cli -p pithos-iris-bench -p pithos-server -p pithos-bench
-	@cargo run --release --quiet --locked -p pithos-bench -- all
+bench: need-cargo need-cc ## ratios to every peer that is installed (BENCH="record cynic" and the like: other arguments)
+	@cargo xtask bench $(BENCH)
 
 bench-peers: ## install the peers that the package registries have
 	@bench/install-peers.sh

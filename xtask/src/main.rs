@@ -2,11 +2,13 @@
 //! It knows the workspace from outside (manifests, files, commands) and depends on none of its crates.
 #![forbid(unsafe_code)]
 
+mod bench;
 mod conformance;
 mod corpora;
 mod demo;
 mod npm;
 mod python;
+mod release;
 mod steps;
 mod test;
 mod tidy;
@@ -25,6 +27,7 @@ usage: cargo xtask COMMAND [ARG...]
   npm [FILTER]            programs over npm packages, printed output compared with node's
   python                  build the wheel into a virtual environment and run its tests
   demo                    the scripted agent task on release binaries
+  bench [ARG...]          release builds of everything measured, then pithos-bench with these arguments (default: all)
   install [--prefix DIR]  release binaries into DIR/bin (default ~/.local)
 ";
 
@@ -39,6 +42,7 @@ fn main() -> ExitCode {
         "npm" => npm::run(&workspace, &rest),
         "python" => python::run(&workspace, &rest),
         "demo" => demo::run(&workspace),
+        "bench" => bench::run(&workspace, &rest),
         "install" => demo::install(&workspace, &rest),
         "help" | "--help" | "-h" => {
             print!("{USAGE}");

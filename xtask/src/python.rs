@@ -8,6 +8,11 @@ use crate::workspace::Workspace;
 
 /// The oldest Python that the wheel supports.
 const VERSION_MIN: (u32, u32) = (3, 11);
+/// The virtual environment of the tests, and that of the yardsticks.
+const TESTS: &str = "venv";
+const RELEASE: &str = "release-venv";
+/// What builds the wheel.
+const MATURIN: &str = "maturin>=1.8,<2";
 /// The room that builds the wheel.
 const ROOM: &str = "iris/python";
 
@@ -27,7 +32,7 @@ pub(crate) fn step(workspace: &Workspace, steps: &mut Steps) -> Result<(), Strin
 }
 
 fn iris(workspace: &Workspace, steps: &mut Steps) -> Result<(), String> {
-    let environment = environment(workspace)?;
+    let environment = environment(workspace, TESTS)?;
     install(workspace, &environment)?;
     let mut command = Command::new(environment.join("bin/python"));
     command.current_dir(workspace.root.join(ROOM)).args(["-m", "pytest", "-q", "tests"]);
@@ -35,7 +40,7 @@ fn iris(workspace: &Workspace, steps: &mut Steps) -> Result<(), String> {
 }
 
 fn pithos(workspace: &Workspace, steps: &mut Steps) -> Result<(), String> {
-    let environment = environment(workspace)?;
+    let environment = environment(workspace, TESTS)?;
     checked(
         &mut pip(workspace, &environment, &["-r", "pithos/tests/requirements.txt"]),
         "installing the MCP client",
@@ -50,10 +55,17 @@ fn pithos(workspace: &Workspace, steps: &mut Steps) -> Result<(), String> {
     steps.run("python pithos", &mut command)
 }
 
-/// The virtual environment of this checkout; made when it is not there.
-pub(crate) fn environment(workspace: &Workspace) -> Result<PathBuf, String> {
+/// Makes a virtual environment in the cache with the wheel as it is shipped.
+pub(crate) fn prepare_release(workspace: &Workspace) -> Result<(), String> {
+    let environment = environment(workspace, RELEASE)?;
+    checked(&mut pip(workspace, &environment, &[MATURIN]), "installing maturin")?;
+    checked(&mut wheel(workspace, &environment, "release"), "building the wheel")
+}
+
+/// The virtual environment of this name; made when it is not there.
+fn environment(workspace: &Workspace, name: &str) -> Result<PathBuf, String> {
     let base = find_python()?;
-    let folder = workspace.cache.join("venv");
+    let folder = workspace.cache.join(name);
     if !folder.join("bin/python").exists() {
         checked(Command::new(base).args(["-m", "venv"]).arg(&folder), "making a virtual environment")
             .map_err(|error| format!("{error}\non Debian and Ubuntu: install the package python3-venv"))?;
@@ -62,18 +74,23 @@ pub(crate) fn environment(workspace: &Workspace) -> Result<PathBuf, String> {
 }
 
 /// Puts the tools and the wheel into the environment; the wheel's build reuses the cargo cache.
-pub(crate) fn install(workspace: &Workspace, environment: &Path) -> Result<(), String> {
+fn install(workspace: &Workspace, environment: &Path) -> Result<(), String> {
     checked(
-        &mut pip(workspace, environment, &["maturin>=1.8,<2", "-r", "iris/python/requirements-test.txt"]),
+        &mut pip(workspace, environment, &[MATURIN, "-r", "iris/python/requirements-test.txt"]),
         "installing the test tools",
     )?;
-    let mut wheel = Command::new(environment.join("bin/maturin"));
-    wheel
+    checked(&mut wheel(workspace, environment, "bench-dev"), "building the wheel")
+}
+
+/// Builds the wheel in a profile and puts it into the environment.
+fn wheel(workspace: &Workspace, environment: &Path, profile: &str) -> Command {
+    let mut command = Command::new(environment.join("bin/maturin"));
+    command
         .current_dir(workspace.root.join(ROOM))
-        .args(["develop", "--profile", "bench-dev", "--locked", "--quiet"])
+        .args(["develop", "--profile", profile, "--locked", "--quiet"])
         .env("VIRTUAL_ENV", environment)
         .env("CARGO_TARGET_DIR", workspace.target());
-    checked(&mut wheel, "building the wheel")
+    command
 }
 
 fn pip(workspace: &Workspace, environment: &Path, arguments: &[&str]) -> Command {

@@ -113,8 +113,12 @@ fn default_command(places: &Places, half: Half) -> Option<(PathBuf, Vec<String>)
         Half::Rust => Some((places.ours("PITHOS_BENCH_IRIS_ACTORS", "iris-actors")?, Vec::new())),
         Half::Python => {
             let script = places.bench("actors/iris_actors.py");
-            let candidates = [places.root.join(".venv/bin/python"), places.cache.join("venv/bin/python")];
-            let python = candidates.into_iter().find(|path| path.exists())?;
+            // What `make bench` builds before what the tests build.
+            let names = ["release-venv", "venv"];
+            let python = names
+                .map(|name| places.cache.join(name).join("bin/python"))
+                .into_iter()
+                .find(|path| path.exists())?;
             script.exists().then(|| (python, vec![script.to_string_lossy().into_owned()]))
         }
     }
