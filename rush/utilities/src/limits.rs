@@ -32,3 +32,6 @@ pub const GIT_COMMITS_MAX: usize = 20_000;
 
 /// Removed or new files among which the in-process git looks for renamed ones; git's own limit is 1,000.
 pub const GIT_RENAMES_MAX: usize = 200;
+
+/// Commits that the in-process `git log` prints; a longer history is streamed by git.
+pub const GIT_LOG_MAX: usize = 2_000;

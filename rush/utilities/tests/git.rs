@@ -157,6 +157,75 @@ const COMMANDS: &[&str] = &[
     "branch --show-current",
 ];
 
+/// Questions about the history; words with blanks are written with underscores for them.
+const LOGS: &[&str] = &[
+    "log",
+    "log --oneline",
+    "log -1",
+    "log -n 2 --oneline",
+    "log --max-count=1 --format=%H%n%h%n%T%n%t%n%P%n%p",
+    "log --format=%an|%ae|%ad|%aD|%at|%ai|%as|%ar|%cn|%ce|%cd|%ct|%cr",
+    "log --format=%aI",
+    "log --pretty=format:%h_%s%n%b-%x41",
+    "log --pretty=tformat:%B",
+    "log --format=%C(yellow)%h%Creset_%s_%%",
+    "log --pretty=oneline",
+    "log --pretty=short",
+    "log --pretty=full -2",
+    "log --pretty=fuller --date=iso",
+    "log --date=short --reverse",
+    "log --date=iso-strict",
+    "log --date=relative -2",
+    "log --date=raw --abbrev-commit",
+    "log --no-merges --oneline",
+    "log --merges",
+    "log --first-parent --oneline",
+    "log --skip=1 --oneline",
+    "log HEAD~1 --oneline",
+    "log HEAD~2..HEAD --oneline",
+    "log HEAD^..",
+    "log main --oneline",
+    "log --oneline --no-decorate --",
+];
+
+/// States with more of a history.
+const HISTORIES: &[State] = &[
+    state("three", ""),
+    state(
+        "merges",
+        "git checkout -q -b side HEAD~1; echo s >s; git add s; git commit -qm Side; git checkout -q main
+         git merge -q --no-edit side; git checkout -q -b octopus HEAD~1; echo o >o; git add o; git commit -qm O
+         git checkout -q main; echo q >q; git add q; git commit -qm Q; git merge -q -m Octopus side octopus",
+    ),
+    state(
+        "of one moment",
+        "at() { GIT_AUTHOR_DATE=\"$1\" GIT_COMMITTER_DATE=\"$1\" command git \"$2\" -q \"$3\" \"$4\"; }
+         git branch x; git branch y
+         for i in 1 2 3; do for b in x y; do git checkout -q $b; echo $b$i >$b$i; git add .; at '1700000000 -0130' commit -m $b$i; done; done
+         at '1700000000 +0000' merge --no-edit x",
+    ),
+    state(
+        "odd messages",
+        "git commit -q --allow-empty --allow-empty-message -m ''
+         printf '\\n\\n  indented\\tsubject  \\nsecond line\\n\\n\\n\\tbody\\tof tabs \\n\\n\\nend\\n\\n' >message
+         git commit -q --allow-empty --cleanup=verbatim -F message
+         printf 'no end' >message; git commit -q --allow-empty --cleanup=verbatim -F message
+         git -c user.name='\u{c9}mile <x' commit -q --allow-empty -m 'caf\u{e9}'",
+    ),
+    state(
+        "packed",
+        "for i in 1 2 3 4 5 6 7 8; do echo $i >>a; git commit -qam \"Commit $i\"; done; git tag -a -m t v1 HEAD~3
+         git gc -q; git pack-refs --all",
+    ),
+    state("a file of that name", "echo x >main; git branch b"),
+    state(
+        "skewed",
+        "at() { GIT_COMMITTER_DATE=\"$1\" command git commit -q --allow-empty -m \"$2\"; }
+         at '1500000000 +0000' Old; git commit -q --allow-empty -m New; git checkout -q -b s HEAD~2
+         git commit -q --allow-empty -m S; git checkout -q main; git merge -q --no-edit s",
+    ),
+];
+
 struct Scratch(PathBuf);
 
 impl Scratch {
@@ -253,7 +322,8 @@ fn compare(
 ) {
     for command in commands {
         let line = format!("git {command}");
-        let words: Vec<&str> = line.split(' ').collect();
+        let words: Vec<String> = line.split(' ').map(|word| word.replace('_', " ")).collect();
+        let words: Vec<&str> = words.iter().map(String::as_str).collect();
         let label = format!("{state}: {} in {}", line, folder.display());
         let ours = scratch.ours(folder, &words);
         let theirs = scratch.theirs(folder, &words);
@@ -323,6 +393,18 @@ git checkout -q -B main
 }
 
 #[test]
+fn histories() {
+    let left_to_git = [
+        // Releases of git write Greenwich differently.
+        ("of one moment", "log --date=iso-strict"),
+        ("of one moment", "log --format=%aI"),
+        // Which is meant, the branch or the file, git asks.
+        ("a file of that name", "log main"),
+    ];
+    run_states("histories", HISTORIES, "", LOGS, &left_to_git);
+}
+
+#[test]
 fn before_the_first_commit() {
     if !git_is_here() {
         return;
@@ -369,6 +451,17 @@ fn what_is_not_understood_is_left_to_git() {
         ("", "branch -d x"),
         ("", "branch new"),
         ("", "branch --sort=refname"),
+        ("", "log -p"),
+        ("", "log --stat"),
+        ("", "log --graph"),
+        ("", "log -- a"),
+        ("", "log a"),
+        ("", "log nothing"),
+        ("", "log --format=%d"),
+        ("", "log HEAD...HEAD~1"),
+        ("", "log HEAD@{0}"),
+        ("git notes add -m note", "log"),
+        ("echo 'X <author@example.org>' >.mailmap", "log"),
         ("", "commit"),
         ("", "-C . status"),
     ] {

@@ -1,4 +1,4 @@
-//! Reads of git in this process: `status` and `branch`, for plain repositories of moderate size.
+//! Reads of git in this process: `status`, `branch` and `log`, for plain repositories of moderate size.
 //!
 //! Invariant: nothing is ever written, not even the index, and nothing is printed before all of it is known. Whatever is
 //! not understood (a flag, a setting, a format, a damaged file) declines, and git runs instead; so there are no error
@@ -8,10 +8,13 @@ mod attributes;
 mod branch;
 mod change;
 mod config;
+mod dates;
 mod decode;
 mod head;
+mod history;
 mod ignore;
 mod index;
+mod log;
 mod objects;
 mod oid;
 mod pack;
@@ -19,6 +22,7 @@ mod quote;
 mod refs;
 mod rename;
 mod repository;
+mod revision;
 mod staged;
 mod status;
 mod tracking;
@@ -43,7 +47,7 @@ impl From<io::Error> for Decline {
 /// A result, or that git has to do it.
 pub(crate) type Attempt<T> = Result<T, Decline>;
 
-/// `git status ...` and `git branch ...`; anything else declines.
+/// `git status ...`, `git branch ...` and `git log ...`; anything else declines.
 pub(crate) fn run(context: &mut Context<'_>) -> io::Result<Outcome> {
     if context.host.output_is_terminal() || !speaks_english(context) {
         return Ok(Outcome::Fallthrough);
@@ -54,6 +58,7 @@ pub(crate) fn run(context: &mut Context<'_>) -> io::Result<Outcome> {
     let result = match command.as_slice() {
         b"status" => status::run(context, words),
         b"branch" => branch::run(context, words),
+        b"log" => log::run(context, words),
         _ => Err(Decline),
     };
     match result {

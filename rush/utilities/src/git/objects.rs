@@ -123,6 +123,32 @@ impl<'r> Objects<'r> {
     }
 }
 
+impl Objects<'_> {
+    /// The only object whose name begins with these digits. Where there are several, git may prefer one: declines.
+    pub(crate) fn expand(&self, digits: &str) -> Attempt<Option<Oid>> {
+        let digits = digits.to_ascii_lowercase();
+        let (Some(folder), Some(rest)) = (digits.get(..2), digits.get(2..)) else { return Err(Decline) };
+        let mut found = Vec::new();
+        for name in names_in(&self.repository.git_path(format!("objects/{folder}").as_bytes()))? {
+            if name.starts_with(rest.as_bytes()) {
+                found.extend(Oid::from_hex(&[folder.as_bytes(), &name].concat()));
+            }
+        }
+        let lowest = Oid::from_hex(format!("{digits:0<40}").as_bytes()).ok_or(Decline)?;
+        for pack in self.packs()? {
+            let near = pack.neighbours(&lowest).filter(|id| *id >= lowest && id.hex().starts_with(&digits));
+            found.extend(near);
+        }
+        found.sort_unstable();
+        found.dedup();
+        match found.as_slice() {
+            [] => Ok(None),
+            [only] => Ok(Some(*only)),
+            _ => Err(Decline),
+        }
+    }
+}
+
 /// Digits of an abbreviation in a small store.
 const ABBREVIATION_MIN: usize = 7;
 

@@ -81,10 +81,10 @@ impl Pack {
         Some(u64::from(high) << 32 | u64::from(low))
     }
 
-    /// The names just before, at and just after the place of `id`.
+    /// The names just before, at and just after the place of `id`, enough to see whether another begins like it.
     pub(crate) fn neighbours(&self, id: &Oid) -> impl Iterator<Item = Oid> {
         let at = self.position(id);
-        (at.saturating_sub(1)..at + 2).filter_map(|at| self.name(at))
+        (at.saturating_sub(1)..at + 3).filter_map(|at| self.name(at))
     }
 
     /// The object that begins at `offset`.
