@@ -85,5 +85,5 @@ pub const STACK_TRACE_FRAMES_MAX: usize = 10;
 pub const IC_MISSES_MAX: u32 = 16;
 /// Entries of that cache, a power of two.
 pub const LOOKUP_CACHE_ENTRIES: usize = 512;
-/// Inline slots of an object literal; further properties overflow.
+/// Inline slots of an object literal, or of what a constructor makes; further properties overflow.
 pub const INLINE_SLOTS_MAX: u32 = 24;

@@ -191,6 +191,8 @@ pub struct Shape {
     slot_count: Cell<u32>,
     property_count: Cell<u32>,
     first_slot: u32,
+    /// Of a root: the most slots that an object which began with this shape came to have.
+    slots_seen: Cell<u32>,
     table: UnsafeCell<Option<Box<PropertyTable>>>,
     transitions: UnsafeCell<Transitions>,
     /// The realm in which rows of const tables are materialised, or undefined.
@@ -221,6 +223,19 @@ impl Shape {
     #[inline(always)]
     pub fn slot_count(&self) -> u32 {
         self.slot_count.get()
+    }
+    /// The most slots that an object which began with this shape, a root, came to have before it became a dictionary: how many
+    /// the next one will want.
+    #[inline(always)]
+    pub(crate) fn slots_seen(&self) -> u32 {
+        self.slots_seen.get()
+    }
+    fn note_slots(&self, count: u32) {
+        let mut root = self;
+        while let Some(parent) = &root.parent {
+            root = parent;
+        }
+        root.slots_seen.set(root.slots_seen.get().max(count));
     }
     /// Number of properties.
     pub fn property_count(&self) -> u32 {
@@ -422,6 +437,7 @@ impl Vm {
             slot_count: Cell::new(first_slot),
             property_count: Cell::new(0),
             first_slot,
+            slots_seen: Cell::new(0),
             table: UnsafeCell::new(None),
             transitions: UnsafeCell::default(),
             realm: Value::UNDEFINED,
@@ -458,6 +474,7 @@ impl Vm {
             slot_count: Cell::new(slot_count),
             property_count: Cell::new(properties.len() as u32),
             first_slot,
+            slots_seen: Cell::new(0),
             table: UnsafeCell::new(Some(Box::new(table))),
             transitions: UnsafeCell::default(),
             realm,
@@ -490,6 +507,7 @@ impl Vm {
             slot_count: Cell::new(slot + 1),
             property_count: Cell::new(shape.property_count.get() + 1),
             first_slot: shape.first_slot,
+            slots_seen: Cell::new(0),
             table: UnsafeCell::new(None),
             transitions: UnsafeCell::default(),
             realm: shape.realm,
@@ -503,6 +521,7 @@ impl Vm {
             *child.table_slot() = Some(table);
         }
         shape.add_transition(key, attributes, child);
+        child.note_slots(slot + 1);
         (child, slot)
     }
 
@@ -531,6 +550,7 @@ impl Vm {
             slot_count: Cell::new(shape.slot_count.get()),
             property_count: Cell::new(shape.property_count.get()),
             first_slot: shape.first_slot,
+            slots_seen: Cell::new(0),
             table: UnsafeCell::new(None),
             transitions: UnsafeCell::default(),
             realm: shape.realm,

@@ -49,6 +49,41 @@ fn properties_survive_growth_and_deletion() {
 }
 
 #[test]
+fn overflowing_properties_and_elements_do_not_disturb_each_other() {
+    check(|vm| {
+        let objects = [vm.new_object(), vm.new_array()];
+        for o in objects {
+            let put = |vm: &mut Vm, key, i: u32| {
+                let fresh = vm.new_object();
+                let x = vm.key_from_str("x");
+                assert!(vm.create_data_property(fresh, x, Value::from(i)).is_ok());
+                assert!(vm.create_data_property(o, key, Value::object(fresh)).is_ok());
+            };
+            // Names beyond the inline slots and indices by turns, then an index that makes the elements sparse.
+            for i in 0..40u32 {
+                let name = vm.key_from_str(&format!("p{i}"));
+                put(vm, name, i);
+                put(vm, PropertyKey::index(i), 1000 + i);
+            }
+            let get = |vm: &mut Vm, key| {
+                let x = vm.key_from_str("x");
+                let value = vm.get(o, key).ok().and_then(|v| v.as_object()).expect("an object");
+                vm.get(value, x)
+            };
+            for sparse in [false, true] {
+                for i in 0..40u32 {
+                    let name = vm.key_from_str(&format!("p{i}"));
+                    assert_eq!(get(vm, name), Ok(Value::from(i)), "p{i}, sparse {sparse}");
+                    let want = Ok(Value::from(1000 + i));
+                    assert_eq!(get(vm, PropertyKey::index(i)), want, "{i}, sparse {sparse}");
+                }
+                put(vm, PropertyKey::index(4_000_000_000), 1);
+            }
+        }
+    });
+}
+
+#[test]
 fn shapes_are_shared_until_objects_differ() {
     check(|vm| {
         let (a, b) = (vm.new_object(), vm.new_object());

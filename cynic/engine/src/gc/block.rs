@@ -432,7 +432,7 @@ mod tests {
     #[test]
     fn index_by_reciprocal_is_exact() {
         let mut chunks = Chunks::default();
-        for cell in (CELL_MIN..=SMALL_MAX).step_by(16) {
+        for cell in (CELL_MIN..=SMALL_MAX).step_by(8) {
             let p = chunks.alloc_blocks(1).expect("memory");
             // SAFETY: a fresh block.
             let b = unsafe { &*Block::init(p, std::ptr::null(), cell, 0, false, 0) };

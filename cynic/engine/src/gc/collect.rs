@@ -221,13 +221,16 @@ impl Tracer<'_> {
         0
     }
 
-    /// Reports the values of an array from `from` on; a long one in portions.
+    /// Reports what hangs on an array, and its values from `from` on; of a long one in portions.
     ///
     /// # Safety
     /// `array` is live.
     unsafe fn trace_array(&mut self, array: *const ValueArray, from: u32) -> usize {
         // SAFETY: promised by the caller.
         let a = unsafe { &*array };
+        if let Some(tail) = a.tail() {
+            self.cell(tail);
+        }
         if a.len().saturating_sub(from) > limits::GC_ARRAY_PORTION {
             self.heap.mark.arrays.push((array, from));
             return 0;

@@ -18,8 +18,8 @@ use crate::limits;
 const fn build_class_sizes() -> [u16; CLASS_COUNT] {
     let mut sizes = [0u16; CLASS_COUNT];
     let mut i = 0;
-    while i < 16 {
-        sizes[i] = (i as u16 + 1) * 16;
+    while i < FINE_CLASSES {
+        sizes[i] = ((i + 1) * CLASS_STEP) as u16;
         if sizes[i] < CELL_MIN as u16 {
             sizes[i] = CELL_MIN as u16;
         }
@@ -29,14 +29,20 @@ const fn build_class_sizes() -> [u16; CLASS_COUNT] {
         [320, 384, 448, 512, 640, 768, 896, 1024, 1360, 1632, 2048, 2720, 4096, 5456, SMALL_MAX as u16];
     let mut k = 0;
     while k < rest.len() {
-        sizes[16 + k] = rest[k];
+        sizes[FINE_CLASSES + k] = rest[k];
         k += 1;
     }
     sizes
 }
 
 /// Size classes of one kind (plain or finalizable).
-pub(crate) const CLASS_COUNT: usize = 31;
+pub(crate) const CLASS_COUNT: usize = FINE_CLASSES + 15;
+/// Bytes between the sizes of the classes for the smallest cells: all cells are made of words.
+const CLASS_STEP: usize = 8;
+/// How many classes there are with that step.
+const FINE_CLASSES: usize = FINE_MAX / CLASS_STEP;
+/// The largest cell of those classes.
+const FINE_MAX: usize = 256;
 static CLASS_SIZES: [u16; CLASS_COUNT] = build_class_sizes();
 
 const fn build_class_table() -> [u8; SMALL_MAX / 16 + 1] {
@@ -59,7 +65,7 @@ static CLASS_TABLE: [u8; SMALL_MAX / 16 + 1] = build_class_table();
 /// The class for a cell of `bytes` (at most [`SMALL_MAX`]).
 #[inline(always)]
 fn class_of(bytes: usize) -> usize {
-    if bytes <= 256 { bytes.div_ceil(16) - 1 } else { CLASS_TABLE[bytes.div_ceil(16)] as usize }
+    if bytes <= FINE_MAX { bytes.div_ceil(CLASS_STEP) - 1 } else { CLASS_TABLE[bytes.div_ceil(16)] as usize }
 }
 
 /// The run of free cells being handed out.
@@ -260,7 +266,11 @@ impl Heap {
         }
         let bytes = bytes.max(CELL_MIN);
         let class = class_of(bytes) + if finalizable { CLASS_COUNT } else { 0 };
-        let size = if bytes <= 256 { (bytes + 15) & !15 } else { CLASS_SIZES[class % CLASS_COUNT] as usize };
+        let size = if bytes <= FINE_MAX {
+            bytes.next_multiple_of(CLASS_STEP)
+        } else {
+            CLASS_SIZES[class % CLASS_COUNT] as usize
+        };
         let bump = &mut self.bump[class];
         let at = bump.cursor;
         if bump.end - at >= size {

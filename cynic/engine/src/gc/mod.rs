@@ -337,7 +337,7 @@ pub fn data_of<T: Trace>(v: Value) -> Option<Gc<Data<T>>> {
 }
 
 /// A counted array of values in one cell: object elements, overflow slots, captured scopes.
-/// `len` values are initialised and traced; up to `capacity` may be.
+/// `len` values are initialised and traced; up to `capacity` may be. Another array may hang on it, in the place after those.
 #[repr(C)]
 pub struct ValueArray {
     pub(crate) header: CellHeader,
@@ -375,6 +375,36 @@ impl ValueArray {
     }
     pub(crate) fn set_capacity(&self, capacity: u32) {
         self.capacity.set(capacity);
+    }
+
+    /// The array that hangs on this one.
+    #[inline(always)]
+    pub(crate) fn tail(&self) -> Option<Gc<ValueArray>> {
+        if self.header.a.get() == 0 {
+            return None;
+        }
+        // SAFETY: the byte says that the place after the capacity exists and holds the address of an array.
+        unsafe {
+            let tail = *self.data().add(self.capacity.get() as usize);
+            Some(Gc::from_addr(tail.to_bits() as *mut ValueArray))
+        }
+    }
+
+    /// Replaces the array that hangs on this one, which has one already.
+    pub(crate) fn set_tail(&self, tail: Gc<ValueArray>) {
+        debug_assert!(self.header.a.get() != 0);
+        // SAFETY: the place after the capacity exists where there is a tail.
+        unsafe { *self.data().add(self.capacity.get() as usize) = Value::cell(tail) };
+        self.header.write_barrier();
+    }
+
+    /// Hangs `tail` on this array.
+    ///
+    /// # Safety
+    /// The cell has room for one value more than the capacity, which does not change from now on.
+    pub(crate) unsafe fn add_tail(&self, tail: Gc<ValueArray>) {
+        self.header.a.set(1);
+        self.set_tail(tail);
     }
 
     /// The first value.

@@ -25,7 +25,7 @@ impl Vm {
     #[inline]
     pub fn new_array(&mut self) -> Object {
         let shape = self.default_array_shape();
-        let array = self.alloc_object(shape, ObjectKind::Array, 2, 0);
+        let array = self.alloc_object(shape, ObjectKind::Array, 1, 0);
         array.set_array_length_slot(0);
         array
     }
@@ -50,7 +50,7 @@ impl Vm {
             None => self.new_array(),
             Some(p) => {
                 let shape = self.array_shape(Value::object(p));
-                let array = self.alloc_object(shape, ObjectKind::Array, 2, 0);
+                let array = self.alloc_object(shape, ObjectKind::Array, 1, 0);
                 array.set_array_length_slot(0);
                 self.note_indexed_prototype(Value::object(p));
                 array
@@ -62,7 +62,7 @@ impl Vm {
 
     /// CreateArrayFromList (7.3.18).
     pub fn new_array_from(&mut self, values: &[Value]) -> JsResult<Object> {
-        self.new_array_with_room(values, 1)
+        self.new_array_with_room(values, 0)
     }
 
     /// The same with inline slots for `properties` more.
@@ -70,7 +70,10 @@ impl Vm {
         let shape = self.default_array_shape();
         let array = self.alloc_object(shape, ObjectKind::Array, 1 + properties, 0);
         array.set_array_length_slot(0);
-        self.reserve_elements(array, values.len() as u32)?;
+        if !values.is_empty() {
+            // As many as there are: most literals never grow.
+            self.set_element_capacity(array, values.len() as u32)?;
+        }
         for &v in values {
             array.elements().push(v);
         }

@@ -96,15 +96,20 @@ impl Vm {
         self.set_element_capacity(object, capacity)
     }
 
-    fn set_element_capacity(&mut self, object: Object, capacity: u32) -> JsResult<()> {
+    pub(super) fn set_element_capacity(&mut self, object: Object, capacity: u32) -> JsResult<()> {
         let bytes = capacity as usize * size_of::<Value>();
         if bytes > limits::LARGE_ALLOCATION_BYTES {
             self.check_heap_room(bytes)?;
         }
-        let new = self.alloc_value_array(capacity);
-        let usable = self.heap.usable_bytes(new.addr()) - ValueArray::DATA_OFFSET;
-        new.set_capacity((usable / size_of::<Value>()).min(u32::MAX as usize) as u32);
         let old = object.elements();
+        let hangs = u32::from(old.tail().is_some());
+        let new = self.alloc_value_array(capacity.saturating_add(hangs));
+        let usable = self.heap.usable_bytes(new.addr()) - ValueArray::DATA_OFFSET;
+        new.set_capacity((usable / size_of::<Value>() - hangs as usize).min(u32::MAX as usize) as u32);
+        if let Some(tail) = old.tail() {
+            // SAFETY: one value less than the cell has room for is the capacity.
+            unsafe { new.add_tail(tail) };
+        }
         // SAFETY: the new array has room for the old one's values; the cell is fresh, so it needs no barrier.
         unsafe { std::ptr::copy_nonoverlapping(old.data(), new.data(), old.len() as usize) };
         new.len.set(old.len());
@@ -154,7 +159,11 @@ impl Vm {
         let old: Gc<ValueArray> = object.elements();
         object.set_flag(flags::HAS_SPARSE);
         object.clear_flag(flags::ELEMENTS_FROZEN | flags::ELEMENTS_SEALED);
-        object.set_elements(empty_array());
+        let bare = match old.tail() {
+            Some(overflow) => self.alloc_value_array_with_tail(0, overflow),
+            None => empty_array(),
+        };
+        object.set_elements(bare);
         let dictionary = self.shape_to_dictionary(object.shape());
         object.set_shape(dictionary);
         for i in 0..old.len() {

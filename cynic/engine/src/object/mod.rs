@@ -4,9 +4,11 @@
 //! header  kind | colour | object kind | inline capacity | flags          8 bytes
 //! shape                                                                  8
 //! elements   dense array-index properties (a ValueArray)                 8
-//! overflow   property slots beyond the inline ones (a ValueArray)        8
 //! inline slots: internal slots first, then properties                    8 each
 //! ```
+//!
+//! Property slots beyond the inline ones, the *overflow*, are a ValueArray too. Few objects have them, so that the object has
+//! no word for them: they hang on the elements ([`ValueArray::tail`]), which may be empty.
 //!
 //! Exotic state lives in *internal slots*: the first `shape.first_slot()` slots, which no property entry names.
 //! They hold values, or cells of native data (`Gc<Data<T>>`), and are traced like any slot.
@@ -162,7 +164,6 @@ pub struct JsObject {
     header: CellHeader,
     shape: Cell<Gc<Shape>>,
     elements: Cell<Gc<ValueArray>>,
-    overflow: Cell<Gc<ValueArray>>,
 }
 
 /// Bytes before the inline slots.
@@ -281,11 +282,7 @@ impl JsObject {
     /// The slots beyond the inline ones.
     #[inline(always)]
     pub fn overflow(&self) -> Gc<ValueArray> {
-        self.overflow.get()
-    }
-    pub(crate) fn set_overflow(&self, e: Gc<ValueArray>) {
-        self.overflow.set(e);
-        self.header.write_barrier();
+        self.elements.get().tail().unwrap_or_else(empty_array)
     }
 
     /// The value in slot `i` of the shape's numbering.
@@ -296,7 +293,7 @@ impl JsObject {
             // SAFETY: `i` is below the inline capacity.
             unsafe { *self.inline_slots().add(i as usize) }
         } else {
-            self.overflow.get().get(i - n)
+            self.overflow().get(i - n)
         }
     }
 
@@ -309,8 +306,8 @@ impl JsObject {
             unsafe { *self.inline_slots().add(i as usize) = v };
             self.header.write_barrier();
         } else {
-            debug_assert!(i - n < self.overflow.get().len());
-            self.overflow.get().set(i - n, v);
+            debug_assert!(i - n < self.overflow().len());
+            self.overflow().set(i - n, v);
         }
     }
 
@@ -378,9 +375,6 @@ impl JsObject {
         if self.elements.get().header().color() != color::IMMORTAL {
             tracer.cell(self.elements.get());
         }
-        if self.overflow.get().header().color() != color::IMMORTAL {
-            tracer.cell(self.overflow.get());
-        }
         for i in 0..self.inline_capacity() {
             // SAFETY: `i` is below the inline capacity, and all inline slots are initialised.
             tracer.value(unsafe { *self.inline_slots().add(i as usize) });
@@ -407,7 +401,6 @@ impl Vm {
                 header: CellHeader::new(CellKind::Object, kind as u8, inline_slots, object_flags),
                 shape: Cell::new(shape),
                 elements: Cell::new(empty_array()),
-                overflow: Cell::new(empty_array()),
             });
             let slots = (p as *mut u8).add(OBJECT_HEADER_BYTES) as *mut Value;
             for i in 0..inline_slots as usize {
@@ -432,12 +425,26 @@ impl Vm {
             for &v in old.as_slice() {
                 new.push(v);
             }
-            object.set_overflow(new);
+            self.set_overflow(object, new);
         }
         let array = object.overflow();
         while array.len() < needed {
             array.push(Value::UNDEFINED);
         }
+    }
+
+    /// Hangs `overflow` on the object's elements, which move to a cell with room for it if theirs has none.
+    fn set_overflow(&mut self, object: Object, overflow: Gc<ValueArray>) {
+        let old = object.elements();
+        if old.tail().is_some() {
+            old.set_tail(overflow);
+            return;
+        }
+        let new = self.alloc_value_array_with_tail(old.capacity(), overflow);
+        for &v in old.as_slice() {
+            new.push(v);
+        }
+        object.set_elements(new);
     }
 
     /// Puts `v` in the slot of a property just added, and gives the object its new shape.
@@ -460,6 +467,19 @@ impl Vm {
             p.write(ValueArray::new_header(0, capacity));
             Gc::from_addr(p)
         }
+    }
+
+    /// The same with another array hanging on it.
+    pub(crate) fn alloc_value_array_with_tail(
+        &mut self,
+        capacity: u32,
+        tail: Gc<ValueArray>,
+    ) -> Gc<ValueArray> {
+        let array = self.alloc_value_array(capacity + 1);
+        array.set_capacity(capacity);
+        // SAFETY: the cell has room for one value more than the capacity.
+        unsafe { array.add_tail(tail) };
+        array
     }
 
     /// An array of `len` values, all `fill`: a captured scope, for example.

@@ -4,7 +4,8 @@ use super::closure::{AUX_SLOT, TEMPLATE_SLOT};
 use super::template::{FunctionTemplate, template_flags};
 use super::{Frame, State, frame_flags};
 use crate::gc::{Data, Gc};
-use crate::object::{Object, ObjectKind};
+use crate::limits;
+use crate::object::{INLINE_SLOTS_DEFAULT, Object, ObjectKind};
 use crate::realm::Intrinsic;
 use crate::shape::Shape;
 use crate::value::Value;
@@ -187,7 +188,11 @@ impl Vm {
             Some(shape) => shape,
             None => self.construct_shape(new_target)?,
         };
-        let object = self.alloc_object(shape, ObjectKind::Ordinary, crate::object::INLINE_SLOTS_DEFAULT, 0);
+        let inline = match shape.slots_seen() {
+            0 => INLINE_SLOTS_DEFAULT,
+            seen => seen.min(limits::INLINE_SLOTS_MAX) as u8,
+        };
+        let object = self.alloc_object(shape, ObjectKind::Ordinary, inline, 0);
         Ok(Value::object(object))
     }
 
