@@ -44,6 +44,10 @@ fn the_verifier_refuses_what_could_run_wild() {
         problem(vec![op(Op::JTrue, 0), 1, op(Op::Ret, 0)]),
         Some("jump into the middle of an instruction")
     );
+    assert_eq!(
+        problem(vec![op(Op::ForInNext, 0), 0, op(Op::Ret, 0)]),
+        Some("a backward jump that is not metered")
+    );
     assert_eq!(problem(vec![op(Op::Concat, 0), 200, op(Op::Ret, 0)]), Some("register run leaves the frame"));
     assert_eq!(problem(vec![op(Op::NewArray, 0), u32::MAX, op(Op::Ret, 0)]), Some("count out of range"));
 }

@@ -218,12 +218,101 @@ fn continue_keeps_the_iterator_of_its_own_loop() {
     );
 }
 
+/// An empty loop whose condition needs a slow path: strings are compared.
+const SLOW_EMPTY_LOOP: &str = "(function () { const a = 'a', b = 'b'; while (a < b); })()";
+
 #[test]
 fn empty_loops_are_metered() {
-    for source in ["for (;;) {}", "while (true) {}", "do {} while (true)", "for (;;) if (1) {}"] {
+    for source in
+        ["for (;;) {}", "while (true) {}", "do {} while (true)", "for (;;) if (1) {}", SLOW_EMPTY_LOOP]
+    {
         let mut vm = Vm::new(Options::default());
         vm.set_fuel(Some(10_000));
         assert!(vm.evaluate_script("loop.js", source).is_err(), "{source}");
         assert_eq!(vm.termination(), Some(cynic::vm::Termination::Fuel), "{source}");
     }
+}
+
+#[test]
+fn generators_are_stepped_by_loops() {
+    check("function* g() { yield 1; yield 2; return 3 } let s = 0; for (const x of g()) s += x; s", "3");
+    check(
+        "function* g() { yield* h(); yield 3 } function* h() { yield 1; yield 2 } [...g()].join()",
+        "1,2,3",
+    );
+    check(
+        "function* g() { yield* h() } function* h() { yield 1; yield 2 } let s = ''; for (const x of g()) s += x; s",
+        "12",
+    );
+    check("function* g() { yield 1; throw 'x' } try { for (const x of g()); } catch (e) { e }", "x");
+    check(
+        "let log = ''; function* g() { try { yield 1; yield 2 } finally { log += 'f' } } for (const x of g()) break; log",
+        "f",
+    );
+    check(
+        "function* g() { for (const x of it) yield x } const it = g(); it.next()",
+        "throws TypeError: the generator is already running",
+    );
+    check(
+        "function* g(n) { yield n; for (const x of g(n + 1)) yield x } let c = 0; for (const x of g(0)) if (++c > 50) break; c",
+        "51",
+    );
+    check(
+        "const [a, , b = 7, ...c] = (function* () { yield 1; yield 2; yield; yield 4 })(); [a, b, c]",
+        "1,7,4",
+    );
+    check(
+        "function* g() { yield* { [Symbol.iterator]() { return { next: () => ({ get done() { throw 'd' } }) } } } } let r; try { for (const x of g()); } catch (e) { r = e } r",
+        "d",
+    );
+    check(
+        "function* deep() { for (const x of deep()) yield x } try { for (const x of deep()); } catch (e) { e instanceof RangeError }",
+        "true",
+    );
+}
+
+#[test]
+fn spread_calls() {
+    check(
+        "function f(a, b, ...c) { return [a, b, c, arguments.length].join('|') } f(...[1, 2, 3], 4)",
+        "1|2|3,4|4",
+    );
+    check("const o = { n: 5, m(...a) { return this.n + a.length } }; o.m(...'abc')", "8");
+    check("function f() { return arguments.length } f(...Array(1000).fill(0))", "1000");
+    check("function f(n) { return n ? f(...[n - 1]) + 1 : 0 } f(1000)", "1000");
+    check("function f() { return f(...[1]) + 1 } try { f() } catch (e) { e instanceof RangeError }", "true");
+    check("class C {} C(...[])", "throws TypeError: class constructor C cannot be called without 'new'");
+    check("let x = 1; (function () { let x = 2; return eval(...['x', 'y']) + eval(...[]) })()", "NaN");
+    check("let r; (function () { let x = 2; r = eval(...['x']) })(); r", "2");
+}
+
+#[test]
+fn order_of_evaluation() {
+    let super_key = "const a = { p: 1 }, b = { p: -1 };
+        const o = { __proto__: a, m() { return super[key] += 1 }, n() { return ++super[key] } };
+        const key = { toString() { Object.setPrototypeOf(o, b); return 'p' } };";
+    check(&format!("{super_key} o.m()"), "2");
+    check(&format!("{super_key} o.n()"), "2");
+    check("made = (this.made = 5)", "throws ReferenceError: made is not defined");
+    check("var mine = (this.mine = 4, 5); mine", "5");
+}
+
+#[test]
+fn completion_values_of_finalisers() {
+    check("do { 1; try { 2 } finally { 3; break; 4 } } while (false)", "3");
+    check("do { 1; try { 2 } finally { break; 4 } } while (false)", "undefined");
+    check("do { 1; try { 2 } finally { 3; continue } 5 } while (false)", "3");
+    check("do { 1; try { 2 } finally { 3 } } while (false)", "2");
+    check("do { 1; try { 2 } finally { do { 3; break } while (0) } } while (false)", "2");
+    check("do { try { 1 } finally { try { 2 } finally { 3; break } } } while (false)", "3");
+}
+
+#[test]
+fn lone_surrogates_in_source_text() {
+    check(r"eval('/\\ud800/').source.length", "6");
+    check(r"eval('/' + '\\ud800' + '/').source.length", "6");
+    check("eval('/' + String.fromCharCode(0xd800) + '/').source.length", "1");
+    check("eval('/\\\\' + String.fromCharCode(0xd800) + '/').source.length", "2");
+    check("eval('\"' + String.fromCharCode(0xd800) + '\"').length", "1");
+    check("eval('\"\\\\' + String.fromCharCode(0xdc00) + '\"').charCodeAt(0)", "56320");
 }

@@ -5,7 +5,7 @@
 
 use crate::atoms;
 use crate::gc::{Data, Gc};
-use crate::object::function::{CallArgs, NativeSpec};
+use crate::object::function::{CallArgs, NATIVE_REALM_SLOT, NativeSpec, StepFn};
 use crate::object::{Object, ObjectKind};
 use crate::realm::{Body, Intrinsic, IntrinsicSpec, ValueSpec, data, iterator_next, method, to_string_tag};
 use crate::shape::attrs;
@@ -67,6 +67,14 @@ fn coroutine_of(vm: &mut Vm, this: Value) -> JsResult<Gc<Data<Coroutine>>> {
         Some(coroutine) => Ok(coroutine),
         None => Err(vm.throw_type_error("a generator method was called on a value that is not a generator")),
     }
+}
+
+/// Whether `next` is %GeneratorPrototype%.next of the current realm.
+pub(crate) fn is_next(vm: &Vm, next: Value) -> bool {
+    let Some(function) = next.as_object().filter(|o| o.is(ObjectKind::NativeFunction)) else { return false };
+    let is_ours =
+        function.native_spec().step.is_some_and(|known| std::ptr::fn_addr_eq(known, step as StepFn));
+    is_ours && function.slot(NATIVE_REALM_SLOT) == Value::cell(vm.realm())
 }
 
 /// GeneratorResume and GeneratorResumeAbrupt (27.5.3.3, 27.5.3.4).

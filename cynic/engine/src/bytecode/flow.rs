@@ -280,7 +280,8 @@ impl Flow<'_> {
             | Op::DirectEval
             | Op::CallSpread
             | Op::NewSpread
-            | Op::SuperCallSpread => {
+            | Op::SuperCallSpread
+            | Op::DirectEvalSpread => {
                 // The callee's registers lie over the window and all above it.
                 state[b..].fill(Type::Unset);
                 if op == Op::TailCall {
@@ -305,7 +306,11 @@ pub(super) fn register_run(function: &FunctionCode, op: Op, words: &[u32]) -> Ra
         Op::Call | Op::New | Op::SuperCall | Op::TailCall | Op::DirectEval => {
             value(Slot::b)..value(Slot::b) + 2 + value(Slot::c)
         }
-        Op::CallSpread | Op::NewSpread | Op::SuperCallSpread => value(Slot::b)..value(Slot::b) + 3,
+        Op::CallSpread | Op::NewSpread | Op::SuperCallSpread | Op::DirectEvalSpread => {
+            value(Slot::b)..value(Slot::b) + 3
+        }
+        // The one instruction that reads what it writes.
+        Op::CheckConstructorReturn => value(Slot::a)..value(Slot::a) + 1,
         Op::NewArray | Op::Concat => value(Slot::b)..value(Slot::b) + value(Slot::x),
         Op::NewObjectLiteral => {
             let keys = function.object_literals.get(value(Slot::x)).map_or(0, |keys| keys.len());

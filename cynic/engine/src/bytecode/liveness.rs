@@ -197,6 +197,7 @@ fn writes_last(op: Op) -> bool {
             | Op::NewSpread
             | Op::SuperCallSpread
             | Op::DirectEval
+            | Op::DirectEvalSpread
             | Op::Yield
             | Op::YieldDelegate
             | Op::Await

@@ -116,6 +116,7 @@ macro_rules! for_each_opcode {
             // Globals.
             GetGlobal get_global (a: Dst, x: Ic) "a = global x, or ReferenceError";
             GetGlobalOrUndefined get_global_or_undefined (a: Dst, x: Ic) "a = global x, or undefined";
+            HasGlobal has_global (a: Dst, x: Const) "a = whether there is a global x";
             SetGlobal set_global (a: Src, x: Ic) "global x = a, or ReferenceError";
             InitGlobal init_global (a: Src, x: Ic) "initialise the global lexical binding x";
             DefineGlobalFunction define_global_function (a: Src, x: Ic) "CreateGlobalFunctionBinding(x, a)";
@@ -128,8 +129,9 @@ macro_rules! for_each_opcode {
             SetElem set_elem (a: Src, b: Src, c: Src, x: Ic) "a[b] = c";
             GetElemMethod get_elem_method (a: Dst, b: Src, c: Src, x: Ic) "a = b[c]; a+1 = b";
             DeleteProp delete_prop (a: Dst, b: Src, c: Src) "a = delete b[c]";
-            GetSuper get_super (a: Dst, b: Src, c: Src, x: Reg) "a = super[c] of function b with this x";
-            SetSuper set_super (a: Src, b: Src, c: Src, x: Reg) "super[c] of function b with this x = a";
+            GetSuperBase get_super_base (a: Dst, b: Src) "a = [[Prototype]] of the home object of function b";
+            GetSuper get_super (a: Dst, b: Src, c: Src, x: Reg) "a = b[c] with this x, b being a super base";
+            SetSuper set_super (a: Src, b: Src, c: Src, x: Reg) "b[c] with this x = a, b being a super base";
             GetPrivate get_private (a: Dst, b: Src, c: Src, x: Ic) "a = b.#c";
             SetPrivate set_private (a: Src, b: Src, c: Src, x: Ic) "a.#b = c";
             AddPrivate add_private (a: Src, b: Src, c: Src, x: Imm) "define private element b of a as c; x: 0 field, 1 method, 2 getter, 3 setter";
@@ -165,6 +167,7 @@ macro_rules! for_each_opcode {
             SuperCallSpread super_call_spread (a: Dst, b: Src, x: Reg) "a = construct b with the array b+2, new.target x";
             TailCall tail_call (b: Src, c: Imm) "return the call with c arguments, reusing this frame";
             DirectEval direct_eval (a: Dst, b: Src, c: Imm, x: Count, y: Reg) "a = call; if the callee is %eval%, in site x with scope y";
+            DirectEvalSpread direct_eval_spread (a: Dst, b: Src, x: Count, y: Reg) "a = call b on b+1 with the array b+2; if the callee is %eval%, in site x with scope y";
             GetSuperConstructor get_super_constructor (a: Dst, b: Src) "a = [[Prototype]] of function b";
             Ret ret (a: Src) "return a";
             RetUndefined ret_undefined () "return undefined";

@@ -1,7 +1,7 @@
 //! Checks a compiled function before it may run: the virtual machine trusts what passed.
 //!
 //! Invariant established: every instruction is whole, every register is inside the frame, every index inside its
-//! table, every jump and handler lands on an instruction, and control cannot run off the end; and, by [`verify_flow`], that what
+//! table, every jump and handler lands on an instruction, every loop polls, and control cannot run off the end; and, by [`verify_flow`], that what
 //! is read without a check at run time is what it is taken for.
 
 use super::code::{Constant, FunctionCode};
@@ -32,6 +32,9 @@ pub fn verify(function: &FunctionCode) -> Result<(), VerifyError> {
             if *kind == Kind::Jump && !is_start(pc as i64 + value) {
                 return Err(VerifyError { pc, problem: "jump into the middle of an instruction" });
             }
+            if *kind == Kind::Jump && value <= 0 && jumps_forward_only(op) {
+                return Err(VerifyError { pc, problem: "a backward jump that is not metered" });
+            }
         }
         check_window(function, op, words).map_err(|problem| VerifyError { pc, problem })?;
         last = op;
@@ -45,6 +48,7 @@ pub fn verify(function: &FunctionCode) -> Result<(), VerifyError> {
         let ok = is_start(i64::from(handler.start))
             && handler.end as usize <= function.code.len()
             && is_start(i64::from(handler.target))
+            && handler.target >= handler.end
             && u32::from(handler.register) < function.registers;
         if !ok {
             return Err(VerifyError { pc: handler.start as usize, problem: "bad exception handler" });
@@ -117,11 +121,17 @@ fn check_operand(function: &FunctionCode, op: Op, kind: Kind, value: i64) -> Res
         (Kind::Count, Op::DefineClass) => function.classes.len(),
         (Kind::Count, Op::NewObjectLiteral) => function.object_literals.len(),
         (Kind::Count, Op::TemplateObject) => function.templates.len(),
-        (Kind::Count, Op::DirectEval) => function.eval_sites.len(),
+        (Kind::Count, Op::DirectEval | Op::DirectEvalSpread) => function.eval_sites.len(),
         (Kind::Count, _) if value >= 0 => return Ok(()),
         (Kind::Count, _) => return Err("count out of range"),
     };
     if (0..table as i64).contains(&value) { Ok(()) } else { Err("operand outside its table") }
+}
+
+/// Whether the instruction's jump does not poll, because the compiler uses it to leave something. Every loop must poll:
+/// for the same reason handlers lie behind what they protect.
+fn jumps_forward_only(op: Op) -> bool {
+    matches!(op, Op::IteratorNext | Op::IteratorResult | Op::ForInNext | Op::Yield | Op::DisposeNext)
 }
 
 /// Instructions that use a run of registers must have the whole run inside the frame.
@@ -132,7 +142,7 @@ fn check_window(function: &FunctionCode, op: Op, words: &[u32]) -> Result<(), &'
         Op::Call | Op::New | Op::SuperCall | Op::TailCall | Op::DirectEval => {
             value(Slot::b) + 2 + value(Slot::c)
         }
-        Op::CallSpread | Op::NewSpread | Op::SuperCallSpread => value(Slot::b) + 3,
+        Op::CallSpread | Op::NewSpread | Op::SuperCallSpread | Op::DirectEvalSpread => value(Slot::b) + 3,
         Op::NewArray | Op::Concat => value(Slot::b) + value(Slot::x),
         Op::NewObjectLiteral => {
             let keys = function.object_literals.get(value(Slot::x) as usize).map_or(0, |keys| keys.len());

@@ -6,6 +6,7 @@ use oxc_syntax::operator::AssignmentOperator;
 
 use super::expressions::{NameHint, array_index, constant_key};
 use super::operators::{logical_exit, writes_locals};
+use super::variables::Storage;
 use super::{Generator, Reg, Result, Unsupported};
 use crate::bytecode::Op;
 
@@ -15,7 +16,7 @@ pub(super) enum Target<'t, 'a> {
     Name(&'t IdentifierReference<'a>),
     Property { object: Reg, name: &'t str, at: u32 },
     Element { object: Reg, key: Reg, at: u32 },
-    Super { this: Reg, key: Reg, at: u32 },
+    Super { base: Reg, this: Reg, key: Reg, at: u32 },
     Private { object: Reg, key: Reg, at: u32 },
 }
 
@@ -60,7 +61,8 @@ impl<'a> Generator<'a> {
         if let Expression::Super(site) = &it.object {
             let this = self.load_this(&**site, None)?;
             let key = self.stable_expression(&it.expression, then)?;
-            return Ok(Target::Super { this, key, at });
+            let base = self.super_base()?;
+            return Ok(Target::Super { base, this, key, at });
         }
         let object = self.stable_expression(&it.object, then || writes_locals(&it.expression))?;
         if let Some(name) = constant_key(&it.expression) {
@@ -80,7 +82,8 @@ impl<'a> Generator<'a> {
             let this = self.load_this(&**site, None)?;
             let key = self.alloc()?;
             self.load_string(key, it.property.name.as_str());
-            return Ok(Target::Super { this, key, at });
+            let base = self.super_base()?;
+            return Ok(Target::Super { base, this, key, at });
         }
         let object = self.stable_expression(&it.object, then)?;
         debug_assert!(array_index(it.property.name.as_str()).is_none());
@@ -115,7 +118,10 @@ impl<'a> Generator<'a> {
                 let ic = self.f.keyed_ic();
                 self.op_x(Op::GetElem, dst, object, key, ic);
             }
-            Target::Super { this, key, at } => self.super_get(dst, key, this, at)?,
+            Target::Super { base, this, key, at } => {
+                self.pos(at);
+                self.op_x(Op::GetSuper, dst, base, key, u32::from(this));
+            }
             Target::Private { object, key, at } => {
                 self.pos(at);
                 let ic = self.f.keyed_ic();
@@ -142,12 +148,9 @@ impl<'a> Generator<'a> {
                 let ic = self.f.keyed_ic();
                 self.op_x(Op::SetElem, object, key, value, ic);
             }
-            Target::Super { this, key, at } => {
-                let mark = self.mark();
-                let function = self.load_active_function()?;
+            Target::Super { base, this, key, at } => {
                 self.pos(at);
-                self.op_x(Op::SetSuper, value, function, key, u32::from(this));
-                self.free(mark);
+                self.op_x(Op::SetSuper, value, base, key, u32::from(this));
             }
             Target::Private { object, key, at } => {
                 self.pos(at);
@@ -184,7 +187,11 @@ impl<'a> Generator<'a> {
                 self.assign_expression_to(right, local, name)?;
                 return self.move_to(local, dst);
             }
+            let resolved = self.resolves_first(id, right)?;
             let value = self.value(right, None, name)?;
+            if let Some(resolved) = resolved {
+                self.require_resolved(resolved, id)?;
+            }
             self.store_target(Target::Name(id), value)?;
             return self.move_to(value, dst);
         }
@@ -200,6 +207,36 @@ impl<'a> Generator<'a> {
         let result = self.move_to(value, dst)?;
         self.free(mark);
         Ok(result)
+    }
+
+    /// Whether the global `id` exists has to be asked before the right side, which may create it, is evaluated. Globals
+    /// that this script declares are there anyway.
+    fn resolves_first(
+        &mut self,
+        id: &IdentifierReference<'a>,
+        right: &Expression<'a>,
+    ) -> Result<Option<Reg>> {
+        let name = id.name.as_str();
+        let runs_nothing = right.is_literal()
+            || matches!(right, Expression::ArrowFunctionExpression(_) | Expression::FunctionExpression(_));
+        if runs_nothing || self.resolve(name)?.storage != Storage::Global || self.declares_global(name) {
+            return Ok(None);
+        }
+        let resolved = self.alloc()?;
+        let name = self.f.string(name);
+        self.op_x(Op::HasGlobal, resolved, 0, 0, name);
+        Ok(Some(resolved))
+    }
+
+    /// Throws the ReferenceError of assigning to a global that was not there.
+    fn require_resolved(&mut self, resolved: Reg, id: &IdentifierReference<'a>) -> Result {
+        let there = self.label();
+        self.branch(Op::JTrue, resolved, there);
+        self.pos(id.span.start);
+        let message = self.f.string(format!("{} is not defined", id.name).as_str());
+        self.op_x(Op::ThrowError, 2, 0, 0, message);
+        self.bind(there);
+        Ok(())
     }
 
     /// A plain assignment whose value nobody reads.
@@ -277,10 +314,10 @@ impl<'a> Generator<'a> {
                 self.op(Op::ToPropertyKey, converted, key, 0);
                 Target::Element { object, key: converted, at }
             }
-            Target::Super { this, key, at } => {
+            Target::Super { base, this, key, at } => {
                 let converted = self.alloc()?;
                 self.op(Op::ToPropertyKey, converted, key, 0);
-                Target::Super { this, key: converted, at }
+                Target::Super { base, this, key: converted, at }
             }
             target => target,
         })

@@ -49,6 +49,9 @@ pub(super) struct Builder<'a> {
     pub(super) env: Option<Reg>,
     /// The register of the completion value (scripts and eval).
     pub(super) completion: Option<Reg>,
+    /// The finalisers that the code being generated is in, innermost last: the control depth each began at, and the
+    /// register of the completion value around it.
+    pub(super) finalizers: Vec<(usize, Reg)>,
     /// Labels waiting for the statement they name.
     pub(super) pending_labels: Vec<&'a str>,
     /// Parameters that are plain names, with the register the argument arrives in.
@@ -84,6 +87,7 @@ impl Builder<'_> {
             registers: 1,
             env: None,
             completion: None,
+            finalizers: Vec::new(),
             pending_labels: Vec::new(),
             parameter_registers: FxHashMap::default(),
             disposables: None,

@@ -35,21 +35,28 @@ impl<'a> Generator<'a> {
             && self.options.allow_eval
             && id.name == "eval"
             && !it.optional
-            && !self.passes_array(&it.arguments)
         {
-            let count = self.arguments(&it.arguments)?;
-            let site = self.eval_site();
-            self.f.eval_sites.push(site);
-            let site = self.f.eval_sites.len() as u32 - 1;
-            let scope = self.current_scope()?;
-            let dst = self.dst_from(dst, mark)?;
-            self.pos(it.span.start);
-            self.f.asm.op_xy(Op::DirectEval, dst, base, count, site, u32::from(scope));
-            return Ok(dst);
+            return self.eval_call(it, base, dst, mark);
         }
         let count = self.call_arguments(&it.arguments)?;
         let dst = self.dst_from(dst, mark)?;
         self.finish_call(dst, base, count, it.span.start, tail);
+        Ok(dst)
+    }
+
+    /// A call that is a direct eval if the callee, which is in the window, turns out to be %eval%.
+    fn eval_call(&mut self, it: &CallExpression<'a>, base: Reg, dst: Option<Reg>, mark: u16) -> Result<Reg> {
+        let count = self.call_arguments(&it.arguments)?;
+        let site = self.eval_site();
+        self.f.eval_sites.push(site);
+        let site = self.f.eval_sites.len() as u32 - 1;
+        let scope = u32::from(self.current_scope()?);
+        let dst = self.dst_from(dst, mark)?;
+        self.pos(it.span.start);
+        match count {
+            Some(count) => self.f.asm.op_xy(Op::DirectEval, dst, base, count, site, scope),
+            None => self.f.asm.op_xy(Op::DirectEvalSpread, dst, base, 0, site, scope),
+        }
         Ok(dst)
     }
 

@@ -12,6 +12,7 @@ use super::scope::private_name;
 use super::{Generator, Reg, Result, Unsupported};
 use crate::bytecode::Op;
 use crate::bytecode::code::{TemplateSite, Text};
+use crate::syntax::source_text::restore;
 
 /// The name an anonymous function or class takes from its place.
 #[derive(Clone, Copy)]
@@ -288,7 +289,7 @@ impl<'a> Generator<'a> {
     fn regexp_literal(&mut self, it: &RegExpLiteral<'a>, dst: Option<Reg>) -> Result<Reg> {
         let dst = self.dst(dst)?;
         let (pattern, flags) = (it.regex.pattern.text.as_str(), it.regex.flags.to_string());
-        let units: Vec<u16> = pattern.encode_utf16().collect();
+        let units = restore(pattern, it.span.start + 1, &self.surrogates);
         let parsed = cynic_regexp::Flags::parse(flags.encode_utf16());
         let checked = parsed.map(|flags| cynic_regexp::Regex::check(&units, flags));
         match checked {
@@ -304,6 +305,10 @@ impl<'a> Generator<'a> {
                 });
             }
         }
+        let pattern = match char::decode_utf16(units.iter().copied()).all(|c| c.is_ok()) {
+            true => Text::from(pattern),
+            false => Text::Utf16(units.into()),
+        };
         let pattern = self.f.string(pattern);
         let flags = self.f.string(flags.as_str());
         self.pos(it.span.start);
@@ -334,10 +339,20 @@ impl<'a> Generator<'a> {
 
     /// `dst = super[key]`.
     pub(super) fn super_get(&mut self, dst: Reg, key: Reg, this: Reg, offset: u32) -> Result {
-        let function = self.load_active_function()?;
+        let base = self.super_base()?;
         self.pos(offset);
-        self.op_x(Op::GetSuper, dst, function, key, u32::from(this));
+        self.op_x(Op::GetSuper, dst, base, key, u32::from(this));
         Ok(())
+    }
+
+    /// The object in which `super.x` is looked up.
+    pub(super) fn super_base(&mut self) -> Result<Reg> {
+        let base = self.alloc()?;
+        let mark = self.mark();
+        let function = self.load_active_function()?;
+        self.op(Op::GetSuperBase, base, function, 0);
+        self.free(mark);
+        Ok(base)
     }
 
     fn computed_member(&mut self, it: &ComputedMemberExpression<'a>, dst: Option<Reg>) -> Result<Reg> {

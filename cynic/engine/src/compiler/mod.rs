@@ -30,7 +30,7 @@ use crate::bytecode::code::{EvalSite, FunctionCode, GlobalDeclarations, Source};
 use crate::bytecode::{CodeKind, Op};
 use crate::gc::native_stack::StackBounds;
 use crate::limits;
-use crate::syntax::{self, Goal, Input, SyntaxError, nesting};
+use crate::syntax::{self, Goal, Input, SourceText, SyntaxError, nesting};
 use builder::Builder;
 pub use module::{ExportEntry, ImportEntry, ImportName, ModuleCode, ModuleRequest};
 use scope::{Analysis, AnalysisOptions, BindingKind, Role, ScopeKind};
@@ -72,11 +72,12 @@ pub fn compile_script(
 /// Compiles eval code; `site` is `None` for indirect eval.
 pub fn compile_eval(
     name: &str,
-    text: &str,
+    source: &SourceText,
     site: Option<&EvalSite>,
     options: CompileOptions,
 ) -> std::result::Result<Arc<FunctionCode>, SyntaxError> {
-    compile(name, text, Goal::Eval(site), options).map(|(code, _)| code)
+    let goal = Goal::Eval { site, surrogates: &source.surrogates };
+    compile(name, &source.text, goal, options).map(|(code, _)| code)
 }
 
 /// Compiles a module.
@@ -162,12 +163,16 @@ struct Generator<'a> {
     source: Arc<Source>,
     options: CompileOptions,
     eval_site: Option<EvalSite>,
+    /// Where escapes in the text stand for lone surrogates.
+    surrogates: Vec<u32>,
     /// Scopes of all functions being compiled, innermost last.
     scopes: Vec<ActiveScope>,
     /// The function being compiled.
     f: Builder<'a>,
     /// The functions around it, innermost last.
     outer: Vec<Builder<'a>>,
+    /// What the script declares globally.
+    globals: GlobalDeclarations,
 }
 
 impl<'a> Generator<'a> {
@@ -181,7 +186,11 @@ impl<'a> Generator<'a> {
         let (root, kind, site) = match goal {
             Goal::Script => (ScopeKind::Global, CodeKind::Script, None),
             Goal::Module => (ScopeKind::Module, CodeKind::Module, None),
-            Goal::Eval(site) => (ScopeKind::Eval, CodeKind::Eval, site),
+            Goal::Eval { site, .. } => (ScopeKind::Eval, CodeKind::Eval, site),
+        };
+        let surrogates = match goal {
+            Goal::Eval { surrogates, .. } => surrogates.to_vec(),
+            _ => Vec::new(),
         };
         let analysis_options = AnalysisOptions {
             root,
@@ -199,9 +208,11 @@ impl<'a> Generator<'a> {
             source,
             options,
             eval_site: site.cloned(),
+            surrogates,
             scopes: Vec::new(),
             f: Builder::new(kind, "", (0, program.span.end)),
             outer: Vec::new(),
+            globals: GlobalDeclarations::default(),
         };
         let module = generator.top_level(program, kind)?;
         let code = Arc::new(generator.finish_function()?);
@@ -238,14 +249,22 @@ impl<'a> Generator<'a> {
             );
         }
         if kind == CodeKind::Script {
-            self.f.globals = global_declarations(&program.body);
+            self.globals = global_declarations(&program.body);
         } else {
             self.init_vars(root, None)?;
         }
         self.hoist_functions(&program.body)?;
         self.statement_list(&program.body)?;
         self.f.asm.op(Op::Ret, completion, 0, 0);
+        self.f.globals = std::mem::take(&mut self.globals);
         Ok(None)
+    }
+
+    /// Whether the script itself declares the global `name`.
+    fn declares_global(&self, name: &str) -> bool {
+        let globals = &self.globals;
+        globals.vars.iter().chain(&globals.functions).any(|known| **known == *name)
+            || globals.lexicals.iter().any(|(known, _)| **known == *name)
     }
 }
 

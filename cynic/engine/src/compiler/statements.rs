@@ -192,7 +192,18 @@ impl<'a> Generator<'a> {
             let offset = label.map_or(0, |label| label.span.start);
             return Err(Unsupported { message: "there is nothing to break out of here", offset });
         };
+        self.carry_completion_out(depth);
         self.emit_exit(if is_continue { Exit::Continue(depth) } else { Exit::Break(depth) }, None)
+    }
+
+    /// A jump to the control entry at `depth` takes the value of the finalisers that it leaves along.
+    fn carry_completion_out(&mut self, depth: usize) {
+        let Some(mut value) = self.f.completion else { return };
+        let left = self.f.finalizers.iter().rev().take_while(|(start, _)| depth < *start);
+        for outer in left.map(|(_, outer)| *outer).collect::<Vec<_>>() {
+            self.mov(outer, value);
+            value = outer;
+        }
     }
 
     fn labelled(&mut self, it: &LabeledStatement<'a>) -> Result {
@@ -287,13 +298,17 @@ impl<'a> Generator<'a> {
                 None => generator.block(&it.block),
             },
             |generator, _, _| {
-                // The finaliser's own value does not count.
+                // The finaliser's own value counts only if it jumps away.
                 let mark = generator.mark();
                 let saved = generator.f.completion;
-                if saved.is_some() {
-                    generator.f.completion = Some(generator.alloc()?);
+                if let Some(outer) = saved {
+                    generator.f.completion = Some(generator.load_simple(Op::LoadUndefined, None)?);
+                    generator.f.finalizers.push((generator.f.control.len(), outer));
                 }
                 generator.block(finalizer)?;
+                if saved.is_some() {
+                    generator.f.finalizers.pop();
+                }
                 generator.f.completion = saved;
                 generator.free(mark);
                 Ok(())

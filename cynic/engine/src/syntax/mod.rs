@@ -6,6 +6,7 @@
 mod entry;
 mod error;
 pub(crate) mod nesting;
+pub(crate) mod source_text;
 mod words;
 
 use oxc_allocator::{Allocator, Dummy};
@@ -18,6 +19,7 @@ use oxc_span::SourceType;
 use crate::bytecode::code::EvalSite;
 pub use entry::awaiting_entry;
 pub use error::SyntaxError;
+pub use source_text::SourceText;
 
 /// The grammar's start symbol, with what surrounds eval code.
 #[derive(Clone, Copy, Debug)]
@@ -26,8 +28,13 @@ pub enum Goal<'e> {
     Script,
     /// A module.
     Module,
-    /// Eval code; the site says what is around a direct call, `None` is an indirect one.
-    Eval(Option<&'e EvalSite>),
+    /// Eval code.
+    Eval {
+        /// What is around a direct call; `None` is an indirect one.
+        site: Option<&'e EvalSite>,
+        /// See [`SourceText::surrogates`].
+        surrogates: &'e [u32],
+    },
 }
 
 /// What to parse.
@@ -68,7 +75,7 @@ pub fn parse<'a>(
 fn source_type(input: Input<'_>, goal: Goal<'_>) -> SourceType {
     let source_type = match goal {
         Goal::Module => SourceType::mjs(),
-        Goal::Script | Goal::Eval(_) => SourceType::script(),
+        Goal::Script | Goal::Eval { .. } => SourceType::script(),
     };
     if input.typescript { source_type.with_typescript(true) } else { source_type }
 }
@@ -86,7 +93,7 @@ fn first_error(diagnostics: &[OxcDiagnostic], input: Input<'_>, goal: Goal<'_>) 
 
 /// Direct eval inherits permissions from its caller that the parser, which sees the text alone, does not know of.
 fn is_allowed(diagnostic: &OxcDiagnostic, goal: Goal<'_>) -> bool {
-    let Goal::Eval(Some(site)) = goal else { return false };
+    let Goal::Eval { site: Some(site), .. } = goal else { return false };
     let message = &*diagnostic.message;
     let private = |prefix: &str, suffix: &str| {
         message.strip_prefix(prefix).and_then(|rest| rest.strip_suffix(suffix)).is_some_and(|name| {

@@ -16,7 +16,7 @@ use crate::object::ObjectKind;
 use crate::object::function::CallArgs;
 use crate::realm::Intrinsic;
 use crate::string::JsStr;
-use crate::syntax::SyntaxError;
+use crate::syntax::{SourceText, SyntaxError};
 use crate::value::Value;
 
 /// Which function constructor was called.
@@ -75,16 +75,9 @@ impl Vm {
     }
 
     /// Source text from a string: lone surrogates, which the front end cannot read, become escapes.
-    pub(crate) fn source_from_string(&mut self, string: JsStr) -> String {
+    pub(crate) fn source_from_string(&mut self, string: JsStr) -> SourceText {
         let units: Vec<u16> = string.view(self).units().collect();
-        let mut text = String::with_capacity(units.len());
-        for unit in char::decode_utf16(units) {
-            match unit {
-                Ok(c) => text.push(c),
-                Err(lone) => text.push_str(&format!("\\u{:04x}", lone.unpaired_surrogate())),
-            }
-        }
-        text
+        SourceText::from_units(units)
     }
 
     /// Compiles and runs a script in the current realm; the result is its completion value.
@@ -145,9 +138,9 @@ impl Vm {
         self.call_template(template, Value::UNDEFINED, this, &[], Value::UNDEFINED)
     }
 
-    fn compile_eval(&mut self, text: &str, site: Option<&EvalSite>) -> JsResult<Arc<FunctionCode>> {
-        self.check_heap_room(text.len().saturating_mul(limits::EVAL_BYTES_PER_SOURCE_BYTE))?;
-        match compiler::compile_eval("<eval>", text, site, self.compile_options()) {
+    fn compile_eval(&mut self, source: &SourceText, site: Option<&EvalSite>) -> JsResult<Arc<FunctionCode>> {
+        self.check_heap_room(source.text.len().saturating_mul(limits::EVAL_BYTES_PER_SOURCE_BYTE))?;
+        match compiler::compile_eval("<eval>", source, site, self.compile_options()) {
             Ok(code) => {
                 self.check_code(&code)?;
                 Ok(code)
@@ -185,12 +178,12 @@ impl Vm {
                 parameters.push(',');
             }
             let text = self.source_from_string(parameter);
-            parameters.push_str(&text);
+            parameters.push_str(&text.text);
         }
         let body = if count == 0 { crate::string::empty() } else { self.to_string(args.get(count - 1))? };
-        let body = self.source_from_string(body);
+        let body = self.source_from_string(body).text;
         let text = self.dynamic_source(kind, &parameters, &body)?;
-        let code = self.compile_eval(&format!("({text})"), None)?;
+        let code = self.compile_eval(&format!("({text})").as_str().into(), None)?;
         let template = self.link(&code, Value::UNDEFINED);
         let function =
             self.call_template(template, Value::UNDEFINED, Value::UNDEFINED, &[], Value::UNDEFINED)?;
@@ -216,7 +209,7 @@ impl Vm {
             format!("({prefix} anonymous({parameters}\n) {{\n}})"),
         ];
         for text in &alone {
-            self.compile_eval(text, None)?;
+            self.compile_eval(&text.as_str().into(), None)?;
         }
         Ok(format!("{prefix} anonymous({parameters}\n) {{\n{body}\n}}"))
     }

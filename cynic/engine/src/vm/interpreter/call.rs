@@ -12,7 +12,7 @@ use crate::value::Value;
 use crate::vm::{JsResult, Vm};
 
 /// Registers kept free above every frame, for arguments that native calls push.
-const STACK_RESERVE: usize = 64;
+pub(crate) const STACK_RESERVE: usize = 64;
 
 /// The template of a closure.
 #[inline(always)]
@@ -116,7 +116,9 @@ impl Vm {
     ) -> JsResult<Value> {
         let template = closure_template(closure);
         let previous = self.enter_realm(template.realm);
+        let outer = self.interpreter.caller_realm.replace(previous);
         let result = self.call_template(template, Value::object(closure), this, arguments, new_target);
+        self.interpreter.caller_realm = outer;
         self.enter_realm(previous);
         result
     }

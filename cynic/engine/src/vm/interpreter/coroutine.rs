@@ -1,17 +1,20 @@
 //! Coroutines: generators, async functions, async generators and module bodies.
 //!
-//! A suspended frame is copied to the heap and popped; resuming copies it back on top of the stack in a run loop of its
-//! own. States: `Start` (never ran) and `Suspended` may be resumed; `Running` may not; `Completed` is final.
+//! A suspended frame is copied to the heap and popped; resuming copies it back on top of the stack: in a run loop of its
+//! own, or, for a generator that a loop steps through, in a frame of the loop's own run loop. States: `Start` (never ran) and `Suspended` may be resumed; `Running` may not; `Completed` is final.
 
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
 
+use super::call::STACK_RESERVE;
 use super::template::FunctionTemplate;
 use super::unwind::{self, leave};
 use super::{Frame, Next, State, dispatch, frame_flags};
+use crate::builtins::generator;
 use crate::builtins::promise::Capability;
 use crate::bytecode::Op;
 use crate::gc::{Data, Gc, Trace, Tracer, data_of};
+use crate::object::{Object, ObjectKind};
 use crate::value::Value;
 use crate::vm::{Abrupt, JsResult, Vm};
 
@@ -75,7 +78,7 @@ pub struct Coroutine {
     registers: RefCell<Vec<Value>>,
     /// The suspending instruction.
     pc: Cell<*const u32>,
-    template: Cell<Value>,
+    template: Cell<Option<Gc<Data<FunctionTemplate>>>>,
     new_target: Cell<Value>,
     /// The promise of an async function (or of a module with top-level await).
     pub promise: Cell<Value>,
@@ -90,13 +93,16 @@ impl Trace for Coroutine {
 
     fn trace(&self, tracer: &mut Tracer<'_>) {
         if let (Some(template), Some((callee, registers))) =
-            (data_of::<FunctionTemplate>(self.template.get()), self.registers.borrow().split_first())
+            (self.template.get(), self.registers.borrow().split_first())
         {
             tracer.value(*callee);
             template.trace_registers(registers, template.pc_index(self.pc.get()), tracer);
         }
-        for value in [&self.template, &self.new_target, &self.promise] {
+        for value in [&self.new_target, &self.promise] {
             tracer.value(value.get());
+        }
+        if let Some(template) = self.template.get() {
+            tracer.cell(template);
         }
         for request in self.queue.borrow().iter() {
             tracer.value(request.value);
@@ -120,7 +126,7 @@ impl Vm {
             state: Cell::new(CoroutineState::Running),
             registers: RefCell::default(),
             pc: Cell::new(std::ptr::null()),
-            template: Cell::new(Value::UNDEFINED),
+            template: Cell::new(None),
             new_target: Cell::new(Value::UNDEFINED),
             promise: Cell::new(promise),
             is_delegating: Cell::new(false),
@@ -147,17 +153,17 @@ pub(crate) fn suspend(s: State, coroutine: Gc<Data<Coroutine>>, state: Coroutine
     registers.extend_from_slice(saved);
     drop(registers);
     coroutine.pc.set(s.pc);
-    coroutine.template.set(frame.template_cell);
-    coroutine.new_target.set(frame.new_target);
+    if coroutine.template.get().is_none() {
+        coroutine.template.set(Some(s.template_cell()));
+        coroutine.new_target.set(frame.new_target);
+    }
     coroutine.state.set(state);
     coroutine.write_barrier();
 }
 
 /// Resumes a coroutine that may be resumed, and runs it until it suspends or ends.
 pub fn resume(vm: &mut Vm, coroutine: Gc<Data<Coroutine>>, mode: Mode, value: Value) -> JsResult<Value> {
-    let Some(template) = data_of::<FunctionTemplate>(coroutine.template.get()) else {
-        return Ok(Value::UNDEFINED);
-    };
+    let Some(template) = coroutine.template.get() else { return Ok(Value::UNDEFINED) };
     let previous = vm.enter_realm(template.realm);
     let result = resume_in_realm(vm, coroutine, template, mode, value);
     vm.enter_realm(previous);
@@ -172,20 +178,37 @@ fn resume_in_realm(
     value: Value,
 ) -> JsResult<Value> {
     vm.check_native_stack()?;
+    let top = vm.stack.top;
+    let state = push_resumed(vm, coroutine, template, frame_flags::ENTRY)?;
+    let next = deliver(state, mode, value);
+    dispatch::run(State::at(vm, next));
+    let result = std::mem::replace(&mut vm.interpreter.exit, Ok(Value::UNDEFINED));
+    vm.stack.top = top;
+    result
+}
+
+/// Copies a coroutine's frame back to the stack; the state is at the instruction that suspended it.
+fn push_resumed(
+    vm: &mut Vm,
+    coroutine: Gc<Data<Coroutine>>,
+    template: Gc<Data<FunctionTemplate>>,
+    flags: u8,
+) -> JsResult<State> {
     vm.poll()?;
-    let mut registers = coroutine.registers.take();
+    // The memory is used again when the frame is copied back.
+    let mut registers = coroutine.registers.borrow_mut();
     let frame = vm.interpreter.frame.wrapping_add(1);
-    if !vm.stack.has_room(registers.len() + 64) || frame >= vm.interpreter.frames_end {
-        coroutine.registers.replace(registers);
-        coroutine.write_barrier();
+    if !vm.stack.has_room(registers.len() + STACK_RESERVE) || frame >= vm.interpreter.frames_end {
+        drop(registers);
         return Err(vm.throw_stack_overflow());
     }
     let top = vm.stack.top;
     // SAFETY: there is room for the registers and for one more frame.
-    unsafe {
+    let regs = unsafe {
         std::ptr::copy_nonoverlapping(registers.as_ptr(), top, registers.len());
+        let regs = top.add(1);
         frame.write(Frame {
-            regs: top.add(1),
+            regs,
             pc: coroutine.pc.get(),
             feedback: template.feedback,
             constants: template.constants,
@@ -195,25 +218,75 @@ fn resume_in_realm(
             arguments: top.add(2),
             argument_count: 0,
             dst: 0,
-            flags: frame_flags::ENTRY,
+            flags,
             coroutine: Value::cell(coroutine),
-            template_cell: coroutine.template.get(),
+            template_cell: Value::cell(template),
         });
-    }
+        regs
+    };
     vm.interpreter.frame = frame;
     vm.stack.top = top.wrapping_add(registers.len());
-    // The memory is used again when the frame is copied back.
     registers.clear();
-    coroutine.registers.replace(registers);
     coroutine.state.set(CoroutineState::Running);
-    // SAFETY: the frame was just written.
-    let regs = unsafe { (*frame).regs };
-    let state = State::new(coroutine.pc.get(), regs, vm, frame);
-    let next = deliver(state, mode, value);
-    dispatch::run(State::at(vm, next));
-    let result = std::mem::replace(&mut vm.interpreter.exit, Ok(Value::UNDEFINED));
-    vm.stack.top = top;
-    result
+    Ok(State::new(coroutine.pc.get(), regs, vm, frame))
+}
+
+/// Steps the generator of the iterator record of the instruction at `s` (see [`complete_step`]) in a frame of this run
+/// loop. `None` if the record is not that of a generator which can go on, of this realm.
+pub(crate) fn enter_step(s: State, iterator: Object, next: Value) -> Option<JsResult<Next>> {
+    let vm = s.vm();
+    if !iterator.is(ObjectKind::Generator) || !generator::is_next(vm, next) {
+        return None;
+    }
+    let coroutine = iterator.data::<Coroutine>(generator::COROUTINE_SLOT)?;
+    if !matches!(coroutine.state.get(), CoroutineState::Start | CoroutineState::Suspended) {
+        return None;
+    }
+    let template = coroutine.template.get()?;
+    if !vm.runs_in(template.realm) {
+        return None;
+    }
+    let entered = push_resumed(vm, coroutine, template, frame_flags::STEP);
+    Some(entered.map(|state| deliver(state, Mode::Next, Value::UNDEFINED)))
+}
+
+/// How a generator leaves its frame.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Left {
+    /// It yielded a value.
+    Yielded,
+    /// It yielded the result object of an inner iterator.
+    Delegated,
+    /// It is done.
+    Done,
+}
+
+/// A generator leaves its frame with `value`: to native code, or to the instruction that stepped it.
+pub(crate) fn leave_generator(s: State, left: Left, value: Value) -> Next {
+    if s.frame().flags & frame_flags::STEP == 0 {
+        return leave(s.vm(), s.frame, value);
+    }
+    let vm = s.vm();
+    unwind::pop(vm, s.frame);
+    let stepping = stepping_instruction(vm);
+    let item = match (left, value.as_object()) {
+        (Left::Done, _) => Ok(None),
+        (Left::Delegated, Some(result)) => vm.iterator_result_value(result),
+        _ => Ok(Some(value)),
+    };
+    complete_step(stepping, item)
+}
+
+/// The instruction of the running frame that waits for a generator's step.
+fn stepping_instruction(vm: &mut Vm) -> State {
+    let frame = vm.interpreter.frame;
+    // SAFETY: a frame with the STEP flag is above a frame whose `pc` is past the first word of the instruction.
+    unsafe { State::new((*frame).pc.sub(1), (*frame).regs, vm, frame) }
+}
+
+/// A generator that the running frame steps has thrown.
+pub(crate) fn abandon_step(vm: &mut Vm) {
+    close_record(stepping_instruction(vm));
 }
 
 /// Gives the value to the suspending instruction and says where the code goes on.
@@ -269,6 +342,31 @@ pub(crate) fn abandon(vm: &mut Vm, frame: *mut Frame, abrupt: Abrupt) -> Option<
             Some(done.map(|()| Value::UNDEFINED))
         }
     }
+}
+
+/// Ends an IteratorNext with the iterator's next value, or with its end.
+pub(crate) fn complete_step(s: State, item: JsResult<Option<Value>>) -> Next {
+    match item {
+        Ok(Some(value)) => {
+            s.set(s.a(), value);
+            s.advance(2)
+        }
+        Ok(None) => {
+            close_record(s);
+            s.set(s.a(), Value::UNDEFINED);
+            s.jump_to(s.x() as i32)
+        }
+        Err(abrupt) => {
+            close_record(s);
+            s.unwind(abrupt)
+        }
+    }
+}
+
+/// An iterator that is done or has thrown is not closed any more.
+fn close_record(s: State) {
+    s.set(s.b(), Value::UNDEFINED);
+    s.set(s.b() + 1, Value::UNDEFINED);
 }
 
 /// Ends a coroutine's frame with `value`.

@@ -25,8 +25,9 @@ mod state;
 pub mod template;
 pub mod unwind;
 
-use crate::gc::Tracer;
+use crate::gc::{Data, Gc, Tracer};
 use crate::limits;
+use crate::realm::Realm;
 use crate::value::Value;
 use crate::vm::call::ClosureHooks;
 use crate::vm::register_stack::RegisterStack;
@@ -43,10 +44,8 @@ pub mod frame_flags {
     pub const ENTRY: u8 = 1;
     /// A `[[Construct]]`: a result that is no object is replaced by `this`.
     pub const CONSTRUCT: u8 = 1 << 1;
-    /// An async function that has not suspended yet: its caller waits for the promise.
-    pub const ASYNC_FIRST: u8 = 1 << 2;
-    /// Runs on behalf of a coroutine that was suspended.
-    pub const RESUMED: u8 = 1 << 3;
+    /// A generator that an instruction of the frame below steps: leaving it completes that instruction.
+    pub const STEP: u8 = 1 << 2;
 }
 
 /// One activation.
@@ -94,6 +93,8 @@ pub struct Interpreter {
     pub frames_end: *mut Frame,
     /// The running frame.
     pub frame: *mut Frame,
+    /// The realm that called the running run loop's first frame; its entry keeps it alive.
+    pub caller_realm: Option<Gc<Data<Realm>>>,
     /// How the run loop ended.
     pub exit: JsResult<Value>,
     /// Jobs to run, oldest first.
@@ -128,6 +129,7 @@ impl Interpreter {
             frames_end: if failed { frames } else { frames.wrapping_add(limits::VM_FRAMES_MAX) },
             // The first frame stays unused, so that there is always one below.
             frame: frames,
+            caller_realm: None,
             exit: Ok(Value::UNDEFINED),
             jobs: std::collections::VecDeque::new(),
             loader: None,

@@ -29,12 +29,14 @@ pub(crate) fn unwind(vm: &mut Vm, abrupt: Abrupt) -> Next {
             Some(Err(other)) => abrupt = other,
             None => {}
         }
+        pop(vm, frame);
         if current.flags & frame_flags::ENTRY != 0 {
-            pop(vm, frame);
             vm.interpreter.exit = Err(abrupt);
             return Next { pc: HALT.as_ptr(), frame };
         }
-        pop(vm, frame);
+        if current.flags & frame_flags::STEP != 0 {
+            super::coroutine::abandon_step(vm);
+        }
     }
 }
 

@@ -120,6 +120,7 @@ outlined! {
     super_call_spread => slow::calls::super_call_spread;
     tail_call => slow::calls::tail_call;
     direct_eval => slow::calls::direct_eval;
+    direct_eval_spread => slow::calls::direct_eval_spread;
     get_super_constructor => slow::calls::get_super_constructor;
     check_constructor_return => slow::calls::check_constructor_return;
     throw => slow::calls::throw;

@@ -209,6 +209,7 @@ outlined! {
     clone_scope => slow::scopes::clone_scope;
     throw_const => slow::scopes::throw_const;
     throw_error => slow::scopes::throw_error;
+    has_global => slow::scopes::has_global;
     get_global_or_undefined => slow::scopes::get_global_or_undefined;
     init_global => slow::scopes::init_global;
     define_global_function => slow::scopes::define_global_function;

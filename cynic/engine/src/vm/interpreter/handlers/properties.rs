@@ -287,6 +287,7 @@ pub(super) fn is_closure(v: Value) -> bool {
 
 outlined! {
     delete_prop => slow::properties::delete_prop;
+    get_super_base => slow::properties::get_super_base;
     get_super => slow::properties::get_super;
     set_super => slow::properties::set_super;
     add_private => slow::properties::add_private;

@@ -1,6 +1,6 @@
 //! Calls of anything but a plain closure, construction, spread, tail and eval calls, returns to native code.
 
-use super::super::call::{Entry, closure_template, enter};
+use super::super::call::{Entry, STACK_RESERVE, closure_template, enter};
 use super::super::template::template_flags;
 use super::super::{Frame, Next, State, frame_flags, unwind};
 use super::slow_paths;
@@ -60,6 +60,17 @@ fn call_values(s: State, callee: Value, this: Value, arguments: &[Value]) -> JsR
     vm.call_object(object, this, arguments, Value::UNDEFINED)
 }
 
+/// A call by the name `eval`: direct eval if the callee is %eval%.
+fn eval_or_call(s: State, arguments: &[Value]) -> JsResult<Value> {
+    let callee = s.reg(s.b());
+    let vm = s.vm();
+    if callee != Value::object(vm.intrinsic(Intrinsic::Eval)) {
+        return call_values(s, callee, s.reg(s.b() + 1), arguments);
+    }
+    let source = arguments.first().copied().unwrap_or(Value::UNDEFINED);
+    vm.perform_direct_eval(s, source, s.x(), s.reg(s.y() as usize))
+}
+
 /// Enters a closure of the current realm in a frame of this run loop, polling and checking the stack.
 fn enter_closure(s: State, closure: Object, count: u32, flags: u8, new_target: Value) -> JsResult<Next> {
     s.vm().poll()?;
@@ -90,20 +101,24 @@ fn enter_or_unwind(s: State, entered: JsResult<Next>) -> Next {
     }
 }
 
-/// Whether a closure can run in this run loop: same realm, and callable.
+/// Whether it is a closure of this run loop's realm.
 fn runs_here(vm: &mut Vm, callee: Value) -> Option<Object> {
     let closure = callee.as_object().filter(|o| o.is(ObjectKind::Closure))?;
     let template = closure_template(closure);
     (template.realm == vm.realm()).then_some(closure)
 }
 
+/// Whether a call of `callee` can run in this run loop.
+fn callable_here(vm: &mut Vm, callee: Value) -> Option<Object> {
+    let closure = runs_here(vm, callee)?;
+    (closure_template(closure).flags & template_flags::CLASS_CONSTRUCTOR == 0).then_some(closure)
+}
+
 slow_paths! {
     fn call(s) {
         let (base, count) = (s.b(), s.c());
         let callee = s.reg(base);
-        if let Some(closure) = runs_here(s.vm(), callee)
-            && closure_template(closure).flags & template_flags::CLASS_CONSTRUCTOR == 0
-        {
+        if let Some(closure) = callable_here(s.vm(), callee) {
             let entered = enter_closure(s, closure, count as u32, 0, Value::UNDEFINED);
             return enter_or_unwind(s, entered);
         }
@@ -121,10 +136,17 @@ slow_paths! {
         construct_window(s, s.reg(base), s.reg(s.x() as usize), base, count, 2)
     }
     fn call_spread(s) {
-        let base = s.b();
-        let result = array_arguments(s, base + 2)
-            .and_then(|arguments| call_values(s, s.reg(base), s.reg(base + 1), &arguments));
-        s.finish(1, s.a(), result)
+        let (callee, this) = (s.reg(s.b()), s.reg(s.b() + 1));
+        match array_arguments(s, s.b() + 2) {
+            Ok(arguments) => match callable_here(s.vm(), callee) {
+                Some(closure) => {
+                    let entered = enter_above(s, closure, this, &arguments, 1);
+                    enter_or_unwind(s, entered)
+                }
+                None => s.finish(1, s.a(), call_values(s, callee, this, &arguments)),
+            },
+            Err(abrupt) => s.unwind(abrupt),
+        }
     }
     fn new_spread(s) {
         let callee = s.reg(s.b());
@@ -140,8 +162,7 @@ slow_paths! {
         let (base, count) = (s.b(), s.c());
         let callee = s.reg(base);
         let reusable = s.frame().flags & !frame_flags::ENTRY == 0;
-        let closure = runs_here(s.vm(), callee)
-            .filter(|o| closure_template(*o).flags & template_flags::CLASS_CONSTRUCTOR == 0);
+        let closure = callable_here(s.vm(), callee);
         let Some(closure) = closure.filter(|_| reusable) else {
             if let Some(closure) = closure {
                 let entered = enter_tail_as_call(s, closure, count as u32);
@@ -153,15 +174,11 @@ slow_paths! {
         reuse_frame(s, closure, base, count)
     }
     fn direct_eval(s) {
-        let (base, count) = (s.b(), s.c());
-        let vm = s.vm();
-        let callee = s.reg(base);
-        let result = if callee == Value::object(vm.intrinsic(Intrinsic::Eval)) {
-            let source = if count > 0 { s.reg(base + 2) } else { Value::UNDEFINED };
-            vm.perform_direct_eval(s, source, s.x(), s.reg(s.y() as usize))
-        } else {
-            call_values(s, callee, s.reg(base + 1), window_arguments(s, base, count))
-        };
+        let result = eval_or_call(s, window_arguments(s, s.b(), s.c()));
+        s.finish(3, s.a(), result)
+    }
+    fn direct_eval_spread(s) {
+        let result = array_arguments(s, s.b() + 2).and_then(|arguments| eval_or_call(s, &arguments));
         s.finish(3, s.a(), result)
     }
     fn get_super_constructor(s) {
@@ -176,17 +193,12 @@ slow_paths! {
         if value.is_object() {
             return s.advance(1);
         }
-        let vm = s.vm();
-        if !value.is_undefined() {
-            let message = "derived constructors may only return an object or undefined";
-            let abrupt = vm.throw_type_error(message);
-            return s.unwind(abrupt);
+        if value.is_undefined() && !this.is_empty() {
+            s.set(s.a(), this);
+            return s.advance(1);
         }
-        if this.is_empty() {
-            return super::scopes::throw_unbound_this(s.pc, s.regs, s.vm, s.frame);
-        }
-        s.set(s.a(), this);
-        s.advance(1)
+        let abrupt = throw_constructor_return(s, value);
+        s.unwind(abrupt)
     }
     fn ret(s) {
         return_slow(s, s.reg(s.a()))
@@ -200,6 +212,24 @@ slow_paths! {
     }
 }
 
+/// The error of a derived constructor that returns `value` is of the caller's realm (10.2.2, steps 13 to 15).
+#[cold]
+fn throw_constructor_return(s: State, value: Value) -> Abrupt {
+    let vm = s.vm();
+    let is_entry = s.frame().flags & frame_flags::ENTRY != 0;
+    let caller = if is_entry { vm.interpreter.caller_realm } else { None };
+    let own = caller.map(|caller| vm.enter_realm(caller));
+    let abrupt = if value.is_undefined() {
+        vm.throw_reference_error(super::scopes::UNBOUND_THIS)
+    } else {
+        vm.throw_type_error("derived constructors may only return an object or undefined")
+    };
+    if let Some(own) = own {
+        vm.enter_realm(own);
+    }
+    abrupt
+}
+
 /// Enters a getter that is a closure of this realm; the result goes to operand a of the instruction of `words` words.
 pub(in super::super) fn enter_getter(
     s: State,
@@ -207,24 +237,35 @@ pub(in super::super) fn enter_getter(
     this: Value,
     words: usize,
 ) -> Option<JsResult<Next>> {
-    let closure = runs_here(s.vm(), getter)?;
-    let template = closure_template(closure);
-    if template.flags & template_flags::CLASS_CONSTRUCTOR != 0 {
-        return None;
-    }
-    if let Err(abrupt) = s.vm().poll() {
-        return Some(Err(abrupt));
+    let closure = callable_here(s.vm(), getter)?;
+    Some(enter_above(s, closure, this, &[], words))
+}
+
+/// Enters a closure of this realm in a frame above the running one's registers; the result goes to operand a of the
+/// instruction of `words` words.
+fn enter_above(s: State, closure: Object, this: Value, arguments: &[Value], words: usize) -> JsResult<Next> {
+    let vm = s.vm();
+    vm.poll()?;
+    if !vm.stack.has_room(arguments.len() + STACK_RESERVE) {
+        return Err(vm.throw_stack_overflow());
     }
     let window = s.frame().end.wrapping_add(1);
-    // SAFETY: some registers are kept free above every frame.
+    // SAFETY: there is room for the callee, `this` and the arguments above the frame.
     unsafe {
-        *window.sub(1) = getter;
+        *window.sub(1) = Value::object(closure);
         *window = this;
+        std::ptr::copy_nonoverlapping(arguments.as_ptr(), window.add(1), arguments.len());
     }
     s.frame().pc = s.pc.wrapping_add(words);
-    let new_target = Value::UNDEFINED;
-    let entry = Entry { template, window, argument_count: 0, dst: s.a() as u8, flags: 0, new_target };
-    Some(push(s.vm(), s.frame, entry))
+    let entry = Entry {
+        template: closure_template(closure),
+        window,
+        argument_count: arguments.len() as u32,
+        dst: s.a() as u8,
+        flags: 0,
+        new_target: Value::UNDEFINED,
+    };
+    push(vm, s.frame, entry)
 }
 
 /// A tail call that cannot reuse the frame is a call whose result lands in `base`.

@@ -38,7 +38,7 @@ fn branch(s: State, words: usize, taken: JsResult<bool>) -> Next {
     match taken {
         Ok(true) => {
             let distance = s.x() as i32;
-            if distance < 0
+            if distance <= 0
                 && let Err(abrupt) = s.vm().poll()
             {
                 return s.unwind(abrupt);

@@ -2,7 +2,7 @@
 
 use std::cell::{Cell, RefCell};
 
-use super::super::{Next, State};
+use super::super::{Next, State, coroutine};
 use super::slow_paths;
 use crate::atoms;
 use crate::gc::{Data, Gc, Trace, Tracer, data_of};
@@ -219,24 +219,13 @@ slow_paths! {
         finish_record(s, result)
     }
     fn iterator_next(s) {
-        match s.vm().next_value(s) {
-            Ok(Some(value)) => {
-                s.set(s.a(), value);
-                s.advance(2)
-            }
-            Ok(None) => {
-                // The record closes itself.
-                s.set(s.b(), Value::UNDEFINED);
-                s.set(s.b() + 1, Value::UNDEFINED);
-                s.set(s.a(), Value::UNDEFINED);
-                s.jump_to(s.x() as i32)
-            }
-            Err(abrupt) => {
-                s.set(s.b(), Value::UNDEFINED);
-                s.set(s.b() + 1, Value::UNDEFINED);
-                s.unwind(abrupt)
-            }
+        if let Some(iterator) = s.reg(s.b()).as_object()
+            && let Some(entered) = coroutine::enter_step(s, iterator, s.reg(s.b() + 1))
+        {
+            return entered.unwrap_or_else(|abrupt| coroutine::complete_step(s, Err(abrupt)));
         }
+        let item = s.vm().next_value(s);
+        coroutine::complete_step(s, item)
     }
     fn iterator_call(s) {
         let result = s.vm().call(s.reg(s.b() + 1), s.reg(s.b()), &[]);

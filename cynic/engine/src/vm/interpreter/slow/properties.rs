@@ -181,6 +181,7 @@ impl Vm {
         self.put_v(base, key, value)
     }
 
+    /// GetSuperBase (9.1.1.3.5): taken before the key is converted, which may change the prototype.
     fn super_base(&mut self, function: Value) -> JsResult<Value> {
         match function.as_object().and_then(home_object) {
             Some(home) => self.get_prototype_of(home),
@@ -188,8 +189,7 @@ impl Vm {
         }
     }
 
-    fn super_get(&mut self, function: Value, key: Value, this: Value) -> JsResult<Value> {
-        let base = self.super_base(function)?;
+    fn super_get(&mut self, base: Value, key: Value, this: Value) -> JsResult<Value> {
         if base.is_nullish() {
             let key = self.describe(key);
             return Err(self.throw_nullish_read(base, &key));
@@ -201,8 +201,7 @@ impl Vm {
         }
     }
 
-    fn super_set(&mut self, function: Value, key: Value, this: Value, value: Value) -> JsResult<()> {
-        let base = self.super_base(function)?;
+    fn super_set(&mut self, base: Value, key: Value, this: Value, value: Value) -> JsResult<()> {
         let Some(base) = base.as_object() else {
             return Err(self.throw_type_error("cannot set a property of null through 'super'"));
         };
@@ -410,6 +409,10 @@ slow_paths! {
         };
         let result = vm.to_object(base).and_then(|object| vm.delete_property_or_throw(object, key));
         s.finish(1, s.a(), result.map(|()| Value::TRUE))
+    }
+    fn get_super_base(s) {
+        let result = s.vm().super_base(s.reg(s.b()));
+        s.finish(1, s.a(), result)
     }
     fn get_super(s) {
         let result = s.vm().super_get(s.reg(s.b()), s.reg(s.c()), s.reg(s.x() as usize));

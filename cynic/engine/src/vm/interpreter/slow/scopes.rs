@@ -92,6 +92,10 @@ impl Vm {
     }
 }
 
+/// The message of a ReferenceError about `this`.
+pub(super) const UNBOUND_THIS: &str =
+    "must call super constructor before accessing 'this' or returning from a derived constructor";
+
 fn throw_constant(vm: &mut Vm, name: &str) -> Abrupt {
     vm.throw_type_error(&format!("assignment to constant variable '{name}'"))
 }
@@ -123,8 +127,7 @@ slow_paths! {
     }
     #[cold]
     fn throw_unbound_this(s) {
-        let message = "must call super constructor before accessing 'this' or returning from a derived constructor";
-        let abrupt = s.vm().throw_reference_error(message);
+        let abrupt = s.vm().throw_reference_error(UNBOUND_THIS);
         s.unwind(abrupt)
     }
     #[cold]
@@ -155,6 +158,13 @@ slow_paths! {
     }
     fn get_global_or_undefined(s) {
         let result = s.vm().read_global(s, true);
+        s.finish(2, s.a(), result)
+    }
+    fn has_global(s) {
+        let vm = s.vm();
+        let name = constant_text(s, s.x());
+        let key = vm.key_from_str(&name);
+        let result = vm.has_global(key).map(Value::bool);
         s.finish(2, s.a(), result)
     }
     fn set_global(s) {

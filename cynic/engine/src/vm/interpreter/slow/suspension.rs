@@ -1,6 +1,6 @@
 //! Generators, async functions, awaits; `import()` and `import.meta`.
 
-use super::super::coroutine::{self, CoroutineKind, CoroutineState};
+use super::super::coroutine::{self, CoroutineKind, CoroutineState, Left};
 use super::super::{Next, State};
 use super::slow_paths;
 use crate::builtins::{async_generator, generator, promise};
@@ -68,7 +68,7 @@ fn yield_in(s: State, value: Value, is_delegating: bool) -> Next {
         }
         return next;
     }
-    coroutine::finish(s, value)
+    coroutine::leave_generator(s, if is_delegating { Left::Delegated } else { Left::Yielded }, value)
 }
 
 slow_paths! {
@@ -126,7 +126,7 @@ slow_paths! {
             // A module with top-level await.
             promise::fulfill_promise(s.vm(), promise, Value::UNDEFINED);
         }
-        coroutine::finish(s, value)
+        coroutine::leave_generator(s, Left::Done, value)
     }
     fn import_meta(s) {
         let result = s.vm().import_meta(s.template().referrer);
