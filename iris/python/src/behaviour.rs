@@ -4,7 +4,7 @@
 use std::any::Any;
 use std::sync::Arc;
 
-use iris_runtime::{Behaviour, Context, Direction, ExitReason, Flow, Signal};
+use iris_runtime::{Behaviour, Context, Direction, ExitReason, Factory, Flow, Signal};
 use pyo3::exceptions::PySystemExit;
 use pyo3::prelude::*;
 use pyo3::{PyTraverseError, PyVisit};
@@ -85,8 +85,7 @@ impl PyBehaviour {
         self.hooks.as_deref().and_then(which)
     }
 
-    /// Shows the garbage collector what this behaviour refers to.
-    pub(crate) fn visit(&self, visit: &PyVisit<'_>) -> Result<(), PyTraverseError> {
+    fn visit(&self, visit: &PyVisit<'_>) -> Result<(), PyTraverseError> {
         visit.call(&self.handler)?;
         let Some(hooks) = &self.hooks else { return Ok(()) };
         for hook in [&hooks.started, &hooks.stopped, &hooks.code_change, &hooks.instance] {
@@ -152,6 +151,30 @@ impl Behaviour<Message> for PyBehaviour {
                 .map(|old| old.hook(|hooks| hooks.instance.as_ref()).unwrap_or(&old.handler).clone_ref(py));
             hook.call1(py, (old,)).map(drop).map_err(|error| exit::raised(py, error))
         })
+    }
+}
+
+/// Makes the behaviour of a virtual actor from its handler.
+pub(crate) struct VirtualHandler {
+    pub(crate) handler: Py<PyAny>,
+    pub(crate) compat: Arc<Compat>,
+}
+
+impl Factory<Message> for VirtualHandler {
+    fn make(&self) -> Box<dyn Behaviour<Message>> {
+        let handler = Python::attach(|py| self.handler.clone_ref(py));
+        Box::new(PyBehaviour::compat(handler, &self.compat))
+    }
+}
+
+/// Shows the garbage collector what a behaviour, or a part of one, refers to.
+pub(crate) fn visit_any(behaviour: &dyn Any, visit: &PyVisit<'_>) -> Result<(), PyTraverseError> {
+    if let Some(behaviour) = behaviour.downcast_ref::<PyBehaviour>() {
+        behaviour.visit(visit)
+    } else if let Some(factory) = behaviour.downcast_ref::<VirtualHandler>() {
+        visit.call(&factory.handler)
+    } else {
+        Ok(())
     }
 }
 

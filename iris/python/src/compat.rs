@@ -175,7 +175,7 @@ impl Store {
             let slice = Instant::now() + Duration::from_millis(SIGNALS_MS);
             let late = until.is_some_and(|until| until <= slice);
             let until = until.map_or(slice, |until| until.min(slice));
-            let more = py.detach(|| {
+            let more = crate::ffi::wait(py, || {
                 let mut kept = self.state.lock();
                 let nothing = |kept: &Kept| kept.messages.back().is_none_or(|(number, _)| *number < from);
                 while nothing(&kept) && !kept.closed {
@@ -280,7 +280,7 @@ pub(crate) fn adopt(
     }
     let supervisor = compat.groups.lock().entry(group.to_owned()).or_default().place(handle, strategy)?;
     let spec = ChildSpec::new("", start).restart(restart);
-    let adopted = py.detach(|| supervisor.adopt(pid, spec).wait(None));
+    let adopted = crate::ffi::wait(py, || supervisor.adopt(pid, spec).wait(None));
     match adopted {
         Ok(Ok(_)) => Ok(()),
         Ok(Err(reason)) => Err(PyRuntimeError::new_err(reason.to_string())),
@@ -291,7 +291,7 @@ pub(crate) fn adopt(
 /// The living children of a group.
 pub(crate) fn children(py: Python<'_>, compat: &Compat, group: &str) -> Vec<u64> {
     let supervisors = compat.groups.lock().get(group).map(Group::all).unwrap_or_default();
-    py.detach(|| {
+    crate::ffi::wait(py, || {
         let lists = supervisors.iter().filter_map(|supervisor| supervisor.which_children().wait(None).ok());
         let mut pids: Vec<u64> = lists.flatten().filter_map(|child| child.pid).map(Pid::to_bits).collect();
         pids.sort_unstable();
@@ -302,7 +302,7 @@ pub(crate) fn children(py: Python<'_>, compat: &Compat, group: &str) -> Vec<u64>
 /// Ends the supervision of a group; its actors live on.
 pub(crate) fn dissolve(py: Python<'_>, compat: &Compat, handle: &Handle, group: &str) -> bool {
     let Some(group) = compat.groups.lock().remove(group) else { return false };
-    py.detach(|| {
+    crate::ffi::wait(py, || {
         for supervisor in group.all() {
             for child in supervisor.which_children().wait(None).unwrap_or_default() {
                 if let Some(pid) = child.pid {

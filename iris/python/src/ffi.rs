@@ -1,9 +1,10 @@
-//! Three calls into C. One calls a Python object with one argument through the stable ABI's variadic entry, which
-//! builds no tuple (measured 50 to 63 ns for an empty function, against 90 with a tuple). The other asks the allocator to give free memory back, because a
-//! hundred thousand small cells that were freed one by one do not leave the process by themselves. The third interrupts another thread's Python
-//! code, which the safe API does not offer.
+//! What the safe API does not offer, by calls into C. One calls a Python object with one argument through the stable ABI's variadic entry,
+//! which builds no tuple (measured 50 to 63 ns for an empty function, against 90 with a tuple). One asks the allocator to give free memory
+//! back, because a hundred thousand small cells that were freed one by one do not leave the process by themselves. One interrupts another
+//! thread's Python code. `Parking` keeps a thread that comes back too late from being unwound by the interpreter's end.
 #![allow(unsafe_code)]
 
+use pyo3::marker::Ungil;
 use pyo3::prelude::*;
 
 /// `callable(argument)`.
@@ -45,4 +46,86 @@ pub(crate) fn trim_memory() {
             malloc_trim(0);
         }
     }
+}
+
+/// While it lives, `pthread_exit` stops its thread for ever where it stands.
+///
+/// CPython 3.11 to 3.13 call `pthread_exit` in a thread that wants the GIL after the interpreter's end has begun (later versions stop it,
+/// as this does). glibc then unwinds the stack by force, and the first Rust frame it meets aborts the process. Before each frame it asks
+/// which cleanup handlers of the old kind have been left, by comparing their buffer's address with the frame's: a buffer that does not lie
+/// on the stack is left at the first frame, before any Rust is reached. Elsewhere `pthread_exit` unwinds nothing, and this does nothing.
+pub(crate) struct Parking {
+    #[cfg(all(target_os = "linux", target_env = "gnu"))]
+    buffer: *mut parking::Buffer,
+    /// Handlers are taken back in reverse order on the same thread.
+    _same_thread: std::marker::PhantomData<*const ()>,
+}
+
+#[cfg(all(target_os = "linux", target_env = "gnu"))]
+mod parking {
+    use std::ffi::{c_int, c_void};
+
+    /// `struct _pthread_cleanup_buffer` of the Linux Standard Base.
+    #[repr(C)]
+    pub(super) struct Buffer {
+        pub(super) routine: Option<extern "C" fn(*mut c_void)>,
+        pub(super) argument: *mut c_void,
+        pub(super) cancel_type: c_int,
+        pub(super) previous: *mut Buffer,
+    }
+
+    unsafe extern "C" {
+        pub(super) fn _pthread_cleanup_push(
+            buffer: *mut Buffer,
+            routine: extern "C" fn(*mut c_void),
+            argument: *mut c_void,
+        );
+        pub(super) fn _pthread_cleanup_pop(buffer: *mut Buffer, execute: c_int);
+        safe fn pause() -> c_int;
+    }
+
+    pub(super) extern "C" fn park(_: *mut c_void) {
+        loop {
+            pause();
+        }
+    }
+}
+
+impl Parking {
+    #[cfg(all(target_os = "linux", target_env = "gnu"))]
+    pub(crate) fn begin() -> Self {
+        use std::ptr::null_mut;
+        let empty =
+            parking::Buffer { routine: None, argument: null_mut(), cancel_type: 0, previous: null_mut() };
+        let buffer = Box::into_raw(Box::new(empty));
+        // SAFETY: the buffer stays where it is until `drop` takes it off this thread's list (`Parking` is not `Send`), and the routine
+        // touches nothing.
+        unsafe {
+            parking::_pthread_cleanup_push(buffer, parking::park, null_mut());
+        }
+        Self { buffer, _same_thread: std::marker::PhantomData }
+    }
+
+    #[cfg(not(all(target_os = "linux", target_env = "gnu")))]
+    pub(crate) fn begin() -> Self {
+        Self { _same_thread: std::marker::PhantomData }
+    }
+}
+
+impl Drop for Parking {
+    fn drop(&mut self) {
+        #[cfg(all(target_os = "linux", target_env = "gnu"))]
+        // SAFETY: this thread pushed the buffer, those pushed later are gone (values are dropped in reverse order), and it came out of
+        // a box. Without `execute` the routine is not run.
+        unsafe {
+            parking::_pthread_cleanup_pop(self.buffer, 0);
+            drop(Box::from_raw(self.buffer));
+        }
+    }
+}
+
+/// `detach` for whatever waits: it may be that the interpreter ends meanwhile.
+pub(crate) fn wait<T: Ungil>(py: Python<'_>, body: impl Ungil + FnOnce() -> T) -> T {
+    let _parking = Parking::begin();
+    py.detach(body)
 }

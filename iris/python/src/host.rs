@@ -29,7 +29,8 @@ impl Idents {
     }
 }
 
-/// Holds the GIL for a slice: many actors, many messages.
+/// Holds the GIL for a slice: many actors, many messages. The pool of handlers that block or compute in C does so too (they let go of the
+/// GIL themselves); so no actor of either pool begins or ends a turn while the garbage collector looks.
 struct Executor(Arc<Idents>);
 
 impl Host for Executor {
@@ -43,16 +44,8 @@ impl Host for Executor {
     }
 }
 
-/// Keeps the thread state, takes the GIL per message: for handlers that block or compute in C.
-struct Releasing(Arc<Idents>);
-
-impl Host for Releasing {
-    fn thread(&self, body: &mut dyn FnMut()) {
-        keep_thread_state(&self.0, body);
-    }
-}
-
 fn keep_thread_state(idents: &Idents, body: &mut dyn FnMut()) {
+    let _parking = crate::ffi::Parking::begin();
     Python::try_attach(|py| {
         let ident = own_ident(py).unwrap_or_default();
         idents.0.lock().push(ident);
@@ -85,7 +78,7 @@ pub(crate) fn pools(idents: &Arc<Idents>) -> [PoolOptions; 2] {
     let mut executor = PoolOptions::new("python", EXECUTORS);
     executor.host = Arc::new(Executor(idents.clone()));
     let mut releasing = PoolOptions::new("release-gil", RELEASE_GIL_THREADS);
-    releasing.host = Arc::new(Releasing(idents.clone()));
+    releasing.host = Arc::new(Executor(idents.clone()));
     [executor, releasing]
 }
 

@@ -187,8 +187,9 @@ impl Inbox {
             state.swapped()?;
         }
         loop {
-            let got =
-                py.detach(|| self.state.lock().as_mut().map(|state| state.inbox.recv_blocking(timeout)));
+            let got = crate::ffi::wait(py, || {
+                self.state.lock().as_mut().map(|state| state.inbox.recv_blocking(timeout))
+            });
             match got {
                 Some(Ok(item)) => {
                     let mut guard = self.state.lock();

@@ -70,7 +70,7 @@ impl ReadyQueue {
             return PyList::new(py, quick).map(Some);
         }
         let until = timeout.map(|seconds| Instant::now() + Duration::from_secs_f64(seconds.clamp(0.0, 1e9)));
-        let (items, closed) = py.detach(|| {
+        let (items, closed) = crate::ffi::wait(py, || {
             let mut state = self.state.lock();
             while state.items.is_empty() && !state.closed {
                 match until {

@@ -45,7 +45,7 @@ impl Ref {
         loop {
             let left = until.map(|until| until.saturating_duration_since(Instant::now()));
             let slice = left.unwrap_or(Duration::MAX).min(Duration::from_millis(SIGNALS_MS));
-            if let Some(result) = py.detach(|| self.handle.blocking(|| call.wait_slice(slice))) {
+            if let Some(result) = crate::ffi::wait(py, || self.handle.blocking(|| call.wait_slice(slice))) {
                 return Ok(result);
             }
             if left.is_some_and(|left| left <= slice) {

@@ -13,7 +13,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyByteArray, PyBytes, PyDict, PyMemoryView};
 use pyo3::{PyTraverseError, PyVisit};
 
-use crate::behaviour::{Hooks, Observer, PyBehaviour};
+use crate::behaviour::{Hooks, Observer, PyBehaviour, VirtualHandler, visit_any};
 use crate::compat::{self, Store};
 use crate::core::Core;
 use crate::exit;
@@ -66,7 +66,7 @@ pub(crate) fn send_to(py: Python<'_>, actor: &ActorRef<Message>, message: Messag
     if must_not_block() {
         return actor.send_waiting_over(message).is_ok();
     }
-    py.detach(|| match actor.send(message) {
+    crate::ffi::wait(py, || match actor.send(message) {
         Ok(()) => true,
         Err(error) => {
             drop(error);
@@ -131,16 +131,19 @@ impl PyRuntime {
     // ---- garbage collection -----------------------------------------------------------------------------------------
 
     /// Handlers often refer to their runtime. When nobody else holds the system, what its idle actors refer to belongs to this object,
-    /// and the collector can see that the whole is garbage. Only the executor's pool is shown: its turns need the GIL, so nothing moves
-    /// between the collector's two passes; what is not shown counts as referred to from outside.
+    /// and the collector can see that the whole is garbage. The turns of both pools need the GIL, so nothing moves between the collector's
+    /// two passes; what is not shown counts as referred to from outside. Pull actors show nothing: what a waiting one refers to lies
+    /// on its stack.
     fn __traverse__(&self, visit: PyVisit<'_>) -> Result<(), PyTraverseError> {
         let mut result = Ok(());
         if Arc::strong_count(&self.core) == 1 && !self.core.is_forked() {
-            self.core.handle.visit_behaviours(PYTHON_POOL, &mut |behaviour| {
-                if let (Ok(()), Some(behaviour)) = (&result, behaviour.downcast_ref::<PyBehaviour>()) {
-                    result = behaviour.visit(&visit);
-                }
-            });
+            for pool in [PYTHON_POOL, RELEASE_GIL_POOL] {
+                self.core.handle.visit_behaviours(pool, &mut |behaviour| {
+                    if result.is_ok() {
+                        result = visit_any(behaviour, &visit);
+                    }
+                });
+            }
         }
         result
     }
@@ -191,12 +194,8 @@ impl PyRuntime {
         idle_timeout_ms: Option<u64>,
     ) -> PyResult<u64> {
         callable(&handler)?;
-        let (handler, compat) = (handler.unbind(), self.core.compat.clone());
+        let factory = VirtualHandler { handler: handler.unbind(), compat: self.core.compat.clone() };
         let idle = idle_timeout_ms.map(Duration::from_millis);
-        let factory = move || -> Box<dyn iris_runtime::Behaviour<Message>> {
-            let handler = Python::attach(|py| handler.clone_ref(py));
-            Box::new(PyBehaviour::compat(handler, &compat))
-        };
         let actor = self.core.handle.spawn_virtual(self.options(budget, false)?, idle, factory);
         actor.map(|actor| actor.pid().to_bits()).map_err(spawn_error)
     }
@@ -655,7 +654,7 @@ impl PyRuntime {
     /// Ends all actors. Returns what happened.
     #[pyo3(signature = (drain=None, timeout=STOP_TIMEOUT_S))]
     fn _stop<'py>(&self, py: Python<'py>, drain: Option<f64>, timeout: f64) -> PyResult<Bound<'py, PyDict>> {
-        let report: StopReport = py.detach(|| {
+        let report: StopReport = crate::ffi::wait(py, || {
             let report = self.core.handle.stop(drain.map(seconds), seconds(timeout));
             if report.actors >= TRIM_ACTORS_MIN {
                 crate::ffi::trim_memory();
@@ -682,7 +681,7 @@ impl PyRuntime {
         loop {
             let left = until.map(|until| until.saturating_duration_since(Instant::now()));
             let slice = left.unwrap_or(Duration::MAX).min(Duration::from_millis(SIGNALS_MS));
-            if py.detach(|| self.core.handle.join(Some(slice))) {
+            if crate::ffi::wait(py, || self.core.handle.join(Some(slice))) {
                 return Ok(true);
             }
             if left.is_some_and(|left| left <= slice) {

@@ -80,7 +80,7 @@ impl SupervisorCore {
             ..SpawnOptions::default()
         };
         let core = &runtime.core;
-        let supervisor = py.detach(|| options.start(&core.handle, place)).map_err(failure)?;
+        let supervisor = crate::ffi::wait(py, || options.start(&core.handle, place)).map_err(failure)?;
         Ok(Self { handle: core.handle.clone(), compat: core.compat.clone(), supervisor })
     }
 
@@ -108,7 +108,7 @@ impl SupervisorCore {
     ) -> PyResult<u64> {
         let spec = ChildSpec::new(id, start_with(factory, self.compat.clone()));
         let spec = spec.restart(restart(restart_name)?).shutdown(shutdown(shutdown_s));
-        let started = py.detach(|| {
+        let started = crate::ffi::wait(py, || {
             let call = self.supervisor.start_child(spec);
             self.handle.wait_for(call, None)
         });
@@ -117,29 +117,30 @@ impl SupervisorCore {
 
     /// Stops a child; its specification stays.
     fn terminate_child(&self, py: Python<'_>, id: &str) -> PyResult<bool> {
-        py.detach(|| self.handle.wait_for(self.supervisor.terminate_child(id), None)).map_err(failure)
+        crate::ffi::wait(py, || self.handle.wait_for(self.supervisor.terminate_child(id), None))
+            .map_err(failure)
     }
 
     /// Starts a stopped child again.
     fn restart_child(&self, py: Python<'_>, id: &str) -> PyResult<u64> {
-        let started = py.detach(|| self.handle.wait_for(self.supervisor.restart_child(id), None));
+        let started = crate::ffi::wait(py, || self.handle.wait_for(self.supervisor.restart_child(id), None));
         started.map_err(failure)?.map(iris_runtime::Pid::to_bits).map_err(failure)
     }
 
     /// Forgets a stopped child.
     fn delete_child(&self, py: Python<'_>, id: &str) -> PyResult<bool> {
-        py.detach(|| self.handle.wait_for(self.supervisor.delete_child(id), None)).map_err(failure)
+        crate::ffi::wait(py, || self.handle.wait_for(self.supervisor.delete_child(id), None)).map_err(failure)
     }
 
     /// Stops supervising a child that runs on.
     fn release(&self, py: Python<'_>, child: &Bound<'_, PyAny>) -> PyResult<bool> {
         let pid = pid_of(child)?;
-        py.detach(|| self.handle.wait_for(self.supervisor.release(pid), None)).map_err(failure)
+        crate::ffi::wait(py, || self.handle.wait_for(self.supervisor.release(pid), None)).map_err(failure)
     }
 
     /// The children in the order of their start: (id, pid or None, restarts).
     fn which_children(&self, py: Python<'_>) -> PyResult<Vec<(String, Option<u64>, u64)>> {
-        let children = py.detach(|| self.handle.wait_for(self.supervisor.which_children(), None));
+        let children = crate::ffi::wait(py, || self.handle.wait_for(self.supervisor.which_children(), None));
         let row = |child: iris_runtime::supervisor::ChildInfo| {
             (child.id, child.pid.map(|pid| pid.to_bits()), child.restarts)
         };

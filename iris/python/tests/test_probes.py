@@ -303,6 +303,35 @@ sys.exit(3)
     assert "panicked" not in done.stderr and "Fatal" not in done.stderr and "fatal" not in done.stderr
 
 
+@pytest.mark.parametrize("how", ["push", "release_gil", "pull", "thread", "async", "waiting"])
+def test_interpreter_exit_while_a_handler_returns(how):
+    """A handler that waits outside Python comes back in the very moment when the interpreter clears its modules."""
+    options = {"push": "", "async": "", "release_gil": "release_gil=True", "pull": "pull=True"}.get(how, "thread=True")
+    code = f"""
+import os, sys, threading, time, iris
+read, write = os.pipe()
+entered = threading.Event()
+class Last:
+    def __del__(self, write=os.write, end=write, sleep=time.sleep):
+        write(end, b"x")
+        sleep(0.3)
+sys.last = Last()
+system = iris.System()
+@iris.actor({options})
+{"async " * (how == "async")}def stuck(message):
+    entered.set()
+    {"message.recv(0.1)" if how == "waiting" else "os.read(read, 1)"}
+ref = system.spawn(stuck)
+{'' if 'pull' in options or 'thread' in options else 'ref.send(1)'}
+assert entered.wait(20)
+{"iris.runtime._alive.clear()" if how == "waiting" else ""}
+sys.exit(3)
+"""
+    done = run(code, 30)
+    assert done.returncode == 3, done.stderr
+    assert not done.stderr
+
+
 @pytest.mark.parametrize("wait", ["rt.join()", "ref.ask_sync(1)", "rt.selective_recv_blocking(ob, lambda m: False)"])
 def test_ctrl_c_reaches_a_thread_that_waits(wait):
     code = f"""
@@ -383,7 +412,7 @@ def test_runtimes_made_and_dropped_leave_nothing():
     assert resident() - before < 4 << 20, f"{(resident() - before) >> 10} KiB more after 10,000 runtimes"
 
 
-@pytest.mark.parametrize("kind", ["handler", "class", "swapped", "pull"])
+@pytest.mark.parametrize("kind", ["handler", "class", "swapped", "release_gil", "virtual", "activated", "pull"])
 def test_a_dropped_runtime_whose_actors_refer_to_it_is_collected(kind):
     class Actor:
         def receive(self, message):
@@ -397,6 +426,16 @@ def test_a_dropped_runtime_whose_actors_refer_to_it_is_collected(kind):
             runtime = iris.Runtime()
             pid = runtime.spawn_with_mailbox(lambda mailbox: mailbox.recv())
             return weakref.ref(runtime), lambda: runtime_gone(pid)
+        elif kind in ("virtual", "activated"):
+            got = []
+            pid = system.spawn_virtual(lambda message: got.append((message, system.actor_count())))
+            ref = system._inner._ref(pid)
+            if kind == "activated":
+                ref.send(1)
+                wait_until(lambda: got)
+        elif kind == "release_gil":
+            ref = system.spawn(iris.actor(lambda message: system.actor_count(), release_gil=True))
+            ref.ask_sync(1, timeout=10)
         else:
             ref = system.spawn(lambda message: system.actor_count())
             if kind == "swapped":

@@ -117,6 +117,11 @@ pub trait Behaviour<M: Send + 'static>: Any + Send {
         let _ = (previous, direction);
         Ok(())
     }
+
+    /// What else than itself `Handle::visit_behaviours` shows of a behaviour that is made of others.
+    fn parts(&self) -> Vec<&dyn Any> {
+        Vec::new()
+    }
 }
 
 /// A closure as a behaviour.

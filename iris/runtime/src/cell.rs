@@ -375,7 +375,10 @@ impl<M: Send + 'static> AnyCell for Cell<M> {
     }
 
     fn visit(&self, visitor: &mut dyn FnMut(&dyn Any)) {
-        self.mailbox.visit(|behaviour| visitor(&**behaviour as &dyn Any));
+        self.mailbox.visit(|behaviour| {
+            visitor(&**behaviour as &dyn Any);
+            behaviour.parts().into_iter().for_each(&mut *visitor);
+        });
         if let Some(versions) = self.versions.lock().as_ref() {
             versions.visit(visitor);
         }

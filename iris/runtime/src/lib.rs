@@ -50,3 +50,4 @@ pub use runtime::{Builder, Runtime, StopReport};
 pub use scheduler::keeper::SlowHandler;
 pub use scheduler::{Host, PlainHost, PoolOptions};
 pub use timer::TimerId;
+pub use virtual_actor::Factory;

@@ -3,7 +3,6 @@
 //! message activates it again with a fresh state. Signals other than its own idle check do not activate it.
 
 use std::any::Any;
-use std::sync::Arc;
 use std::time::Duration;
 
 use crate::behaviour::{Behaviour, Direction, Flow, Signal};
@@ -16,8 +15,21 @@ use crate::reference::ActorRef;
 /// The token of the idle check; user ticks count from zero and never meet it.
 const IDLE_TOKEN: u64 = u64::MAX;
 
+/// Makes the behaviour of a virtual actor, each time that it is activated. Closures do; a type of one's own can be looked at by
+/// `Handle::visit_behaviours`.
+pub trait Factory<M: Send + 'static>: Any + Send {
+    /// A behaviour in its first state.
+    fn make(&self) -> Logic<M>;
+}
+
+impl<M: Send + 'static, F: Fn() -> Logic<M> + Any + Send> Factory<M> for F {
+    fn make(&self) -> Logic<M> {
+        self()
+    }
+}
+
 struct Virtual<M: Send + 'static> {
-    factory: Arc<dyn Fn() -> Logic<M> + Send + Sync>,
+    factory: Box<dyn Factory<M>>,
     active: Option<Logic<M>>,
     idle: Option<Duration>,
     used_ms: u64,
@@ -48,7 +60,7 @@ impl<M: Send + 'static> Virtual<M> {
 impl<M: Send + 'static> Behaviour<M> for Virtual<M> {
     fn handle(&mut self, cx: &mut Context<'_, M>, message: M) -> Flow {
         if self.active.is_none() {
-            let mut fresh = (self.factory)();
+            let mut fresh = self.factory.make();
             cx.set_dormant(false);
             if fresh.needs_start()
                 && let Flow::Exit(reason) = fresh.started(cx)
@@ -90,6 +102,11 @@ impl<M: Send + 'static> Behaviour<M> for Virtual<M> {
         }
     }
 
+    fn parts(&self) -> Vec<&dyn Any> {
+        let active = self.active.iter().map(|active| &**active as &dyn Any);
+        active.chain([&*self.factory as &dyn Any]).collect()
+    }
+
     fn code_change(&mut self, previous: &mut dyn Any, direction: Direction) -> Result<(), ExitReason> {
         self.active.as_mut().map_or(Ok(()), |active| active.code_change(previous, direction))
     }
@@ -101,9 +118,9 @@ impl Handle {
         &self,
         options: SpawnOptions,
         idle: Option<Duration>,
-        factory: impl Fn() -> Logic<M> + Send + Sync + 'static,
+        factory: impl Factory<M>,
     ) -> Result<ActorRef<M>, SpawnError> {
-        let behaviour = Virtual { factory: Arc::new(factory), active: None, idle, used_ms: 0, armed: false };
+        let behaviour = Virtual { factory: Box::new(factory), active: None, idle, used_ms: 0, armed: false };
         let actor = self.spawn_with(options, behaviour)?;
         actor.cell().set_dormant(true);
         Ok(actor)
