@@ -20,6 +20,17 @@ pub(crate) fn describe() -> Machine {
     Machine { host: format!("{:08x}", fnv1a(identity.as_bytes()) as u32), cpu, cpus, memory_mb, system }
 }
 
+/// Whether this process, and with it whatever it starts, runs with real-time priority. Such a process keeps its processor until it waits, so
+/// engines that compile or collect in other threads are starved by their own main thread.
+pub(crate) fn has_real_time_priority() -> bool {
+    // https://man7.org/linux/man-pages/man5/proc_pid_stat.5.html: `policy` is field 41; the state, after the name, is field 3.
+    const POLICY_AFTER_NAME: usize = 41 - 3;
+    const REAL_TIME: [&str; 2] = ["1", "2"];
+    let stat = fs::read_to_string("/proc/self/stat").unwrap_or_default();
+    let policy = stat.rsplit_once(')').and_then(|(_, rest)| rest.split_whitespace().nth(POLICY_AFTER_NAME));
+    policy.is_some_and(|policy| REAL_TIME.contains(&policy))
+}
+
 fn field_of<'a>(text: &'a str, name: &str) -> Option<&'a str> {
     let line = text.lines().find(|line| line.split(':').next().is_some_and(|key| key.trim() == name))?;
     line.split_once(':').map(|(_, value)| value.trim())

@@ -110,6 +110,11 @@ impl<'a> Bench<'a> {
 
     /// Runs the parts' suites and growth runs.
     fn measure(&self, suites: &[Part], growth: &[Part]) -> Result<Report, Failure> {
+        if machine::has_real_time_priority() {
+            eprintln!(
+                "bench: this is real-time priority: peers that compile or collect in other threads are starved, their ratios mean little"
+            );
+        }
         let mut report = Report {
             format: FORMAT,
             unix_time: machine::unix_time(),
