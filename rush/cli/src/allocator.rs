@@ -17,7 +17,9 @@ const SMALL_MAX: usize = 1024;
 const BLOCK_MAX: usize = 32 * 1024;
 const SMALL_CLASSES: usize = SMALL_MAX / GRANULE + 1;
 const CLASSES: usize = SMALL_CLASSES + 4 * (BLOCK_MAX / SMALL_MAX).ilog2() as usize;
-/// What is taken from the system at once. Pages of the first chunks are made when touched: a short run needs few.
+/// The first chunk, of which even the shortest run touches most pages: they are made at once.
+const FIRST_CHUNK_BYTES: usize = 32 * 1024;
+/// What is taken from the system at once. Pages of the next chunks are made when touched: a short run needs few.
 const CHUNK_BYTES: usize = 256 * 1024;
 /// Chunks after which a run is a large one.
 const SMALL_CHUNKS: usize = 4;
@@ -84,8 +86,10 @@ impl Lists {
 
     #[cold]
     fn renew(&mut self) -> bool {
-        let (chunk, size) = if self.chunks < SMALL_CHUNKS {
-            (map(CHUNK_BYTES), CHUNK_BYTES)
+        let (chunk, size) = if self.chunks == 0 {
+            (map(FIRST_CHUNK_BYTES, libc::MAP_POPULATE), FIRST_CHUNK_BYTES)
+        } else if self.chunks < SMALL_CHUNKS {
+            (map(CHUNK_BYTES, 0), CHUNK_BYTES)
         } else {
             (map_huge(), HUGE_CHUNK_BYTES)
         };
@@ -98,9 +102,9 @@ impl Lists {
     }
 }
 
-/// `size` bytes of new pages, or null.
-fn map(size: usize) -> *mut u8 {
-    let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS;
+/// `size` bytes of new pages, or null. `more` are further flags.
+fn map(size: usize, more: i32) -> *mut u8 {
+    let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | more;
     // SAFETY: a new mapping, of no one else's memory.
     let pages =
         unsafe { libc::mmap(ptr::null_mut(), size, libc::PROT_READ | libc::PROT_WRITE, flags, -1, 0) };
@@ -109,7 +113,7 @@ fn map(size: usize) -> *mut u8 {
 
 /// `HUGE_CHUNK_BYTES` at an address where huge pages fit, or null. What is mapped beside them is never touched.
 fn map_huge() -> *mut u8 {
-    let pages = map(HUGE_CHUNK_BYTES + HUGE_PAGE_BYTES);
+    let pages = map(HUGE_CHUNK_BYTES + HUGE_PAGE_BYTES, 0);
     if pages.is_null() {
         return pages;
     }

@@ -40,32 +40,43 @@ pub(crate) type Environment = Vec<(Vec<u8>, Vec<u8>)>;
 /// Runs the command line with the process's own environment; the exit status.
 pub(crate) fn run(words: &[Vec<u8>]) -> i32 {
     let environment = std::env::vars_os().map(|(name, value)| (name.into_vec(), value.into_vec()));
-    run_with(words, environment.collect())
+    let (status, session) = run_words(words, environment.collect());
+    // The process ends now, and with it goes all of this: taking it apart would be for nothing.
+    session.map(Box::leak);
+    status
 }
 
 /// Runs the command line with this environment; the exit status.
 pub(crate) fn run_with(words: &[Vec<u8>], environment: Environment) -> i32 {
+    run_words(words, environment).0
+}
+
+/// Runs the command line; the exit status, and the shell if there was one.
+fn run_words(words: &[Vec<u8>], environment: Environment) -> (i32, Option<Box<Session>>) {
     let name = words.first().cloned().unwrap_or_else(|| b"rush".to_vec());
     let arguments = match arguments::parse(words.get(1..).unwrap_or_default()) {
         Ok(arguments) => arguments,
         Err(message) => {
             eprint!("{}: {message}\n{USAGE}", String::from_utf8_lossy(&name));
-            return 2;
+            return (2, None);
         }
     };
     if arguments.version {
         println!("rush {} (bash {} compatible)", env!("CARGO_PKG_VERSION"), rush::VERSION);
-        return 0;
+        return (0, None);
     }
     if arguments.help {
         print!("{USAGE}");
-        return 0;
+        return (0, None);
     }
     if arguments.json {
         let limit = arguments.json_limit;
-        return crate::json::run(limit, |watcher| run_shell(name, arguments, environment, watcher));
+        let shell =
+            |watcher: &mut dyn FnMut(&mut Session)| run_shell(name, arguments, environment, watcher).0;
+        return (crate::json::run(limit, shell), None);
     }
-    run_shell(name, arguments, environment, &mut |_| {})
+    let (status, session) = run_shell(name, arguments, environment, &mut |_| {});
+    (status, Some(session))
 }
 
 /// Runs the shell that the arguments ask for. `watcher` sees the session when it is ready and when it has ended.
@@ -74,9 +85,9 @@ fn run_shell(
     arguments: Arguments,
     environment: Environment,
     watcher: &mut dyn FnMut(&mut Session),
-) -> i32 {
+) -> (i32, Box<Session>) {
     sys::hold_standard_descriptors();
-    let mut session = Session::new(name.clone());
+    let mut session = Box::new(Session::new(name.clone()));
     observe(&mut session, &environment);
     session.import_environment(environment.into_iter());
     apply_options(&mut session, &arguments);
@@ -93,7 +104,7 @@ fn run_shell(
         session.write_err(&perf.run_report());
     }
     watcher(&mut session);
-    status
+    (status, session)
 }
 
 /// What the environment asks to be told: errors as JSON, times.

@@ -311,6 +311,7 @@ impl Session {
             Err(unwind) => super::subshell::unwind_status(&unwind),
         };
         self.flush_output();
+        self.settle_input();
         status
     }
 }

@@ -1,5 +1,6 @@
 //! Interned variable names. Owns the mapping name <-> `NameId`; ids index the slots of `Variables` and never change
-//! or disappear within a session. Names the shell itself uses have constant ids, in the order of the table below.
+//! or disappear within a session. Names the shell itself uses have constant ids, in the order of the table below, and
+//! are in every `Names` without being put there.
 
 use crate::Bytes;
 use rustc_hash::FxHashMap;
@@ -16,6 +17,11 @@ impl NameId {
     }
 }
 
+/// The name that the identifier `_0` stands for is not an identifier.
+const fn spelled(identifier: &'static str) -> &'static str {
+    if let [b'_', ..] = identifier.as_bytes() { "_" } else { identifier }
+}
+
 macro_rules! well_known {
     ($($ident:ident)*) => {
         #[allow(non_camel_case_types, clippy::upper_case_acronyms)]
@@ -26,7 +32,7 @@ macro_rules! well_known {
             pub const $ident: NameId = NameId(Order::$ident as u32);
         )*
         /// Every name with a constant id, in id order.
-        pub const WELL_KNOWN: &[&str] = &[$(stringify!($ident)),*];
+        const WELL_KNOWN: &[&str] = &[$(spelled(stringify!($ident))),*];
     };
 }
 
@@ -46,29 +52,68 @@ pub const WATCHED: u32 = OPTIND.0 + 1;
 /// The variable `$_` (its slot is named `_`).
 pub const UNDERSCORE: NameId = _0;
 
-/// The table of interned names.
+/// Slots of the table of well-known names; a power of two, and about four for every name.
+const SLOTS: usize = 512;
+
+/// The well-known names by hash: one more than the id, or 0 where a slot is free. It is there before anything runs, so
+/// that starting a shell fills no table.
+const TABLE: [u8; SLOTS] = {
+    assert!(WELL_KNOWN.len() < 255);
+    let mut table = [0; SLOTS];
+    let mut id = 0;
+    while id < WELL_KNOWN.len() {
+        let mut slot = hash(WELL_KNOWN[id].as_bytes());
+        while table[slot] != 0 {
+            slot = (slot + 1) % SLOTS;
+        }
+        id += 1;
+        table[slot] = id as u8;
+    }
+    table
+};
+
+/// The first slot to look for `name` in.
+const fn hash(name: &[u8]) -> usize {
+    let mut hash = name.len();
+    let mut at = 0;
+    while at < name.len() {
+        hash = hash.wrapping_mul(31).wrapping_add(name[at] as usize);
+        at += 1;
+    }
+    hash % SLOTS
+}
+
+/// The id of `name` if it is well-known.
+#[inline]
+fn well_known(name: &[u8]) -> Option<NameId> {
+    // None of them begins with a small letter, as most names in scripts do.
+    if name.first()?.is_ascii_lowercase() {
+        return None;
+    }
+    let mut slot = hash(name);
+    loop {
+        let index = usize::from(TABLE[slot]).checked_sub(1)?;
+        if WELL_KNOWN[index].as_bytes() == name {
+            return Some(NameId(index as u32));
+        }
+        slot = (slot + 1) % SLOTS;
+    }
+}
+
+/// The table of interned names. The well-known ones are in none of its parts.
+#[derive(Default)]
 pub struct Names {
     ids: FxHashMap<Rc<[u8]>, NameId>,
     texts: Vec<Rc<[u8]>>,
 }
 
 impl Names {
-    /// A table holding the well-known names.
-    pub fn new() -> Names {
-        let mut names = Names { ids: FxHashMap::default(), texts: Vec::with_capacity(160) };
-        for text in WELL_KNOWN {
-            let text = if *text == "_0" { "_" } else { text };
-            names.intern(text.as_bytes());
-        }
-        names
-    }
-
     /// The id of `name`, made if need be.
     pub fn intern(&mut self, name: &[u8]) -> NameId {
-        if let Some(id) = self.ids.get(name) {
-            return *id;
+        if let Some(id) = self.find(name) {
+            return id;
         }
-        let id = NameId(self.texts.len() as u32);
+        let id = NameId(self.len() as u32);
         let text: Rc<[u8]> = Rc::from(name);
         self.texts.push(text.clone());
         self.ids.insert(text, id);
@@ -76,34 +121,27 @@ impl Names {
     }
 
     /// The id of `name` if anyone has used it.
+    #[inline]
     pub fn find(&self, name: &[u8]) -> Option<NameId> {
-        self.ids.get(name).copied()
+        well_known(name).or_else(|| self.ids.get(name).copied())
     }
 
     /// The text of `id`.
     pub fn text(&self, id: NameId) -> &[u8] {
-        &self.texts[id.index()]
-    }
-
-    /// The text of `id`, shared.
-    pub fn shared_text(&self, id: NameId) -> Rc<[u8]> {
-        self.texts[id.index()].clone()
+        match id.index().checked_sub(WELL_KNOWN.len()) {
+            Some(index) => &self.texts[index],
+            None => WELL_KNOWN[id.index()].as_bytes(),
+        }
     }
 
     /// How many names there are; every id is below this.
     pub fn len(&self) -> usize {
-        self.texts.len()
+        WELL_KNOWN.len() + self.texts.len()
     }
 
     /// Never true: the well-known names are always there.
     pub fn is_empty(&self) -> bool {
-        self.texts.is_empty()
-    }
-}
-
-impl Default for Names {
-    fn default() -> Self {
-        Names::new()
+        false
     }
 }
 
@@ -129,4 +167,24 @@ pub fn is_name_byte(byte: u8) -> bool {
 pub fn sorted(mut names: Vec<Bytes>) -> Vec<Bytes> {
     names.sort();
     names
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn well_known_names_have_their_ids_and_others_come_after() {
+        let mut names = Names::default();
+        for (index, name) in WELL_KNOWN.iter().enumerate() {
+            assert_eq!(names.find(name.as_bytes()), Some(NameId(index as u32)), "{name}");
+        }
+        assert_eq!((names.find(b"PATH"), names.find(b"_")), (Some(PATH), Some(UNDERSCORE)));
+        for name in ["path", "PATHS", "_0", "Q"] {
+            assert_eq!(names.find(name.as_bytes()), None);
+            let id = names.intern(name.as_bytes());
+            assert_eq!((names.find(name.as_bytes()), names.text(id)), (Some(id), name.as_bytes()));
+            assert_eq!(id.index() + 1, names.len());
+        }
+    }
 }

@@ -214,7 +214,7 @@ impl Session {
             scratch: Bytes::new(),
             read_ahead: std::rc::Weak::new(),
             random: 0,
-            seconds_base: sys::now_seconds(),
+            seconds_base: sys::start_seconds(),
             separators_cache: None,
             hash_path: Bytes::new(),
             hash_generation: u64::MAX,

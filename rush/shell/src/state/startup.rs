@@ -111,7 +111,7 @@ impl Session {
         self.set_working_directory();
         self.set_executable_name();
         self.random = sys::random_u32();
-        self.builtin_state.started = sys::now_seconds();
+        self.builtin_state.started = self.seconds_base;
         self.separators();
     }
 

@@ -65,6 +65,9 @@ pub struct Mark {
     outer: u32,
 }
 
+/// Room for the names of a usual environment.
+const ENVIRONMENT_NAMES: usize = 64;
+
 /// The store.
 #[derive(Default)]
 pub struct Variables {
@@ -82,10 +85,10 @@ pub struct Variables {
 }
 
 impl Variables {
-    /// A store with room for the well-known names.
+    /// A store with room for the well-known names and those of the environment.
     pub fn new() -> Self {
         let mut store = Variables::default();
-        store.slots.resize_with(store.names.len().max(256), Variable::default);
+        store.slots.resize_with(store.names.len() + ENVIRONMENT_NAMES, Variable::default);
         store
     }
 

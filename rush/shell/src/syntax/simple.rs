@@ -131,7 +131,7 @@ impl Parser<'_> {
         } else {
             AssignmentValue::Scalar(self.word_in(Mode::AssignmentValue)?.unwrap_or_default())
         };
-        let name = self.context.variables.names.shared_text(id);
+        let name = Text::new(self.context.variables.names.text(id));
         Ok(Some(Assignment { id, name, subscript, append, value }))
     }
 

@@ -369,7 +369,7 @@ pub struct Assignment {
     /// The variable.
     pub id: NameId,
     /// Its name.
-    pub name: Rc<[u8]>,
+    pub name: Text,
     /// The subscript, if any.
     pub subscript: Option<Box<Expression>>,
     /// Whether it is `+=`.
