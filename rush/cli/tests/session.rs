@@ -102,6 +102,23 @@ fn a_signal_ends_the_run_and_not_the_session() {
 }
 
 #[test]
+fn a_signal_ends_a_utility_that_only_reads() {
+    let mut client = Client::start();
+    for script in [
+        "echo start; wc /dev/zero",
+        "echo start; grep -c x /dev/zero",
+        "echo start; cat /dev/zero >/dev/null",
+    ] {
+        client.say(&json!({"type": "run", "id": 3, "script": format!("{script}\necho not here")}));
+        assert_eq!(client.hear()["data"], "start\n");
+        client.say(&json!({"type": "signal", "id": 3, "signal": "INT"}));
+        let (done, text) = client.until("done");
+        assert_eq!((text.as_str(), &done["terminated"]), ("", &json!("interrupted")), "{script}");
+    }
+    assert_eq!(client.run(1, "echo here").1, "here\n");
+}
+
+#[test]
 fn snapshots_restore_and_forks_part_ways() {
     let mut client = Client::start();
     client.run(1, "x=before; cd /usr");

@@ -59,7 +59,7 @@ pub(crate) fn run(context: &mut Context<'_>) -> io::Result<Outcome> {
         } else {
             let path = context.path(word);
             match File::open(&path).and_then(refuse_directory) {
-                Ok(mut file) => copy(&mut file, context.output, &style, &mut state),
+                Ok(file) => copy(&mut context.polled(file), context.output, &style, &mut state),
                 Err(error) => Ok(Some(error)),
             }
         };

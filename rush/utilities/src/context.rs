@@ -61,8 +61,27 @@ pub struct Context<'a> {
     pub output: &'a mut dyn Write,
     /// Standard error.
     pub errors: &'a mut dyn Write,
+    /// Whether the user has asked to stop. Utilities that compute, read or walk ask between steps.
+    pub interrupted: fn() -> bool,
     /// The rest of the world.
     pub host: &'a mut dyn Host,
+}
+
+/// A file whose reading ends when the user asks to stop.
+pub(crate) struct Polled<R> {
+    inner: R,
+    interrupted: fn() -> bool,
+}
+
+impl<R: Read> Read for Polled<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        if (self.interrupted)() { Err(given_up()) } else { self.inner.read(buffer) }
+    }
+}
+
+/// The error of what was given up. (`Interrupted` would be tried again.)
+fn given_up() -> io::Error {
+    io::Error::other("interrupted")
 }
 
 impl Context<'_> {
@@ -81,8 +100,21 @@ impl Context<'_> {
         }
     }
 
-    /// Reports `NAME: parts`, after what is buffered for standard output.
+    /// An error if the user has asked to stop.
+    pub(crate) fn poll(&self) -> io::Result<()> {
+        if (self.interrupted)() { Err(given_up()) } else { Ok(()) }
+    }
+
+    /// `inner`, whose reading ends when the user asks to stop.
+    pub(crate) fn polled<R: Read>(&self, inner: R) -> Polled<R> {
+        Polled { inner, interrupted: self.interrupted }
+    }
+
+    /// Reports `NAME: parts`, after what is buffered for standard output. What has been given up has no errors.
     pub(crate) fn complain(&mut self, parts: &[&[u8]]) {
+        if (self.interrupted)() {
+            return;
+        }
         let _ = self.output.flush();
         let line = [self.name(), b": ", &parts.concat(), b"\n"].concat();
         let _ = self.errors.write_all(&line);

@@ -268,6 +268,7 @@ fn copy_directory(
     };
     let mut all = true;
     for entry in reader.flatten() {
+        context.poll()?;
         let name = entry.file_name();
         let join = |base: &[u8]| {
             let slash: &[u8] = if base.last() == Some(&b'/') { b"" } else { b"/" };

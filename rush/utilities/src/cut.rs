@@ -55,8 +55,8 @@ pub(crate) fn run(context: &mut Context<'_>) -> io::Result<Outcome> {
             continue;
         }
         match File::open(context.path(word)) {
-            Ok(mut file) if file.metadata().is_ok_and(|m| !m.is_dir()) => {
-                filter(&mut file, context.output, &selection)?;
+            Ok(file) if file.metadata().is_ok_and(|m| !m.is_dir()) => {
+                filter(&mut context.polled(file), context.output, &selection)?;
             }
             Ok(_) => {
                 context.complain_about(word, &io::ErrorKind::IsADirectory.into());

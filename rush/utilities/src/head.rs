@@ -60,7 +60,7 @@ pub(crate) fn run(context: &mut Context<'_>) -> io::Result<Outcome> {
         let source: &mut dyn Read = match opened {
             Ok(None) => &mut *context.input,
             Ok(Some(opened)) => {
-                file = opened;
+                file = context.polled(opened);
                 &mut file
             }
             Err(error) => {

@@ -95,7 +95,8 @@ fn find_utility(name: &[u8]) -> Option<Run> {
     UTILITIES.get(index).map(|(_, run)| *run)
 }
 
-/// Runs the utility that `context.args[0]` names. A reader that has gone away ends it quietly, as SIGPIPE would.
+/// Runs the utility that `context.args[0]` names. A reader that has gone away ends it quietly, as SIGPIPE would,
+/// and so does a user who asks to stop, as SIGINT would.
 pub fn run(context: &mut Context<'_>) -> Outcome {
     let name = context.args.first().cloned().unwrap_or_default();
     let Some(utility) = find_utility(&name) else { return Outcome::Fallthrough };
@@ -105,6 +106,10 @@ pub fn run(context: &mut Context<'_>) -> Outcome {
         }
         Ok(outcome)
     });
+    // What was not passed on yet is dropped with the rest.
+    if (context.interrupted)() {
+        return Outcome::Status(limits::INTERRUPTED_STATUS);
+    }
     match result {
         Ok(outcome) => outcome,
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => {

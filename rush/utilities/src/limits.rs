@@ -6,6 +6,12 @@ pub const BLOCK_BYTES: usize = 64 * 1024;
 /// The status of a program that SIGPIPE ended: 128 + 13.
 pub const BROKEN_PIPE_STATUS: i32 = 141;
 
+/// The status of what SIGINT ended: 128 + 2.
+pub const INTERRUPTED_STATUS: i32 = 130;
+
+/// Lines that `sort` puts in order at once; between such runs it asks whether it is to stop.
+pub const SORT_RUN_LINES: usize = 1 << 16;
+
 /// Directory levels that recursive utilities descend; deeper trees are left to the external program's error.
 pub const DIRECTORY_DEPTH_MAX: usize = 1_000;
 

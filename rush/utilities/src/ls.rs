@@ -249,6 +249,7 @@ impl Listing<'_> {
         first: &mut bool,
         depth: usize,
     ) -> io::Result<()> {
+        context.poll()?;
         let Some(entries) = self.read(context, word) else { return Ok(()) };
         let mut out = Vec::new();
         if headers {

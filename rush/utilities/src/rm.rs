@@ -23,6 +23,7 @@ pub(crate) fn run(context: &mut Context<'_>) -> io::Result<Outcome> {
     }
     let mut status = 0;
     for word in &parsed.operands {
+        context.poll()?;
         let base = word.iter().rposition(|&b| b != b'/').map_or(&b""[..], |end| {
             let name = word.get(..=end).unwrap_or_default();
             name.get(name.iter().rposition(|&b| b == b'/').map_or(0, |p| p + 1)..).unwrap_or_default()

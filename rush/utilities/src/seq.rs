@@ -32,6 +32,7 @@ pub(crate) fn run(context: &mut Context<'_>) -> io::Result<Outcome> {
         any = true;
         buffer.extend_from_slice(format!("{value:0width$}").as_bytes());
         if buffer.len() > 8000 {
+            context.poll()?;
             context.output.write_all(&buffer)?;
             buffer.clear();
         }

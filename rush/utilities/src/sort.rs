@@ -5,6 +5,7 @@ use std::cmp::Ordering;
 use std::fs::File;
 use std::io::{self, Read};
 
+use crate::limits::SORT_RUN_LINES;
 use crate::options::{number, parse};
 use crate::{Context, Outcome};
 
@@ -98,9 +99,9 @@ pub(crate) fn run(context: &mut Context<'_>) -> io::Result<Outcome> {
         return Ok(check_order(context, &lines, &rules, letter == b'c', name));
     }
     if rules.keys.is_empty() && rules.global.is_plain() {
-        lines.sort_unstable();
+        order(context, &mut lines, |a, b| a.cmp(b))?;
     } else {
-        lines.sort_by(|a, b| compare(a, b, &rules));
+        order(context, &mut lines, |a, b| compare(a, b, &rules))?;
     }
     if rules.unique {
         lines.dedup_by(|b, a| compare(a, b, &rules) == Ordering::Equal);
@@ -209,16 +210,63 @@ fn read(context: &mut Context<'_>, word: &[u8], text: &mut Vec<u8>, end: u8) -> 
     if word == b"-" {
         context.input.read_to_end(text)?;
     } else {
-        let mut file = File::open(context.path(word))?;
+        let file = File::open(context.path(word))?;
         if file.metadata()?.is_dir() {
             return Err(io::ErrorKind::IsADirectory.into());
         }
-        file.read_to_end(text)?;
+        context.polled(file).read_to_end(text)?;
     }
     if text.len() > before && text.last() != Some(&end) {
         text.push(end);
     }
     Ok(())
+}
+
+/// A stable sort that can be given up: of runs, then of pairs of neighbouring runs.
+fn order<'l>(
+    context: &Context<'_>,
+    lines: &mut Vec<&'l [u8]>,
+    compare: impl Fn(&[u8], &[u8]) -> Ordering,
+) -> io::Result<()> {
+    for run in lines.chunks_mut(SORT_RUN_LINES) {
+        context.poll()?;
+        run.sort_by(|a, b| compare(a, b));
+    }
+    let mut length = SORT_RUN_LINES;
+    while length < lines.len() {
+        let mut merged: Vec<&'l [u8]> = Vec::with_capacity(lines.len());
+        for pair in lines.chunks(2 * length) {
+            let (left, right) = pair.split_at(length.min(pair.len()));
+            merge(context, left, right, &compare, &mut merged)?;
+        }
+        *lines = merged;
+        length *= 2;
+    }
+    Ok(())
+}
+
+fn merge<'l>(
+    context: &Context<'_>,
+    left: &[&'l [u8]],
+    right: &[&'l [u8]],
+    compare: impl Fn(&[u8], &[u8]) -> Ordering,
+    merged: &mut Vec<&'l [u8]>,
+) -> io::Result<()> {
+    let (mut left, mut right) = (left.iter().peekable(), right.iter().peekable());
+    loop {
+        if merged.len().is_multiple_of(SORT_RUN_LINES) {
+            context.poll()?;
+        }
+        let next = match (left.peek(), right.peek()) {
+            (Some(a), Some(b)) if compare(a, b) == Ordering::Greater => right.next(),
+            (Some(_), _) => left.next(),
+            (None, _) => right.next(),
+        };
+        match next {
+            Some(line) => merged.push(line),
+            None => return Ok(()),
+        }
+    }
 }
 
 fn check_order(

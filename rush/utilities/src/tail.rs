@@ -62,7 +62,7 @@ pub(crate) fn run(context: &mut Context<'_>) -> io::Result<Outcome> {
         let result = match opened {
             Some(mut file) => {
                 skip_to_tail(&mut file, wanted);
-                copy(&mut file, context.output, wanted)?
+                copy(&mut context.polled(file), context.output, wanted)?
             }
             None => copy(&mut *context.input, context.output, wanted)?,
         };

@@ -55,8 +55,8 @@ pub(crate) fn run(context: &mut Context<'_>) -> io::Result<Outcome> {
         return Ok(Outcome::Status(0));
     }
     match File::open(context.path(word)) {
-        Ok(mut file) => {
-            filter(&mut file, context.output, &rules)?;
+        Ok(file) => {
+            filter(&mut context.polled(file), context.output, &rules)?;
             Ok(Outcome::Status(0))
         }
         Err(error) => {

@@ -77,7 +77,7 @@ fn count_word(context: &mut Context<'_>, word: &[u8], utf8: bool, columns: &[u8]
     if word == b"-" {
         return count(&mut *context.input, utf8, columns);
     }
-    let mut file = File::open(context.path(word))?;
+    let file = File::open(context.path(word))?;
     let metadata = file.metadata()?;
     if metadata.is_dir() {
         return Err(io::ErrorKind::IsADirectory.into());
@@ -85,7 +85,7 @@ fn count_word(context: &mut Context<'_>, word: &[u8], utf8: bool, columns: &[u8]
     if columns == b"c" && metadata.is_file() && metadata.len() > 0 {
         return Ok(Counts { bytes: metadata.len(), ..Counts::default() });
     }
-    count(&mut file, utf8, columns)
+    count(&mut context.polled(file), utf8, columns)
 }
 
 /// GNU's column width: one digit for a lone number, otherwise that of the total size, at least 7 when a size is

@@ -100,6 +100,7 @@ impl Runner {
         if self.stop {
             return Ok(());
         }
+        context.poll()?;
         context.output.flush()?;
         let name = args.first().cloned().unwrap_or_default();
         let status = match context.host.run(args, None, true) {

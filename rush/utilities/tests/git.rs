@@ -275,6 +275,7 @@ impl Scratch {
             input: &mut machine::Bytes::new(b""),
             output: &mut output,
             errors: &mut errors,
+            interrupted: || false,
             host: &mut Machine { variables: self.variables() },
         });
         assert!(errors.is_empty(), "{words:?}: {}", String::from_utf8_lossy(&errors));

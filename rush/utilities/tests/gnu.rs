@@ -180,6 +180,7 @@ fn ours(root: &Path, args: &[&str], input: &[u8], changes: bool) -> Option<Obser
         input: &mut Bytes(Cursor::new(input.to_vec())),
         output: &mut Shared(output.clone()),
         errors: &mut errors,
+        interrupted: || false,
         host: &mut Machine { directory: root.to_path_buf(), output: output.clone() },
     });
     let Outcome::Status(status) = outcome else { return None };

@@ -27,6 +27,11 @@ impl Session {
         directory.is_some_and(|d| STANDARD_DIRECTORIES.contains(&d))
     }
 
+    /// Whether SIGINT gives up what runs, as it would end a program. (A trap waits until the command has ended.)
+    fn stops_at_interrupts(&self) -> bool {
+        (self.interactive || self.interrupt_discards) && self.traps.get(libc::SIGINT as usize).is_none()
+    }
+
     /// Runs `args` in this process if a utility stands for the program at `path`; `None` if the program must run.
     pub(crate) fn run_utility(&mut self, path: &[u8], args: &[Bytes]) -> Option<Outcome> {
         let name = args.first()?;
@@ -37,10 +42,10 @@ impl Session {
         if !self.levels.is_empty() {
             self.drain_level_pipes();
         }
-        let interruptible = self.interrupt_discards;
-        let mut input = StandardInput { file: self.descriptors.get(0), interruptible };
-        let mut output = Output { file: self.descriptors.get(1), buffer: Bytes::new(), interruptible };
-        let mut errors = Output { file: self.descriptors.get(2), buffer: Bytes::new(), interruptible: false };
+        let interrupted = if self.stops_at_interrupts() { sys::interrupt_pending } else { never };
+        let mut input = StandardInput { file: self.descriptors.get(0), interrupted };
+        let mut output = Output { file: self.descriptors.get(1), buffer: Bytes::new(), interrupted };
+        let mut errors = Output { file: self.descriptors.get(2), buffer: Bytes::new(), interrupted: never };
         let terminal = self.descriptor_is_terminal(1);
         // `env` reads it from the cache.
         self.environment_block();
@@ -57,6 +62,7 @@ impl Session {
             input: &mut input,
             output: &mut output,
             errors: &mut errors,
+            interrupted,
             host: &mut Shell { session: self, program, terminal, shields },
         });
         let _ = errors.flush();
@@ -75,6 +81,11 @@ fn names_descriptor(argument: &[u8]) -> bool {
     [&b"/dev/fd/"[..], b"/dev/std", b"/proc/self/"].iter().any(|prefix| argument.starts_with(prefix))
 }
 
+/// For a shell that SIGINT ends, or that has a trap for it.
+fn never() -> bool {
+    false
+}
+
 /// The error with which a utility ends when its host's SIGINT gives up the run. (`Interrupted` would be tried again.)
 fn given_up() -> io::Error {
     io::Error::other("interrupted")
@@ -82,14 +93,14 @@ fn given_up() -> io::Error {
 
 struct StandardInput {
     file: Option<Rc<OpenFile>>,
-    interruptible: bool,
+    interrupted: fn() -> bool,
 }
 
 impl Read for StandardInput {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let Some(file) = &self.file else { return Err(io::Error::from_raw_os_error(libc::EBADF)) };
         let read = file.read(buffer).map_err(io::Error::from_raw_os_error);
-        if self.interruptible && sys::signal_pending() { Err(given_up()) } else { read }
+        if (self.interrupted)() { Err(given_up()) } else { read }
     }
 }
 
@@ -109,11 +120,15 @@ impl Input for StandardInput {
 struct Output {
     file: Option<Rc<OpenFile>>,
     buffer: Bytes,
-    interruptible: bool,
+    interrupted: fn() -> bool,
 }
 
 impl Write for Output {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        if (self.interrupted)() {
+            self.buffer.clear();
+            return Err(given_up());
+        }
         self.buffer.extend_from_slice(bytes);
         if self.buffer.len() >= limits::OUTPUT_BUFFER_BYTES {
             self.flush()?;
@@ -125,7 +140,8 @@ impl Write for Output {
         if self.buffer.is_empty() {
             return Ok(());
         }
-        if self.interruptible && sys::signal_pending() {
+        if (self.interrupted)() {
+            self.buffer.clear();
             return Err(given_up());
         }
         let bytes = std::mem::take(&mut self.buffer);

@@ -16,6 +16,11 @@ pub fn signal_pending() -> bool {
     PENDING.load(Ordering::Relaxed) != 0
 }
 
+/// Whether SIGINT has arrived.
+pub fn interrupt_pending() -> bool {
+    PENDING.load(Ordering::Relaxed) >> (libc::SIGINT - 1) & 1 != 0
+}
+
 /// Takes the set of signals that have arrived.
 pub fn take_pending_signals() -> u64 {
     if signal_pending() { PENDING.swap(0, Ordering::Relaxed) } else { 0 }

@@ -97,6 +97,7 @@ impl<'w, 'c> Walk<'w, 'c> {
         metadata: Option<Metadata>,
         depth: usize,
     ) -> io::Result<()> {
+        self.context.poll()?;
         let mut subject = Subject { path, kind, metadata, pruned: false };
         let is_directory = kind == Some(b'd');
         let wanted = depth >= self.command.minimum_depth;

@@ -215,7 +215,7 @@ impl Run<'_> {
     }
 
     fn file(&mut self, context: &mut Context<'_>, word: &[u8], report: &mut Report) -> io::Result<()> {
-        let mut file = match File::open(context.path(word)) {
+        let file = match File::open(context.path(word)) {
             Ok(file) => file,
             Err(error) => {
                 self.complain(context, word, &error);
@@ -223,7 +223,7 @@ impl Run<'_> {
             }
         };
         let mut search = Search::new(self.style, self.matcher, self.utf8, word);
-        let result = search.run(&mut file, context.output, report)?;
+        let result = search.run(&mut context.polled(file), context.output, report)?;
         self.conclude(context, word, &search, result)
     }
 
@@ -267,6 +267,7 @@ impl Run<'_> {
             if self.stop {
                 break;
             }
+            context.poll()?;
             let name = entry.file_name().into_vec();
             let inner = match word {
                 b"" => name.clone(),

@@ -1,4 +1,5 @@
-//! The world that tests give a utility: variables of their own, no terminal, no programs.
+//! The world that tests give a utility: variables of their own, no terminal, programs that do
+//! nothing.
 
 use std::io::{self, Cursor, Read};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -49,7 +50,7 @@ impl Host for Machine {
         true
     }
     fn run(&mut self, _: &[Vec<u8>], _: Option<&[(Vec<u8>, Vec<u8>)]>, _: bool) -> io::Result<i32> {
-        Err(io::Error::other("no programs here"))
+        Ok(0)
     }
     fn output_is_terminal(&self) -> bool {
         false
