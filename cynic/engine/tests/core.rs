@@ -242,3 +242,19 @@ fn fuel_ends_the_guest_exactly_once_it_is_used_up() {
     assert_eq!(vm.termination(), Some(Termination::Fuel));
     assert_eq!(vm.poll(), Err(Abrupt::Terminate));
 }
+
+#[test]
+fn the_smallest_cells_share_blocks() {
+    let mut vm = Vm::new(Options::default());
+    let keep = vm.new_array();
+    let before = vm.heap.committed_bytes();
+    for _ in 0..10_000 {
+        let cell = vm.new_value_array(1, Value::ZERO);
+        std::hint::black_box(cell);
+        let object = vm.new_object();
+        assert!(vm.try_push_element(keep, Value::object(object)));
+    }
+    // 10,000 objects of 56 bytes, their array while it grows, and cells of 32 bytes that die.
+    let grown = vm.heap.committed_bytes() - before;
+    assert!(grown < 4 << 20, "{grown} bytes");
+}

@@ -62,7 +62,7 @@ const fn build_class_table() -> [u8; SMALL_MAX / 16 + 1] {
 
 static CLASS_TABLE: [u8; SMALL_MAX / 16 + 1] = build_class_table();
 
-/// The class for a cell of `bytes` (at most [`SMALL_MAX`]).
+/// The class for a cell of `bytes` ([`CELL_MIN`] to [`SMALL_MAX`]).
 #[inline(always)]
 fn class_of(bytes: usize) -> usize {
     if bytes <= FINE_MAX { bytes.div_ceil(CLASS_STEP) - 1 } else { CLASS_TABLE[bytes.div_ceil(16)] as usize }
@@ -294,7 +294,8 @@ impl Heap {
         if bytes > SMALL_MAX {
             return self.alloc_large(bytes, finalizable);
         }
-        let kind = class_of(bytes);
+        // The class that `alloc_fast` looks at next time, or it would never find the rest of the run.
+        let kind = class_of(bytes.max(CELL_MIN));
         let class = kind + if finalizable { CLASS_COUNT } else { 0 };
         let size = CLASS_SIZES[kind] as usize;
         self.retire(class);
