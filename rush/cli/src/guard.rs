@@ -40,6 +40,10 @@ pub(crate) fn run_guarded(body: impl FnOnce(PipeReader) -> i32) -> io::Result<i3
     Ok(status)
 }
 
+/// Looks at all processes, one after another, that must find nothing before an end is believed: a look at `/proc` is no
+/// snapshot, and a process whose parent goes during it may be missed once, and not twice.
+const EMPTY_LOOKS: u32 = 2;
+
 /// Kills every process below this one that is not one of `except` or below one, until nothing new turns up.
 pub(crate) fn end_all_below(except: &[i32]) {
     end_below(getpid().as_raw_nonzero().get(), except);
@@ -48,34 +52,42 @@ pub(crate) fn end_all_below(except: &[i32]) {
 /// The same below another process.
 pub(crate) fn end_below(root: i32, except: &[i32]) {
     let start = Instant::now();
-    loop {
-        reap_strays(except);
-        let left = below(root, except);
-        if left.is_empty() || start.elapsed() > Duration::from_millis(KILL_PATIENCE_MS) {
-            return;
-        }
-        for pid in left.into_iter().filter_map(Pid::from_raw) {
+    let mut empty_looks = 0;
+    while empty_looks < EMPTY_LOOKS && start.elapsed() < Duration::from_millis(KILL_PATIENCE_MS) {
+        // One look for both: what dies between two would be neither alive in the one nor ended in the other.
+        let processes = processes();
+        reap_strays(&processes, except);
+        let left = below(processes, root, except);
+        for pid in left.iter().copied().filter_map(Pid::from_raw) {
             let _ = kill_process(pid, Signal::KILL);
         }
-        std::thread::sleep(Duration::from_micros(500));
+        if left.is_empty() {
+            empty_looks += 1;
+        } else {
+            empty_looks = 0;
+            std::thread::sleep(Duration::from_micros(500));
+        }
     }
 }
 
 /// Reaps ended children but those in `except`, which somebody waits for.
-pub(crate) fn reap_strays(except: &[i32]) {
+fn reap_strays(processes: &[Process], except: &[i32]) {
     let me = getpid().as_raw_nonzero().get();
-    for process in processes().into_iter().filter(|p| p.zombie && p.parent == me && !except.contains(&p.pid))
-    {
+    for process in processes.iter().filter(|p| p.zombie && p.parent == me && !except.contains(&p.pid)) {
         if let Some(pid) = Pid::from_raw(process.pid) {
             let _ = waitpid(Some(pid), WaitOptions::NOHANG);
         }
     }
 }
 
-/// The live processes below `root`, without `except` and what is below those.
-pub(crate) fn below(root: i32, except: &[i32]) -> Vec<i32> {
+/// The live processes below `root` now, without `except` and what is below those.
+pub(crate) fn live_below(root: i32, except: &[i32]) -> Vec<i32> {
+    below(processes(), root, except)
+}
+
+fn below(processes: Vec<Process>, root: i32, except: &[i32]) -> Vec<i32> {
     let mut children: HashMap<i32, Vec<Process>> = HashMap::new();
-    for process in processes() {
+    for process in processes {
         children.entry(process.parent).or_default().push(process);
     }
     let (mut found, mut queue) = (Vec::new(), vec![root]);

@@ -55,13 +55,14 @@ fn alive(pid: u32) -> bool {
     Path::new(&format!("/proc/{pid}")).exists()
 }
 
-/// Waits until none of the processes is left.
+/// Waits until none of the processes is left, not even an ended one that nobody has reaped, and says how long that took.
 fn wait_gone(pids: &[u32]) {
     let start = Instant::now();
     while pids.iter().any(|pid| alive(*pid)) {
         assert!(start.elapsed() < Duration::from_secs(20), "still there: {pids:?}");
-        std::thread::sleep(Duration::from_millis(2));
+        std::thread::sleep(Duration::from_micros(500));
     }
+    println!("{} processes were gone after {:.1} ms", pids.len(), start.elapsed().as_secs_f64() * 1e3);
 }
 
 /// The processes below `pid` that have this command line.
@@ -155,6 +156,17 @@ fn a_killed_client_leaves_nothing() {
     client.kill().expect("killed");
     client.wait().expect("reaped");
     wait_gone(&[&sleeps[..], &cat[..], &[shell]].concat());
+}
+
+#[test]
+fn killed_clients_leave_nothing_however_the_ends_fall_together() {
+    let daemon = Daemon::start();
+    for _ in 0..40 {
+        let (mut client, pids) = daemon.client("sleep 100 & echo $! $$; sleep 100 | cat");
+        client.kill().expect("killed");
+        client.wait().expect("reaped");
+        wait_gone(&pids);
+    }
 }
 
 #[test]

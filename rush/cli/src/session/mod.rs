@@ -281,7 +281,7 @@ impl Host {
             return self.fail(id, format!("{name}: no such signal"));
         };
         let Some((_, shell)) = self.run_by_id(id) else { return self.fail(id, "no such run") };
-        for pid in guard::below(shell, &self.others(shell)) {
+        for pid in guard::live_below(shell, &self.others(shell)) {
             let _ = sys::send_signal(pid, number);
         }
         if number == SIGINT {
