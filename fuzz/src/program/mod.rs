@@ -4,7 +4,11 @@
 //! could grow. Programs print with `show`, which says what a value is without touching anything that engines may differ
 //! in (messages, stacks, addresses). Invariant: the same seed gives the same text on every machine.
 
+mod features;
+mod words;
+
 use crate::random::Random;
+use words::{BINARY, CALLBACKS, LITERALS, METHODS, STATICS, UNARY};
 
 /// What surrounds every program. `RESULT` is the value of the whole: the printed lines.
 const PRELUDE: &str = r#"(() => { "use strict";
@@ -81,155 +85,6 @@ struct Writer<'r> {
     loops: u32,
 }
 
-const BINARY: &[&str] = &[
-    "+", "-", "*", "/", "%", "&", "|", "^", "<<", ">>", ">>>", "<", "<=", ">", ">=", "==", "!=", "===",
-    "!==", "&&", "||", "??", "+", "-",
-];
-const UNARY: &[&str] = &["-", "+", "!", "~", "typeof ", "void ", "-", "!"];
-const LITERALS: &[&str] = &[
-    "0",
-    "1",
-    "2",
-    "-1",
-    "3.5",
-    "0.1",
-    "1e21",
-    "2147483647",
-    "-2147483648",
-    "4294967295",
-    "NaN",
-    "Infinity",
-    "-0",
-    "255",
-    "\"\"",
-    "\"a\"",
-    "\"abc\"",
-    "\"10\"",
-    "\"length\"",
-    "\"\u{e9}\u{1f600}\"",
-    "true",
-    "false",
-    "null",
-    "undefined",
-    "5n",
-    "0n",
-    "-7n",
-    "[]",
-    "[1, 2, 3]",
-    "[, 1, ,]",
-    "{}",
-    "({})",
-    "({ a: 1, b: 2 })",
-    "/a+/g",
-    "new Map([[1, 2]])",
-    "new Set([1, 2])",
-    "Symbol.iterator",
-    "new Uint8Array([1, 2, 300])",
-    "1e-7",
-    "123456789012345680000",
-];
-const METHODS: &[&str] = &[
-    "slice(1)",
-    "at(-1)",
-    "concat([4, 5])",
-    "indexOf(2)",
-    "includes(1)",
-    "join(\"-\")",
-    "toString()",
-    "valueOf()",
-    "charCodeAt(0)",
-    "toUpperCase()",
-    "split(\"\")",
-    "padStart(5, \"xy\")",
-    "repeat(2)",
-    "trim()",
-    "replace(/a/g, \"b$&\")",
-    "replaceAll(\"a\", \"\")",
-    "match(/[a-z]/g)",
-    "toFixed(2)",
-    "toString(2)",
-    "toPrecision(3)",
-    "reverse()",
-    "flat()",
-    "keys().next()",
-    "push(7)",
-    "pop()",
-    "shift()",
-    "unshift(8)",
-    "splice(1, 1)",
-    "fill(0, 1)",
-    "sort()",
-    "lastIndexOf(1)",
-    "codePointAt(0)",
-    "get(1)",
-    "has(2)",
-    "set(1, 2)",
-    "add(3)",
-    "delete(1)",
-    "size",
-    "length",
-    "constructor.name",
-    "a",
-    "b",
-    "[0]",
-    "[\"b\"]",
-    "normalize()",
-    "with(0, 9)",
-    "toSorted()",
-    "copyWithin(0, 1)",
-    "hasOwnProperty(\"a\")",
-    "isWellFormed()",
-    "substring(2, 0)",
-    "description",
-    "exec(\"caab\")",
-    "test(\"aa\")",
-    "subarray(1)",
-];
-const CALLBACKS: &[&str] =
-    &["map", "filter", "some", "every", "find", "findIndex", "flatMap", "forEach", "findLast"];
-const STATICS: &[&str] = &[
-    "Math.max",
-    "Math.min",
-    "Math.abs",
-    "Math.floor",
-    "Math.round",
-    "Math.sign",
-    "Math.trunc",
-    "Math.clz32",
-    "Math.imul",
-    "Math.hypot",
-    "Number",
-    "String",
-    "Boolean",
-    "parseInt",
-    "parseFloat",
-    "isNaN",
-    "Array.of",
-    "Object.keys",
-    "Object.values",
-    "Object.entries",
-    "Object.freeze",
-    "Object.isFrozen",
-    "JSON.stringify",
-    "Array.isArray",
-    "Number.isInteger",
-    "Object.getOwnPropertyNames",
-    "Array.from",
-    "Object.is",
-    "BigInt",
-    "Object.assign",
-    "Reflect.ownKeys",
-    "String.fromCharCode",
-    "Number.parseFloat",
-    "structuredCloneLike",
-    "Object.getOwnPropertyDescriptor",
-    "encodeURIComponent",
-    "Math.fround",
-    "Object.fromEntries",
-    "new Date",
-    "Reflect.has",
-];
-
 impl Writer<'_> {
     fn line(&mut self, text: &str) {
         self.out.push_str(text);
@@ -270,7 +125,7 @@ impl Writer<'_> {
         if depth >= DEPTH_MAX {
             return self.simple();
         }
-        match self.random.below(22) {
+        match self.random.below(40) {
             0..=4 => self.simple(),
             5 | 6 => self.declaration(),
             7 | 8 => {
@@ -292,7 +147,8 @@ impl Writer<'_> {
             18 => self.generator(depth),
             19 => self.destructuring(),
             20 => self.labelled(depth),
-            _ => self.closures(),
+            21 => self.closures(),
+            choice => self.feature(choice - 22, depth),
         }
     }
 
