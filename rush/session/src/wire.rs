@@ -17,7 +17,8 @@ use serde::de::DeserializeOwned;
 use crate::{FRAME_BYTES_MAX, FRAME_DESCRIPTORS_MAX};
 
 const HEADER_BYTES: usize = 5;
-const READ_BYTES: usize = 16 * 1024;
+/// What one read takes: a page, because most messages fit into one and the pages of a buffer are made when touched.
+const READ_BYTES: usize = 4096;
 
 /// The bytes of one frame.
 ///

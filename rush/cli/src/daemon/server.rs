@@ -3,7 +3,9 @@
 //!
 //! A client talks to its shell directly; the daemon only holds a second descriptor of each connection, on which it sees
 //! the client hang up. States of a shell: *waiting* (in `accept`), *taken* (its connection is watched), *released* (its command
-//! has ended; background processes may live on below it). Only a taken shell is ended with its client.
+//! has ended; background processes may live on below it). Only a taken shell is ended with its client. A shell says that
+//! it is released on a pipe that the daemon reads only when the client has gone: waking the daemon for it would take the
+//! processor from the client, which is about to be answered.
 
 use std::io::{self, PipeReader};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -27,8 +29,6 @@ use crate::limits::REFILL_DELAY_MS;
 pub(super) enum ToDaemon {
     /// A client has connected. Carries the connection.
     Taken,
-    /// The client's command has ended.
-    Released,
 }
 
 /// Serves until `alive` ends, or for ever; `ready` is told once clients can connect.
@@ -67,7 +67,18 @@ struct Shell {
     control: Frames,
     /// The client's connection, while the shell is taken.
     connection: Option<OwnedFd>,
+    /// Holds a byte once the shell is released.
+    released: OwnedFd,
     waiting: bool,
+}
+
+impl Shell {
+    /// Whether the client's command has ended.
+    fn is_released(&self) -> bool {
+        let mut waits = [PollFd::new(&self.released, PollFlags::IN)];
+        let now = Timespec { tv_sec: 0, tv_nsec: 0 };
+        poll(&mut waits, Some(&now)).is_ok() && waits[0].revents().contains(PollFlags::IN)
+    }
 }
 
 struct Daemon {
@@ -94,7 +105,7 @@ impl Daemon {
         if ready.contains(&Source::Alive) {
             return Ok(false);
         }
-        // What shells have said comes first: a client whose command has ended may hang up.
+        // What shells have said comes first: a client may hang up as soon as it is taken.
         for source in &ready {
             if let Source::Control(pid) = source {
                 self.hear(*pid);
@@ -148,31 +159,21 @@ impl Daemon {
     /// Takes what the shell has said.
     fn hear(&mut self, pid: i32) {
         let Some(shell) = self.shell(pid) else { return };
-        let mut taken = false;
-        let Ok(Some((mut message, mut descriptors))) = shell.control.receive::<ToDaemon>() else { return };
-        loop {
-            match message {
-                ToDaemon::Taken => {
-                    shell.connection = descriptors.pop();
-                    shell.waiting = false;
-                    taken = true;
-                }
-                ToDaemon::Released => shell.connection = None,
-            }
-            match shell.control.buffered() {
-                Ok(Some(next)) => (message, descriptors) = next,
-                _ => break,
-            }
-        }
-        if taken {
-            self.refill_at = Some(Instant::now() + Duration::from_millis(REFILL_DELAY_MS));
-        }
+        let Ok(Some((message, mut descriptors))) = shell.control.receive::<ToDaemon>() else { return };
+        let ToDaemon::Taken = message;
+        shell.connection = descriptors.pop();
+        shell.waiting = false;
+        self.refill_at = Some(Instant::now() + Duration::from_millis(REFILL_DELAY_MS));
     }
 
     /// The client sent a signal, or hung up.
     fn client_left(&mut self, pid: i32) {
         let Some(shell) = self.shell(pid) else { return };
         let Some(connection) = shell.connection.as_ref() else { return };
+        if shell.is_released() {
+            shell.connection = None;
+            return;
+        }
         match read_signal(connection.as_fd()) {
             Some(signal) => {
                 // As a terminal would: everybody in the foreground, which is the shell's own group.
@@ -192,7 +193,8 @@ impl Daemon {
         let Some(at) = self.shells.iter().position(|shell| shell.pid == pid) else { return };
         let shell = self.shells.swap_remove(at);
         let status = sys::wait_child(pid).map_or(0, |(_, status)| status);
-        if let (Some(connection), Some(signal)) = (shell.connection, sys::term_signal(status)) {
+        let connection = if shell.is_released() { None } else { shell.connection };
+        if let (Some(connection), Some(signal)) = (connection, sys::term_signal(status)) {
             let _ = Frames::new(connection).send(&CommandEnd::Killed { signal }, &[]);
         }
         if status != 0 {
@@ -215,16 +217,18 @@ impl Daemon {
         self.refill_at = None;
         while self.shells.iter().filter(|shell| shell.waiting).count() < self.pool {
             let (ours, theirs) = std::os::unix::net::UnixStream::pair()?;
+            let (released, release) = io::pipe()?;
             let pid = sys::fork().map_err(io::Error::from_raw_os_error)?;
             if pid == 0 {
-                drop(ours);
+                drop((ours, released));
                 self.shells.clear();
-                shell::main(&self.listener, Frames::new(theirs.into()));
+                shell::main(&self.listener, Frames::new(theirs.into()), release);
             }
             let raw = Pid::from_raw(pid).ok_or(io::ErrorKind::InvalidData)?;
             let handle = pidfd_open(raw, PidfdFlags::empty())?;
             let control = Frames::new(ours.into());
-            self.shells.push(Shell { pid, handle, control, connection: None, waiting: true });
+            let released = released.into();
+            self.shells.push(Shell { pid, handle, control, connection: None, released, waiting: true });
         }
         Ok(())
     }

@@ -1,7 +1,7 @@
 //! A shell of the daemon's pool: warmed, it waits for one client, is `rush` for it, and goes. Fresh for every command, so
 //! that no command sees another's state.
 
-use std::io;
+use std::io::{self, PipeWriter, Write};
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::net::UnixListener;
 
@@ -19,8 +19,8 @@ const STATUS_CLEAN: i32 = 0;
 const STATUS_UNCLEAN: i32 = 1;
 
 /// The whole life of a pooled shell.
-pub(super) fn main(listener: &UnixListener, daemon: Frames) -> ! {
-    let served = become_shell().and_then(|()| serve(listener, &daemon));
+pub(super) fn main(listener: &UnixListener, daemon: Frames, release: PipeWriter) -> ! {
+    let served = become_shell().and_then(|()| serve(listener, &daemon, release));
     sys::exit_now(if served.is_ok() { STATUS_CLEAN } else { STATUS_UNCLEAN });
 }
 
@@ -34,8 +34,8 @@ fn become_shell() -> io::Result<()> {
     Ok(())
 }
 
-fn serve(listener: &UnixListener, daemon: &Frames) -> io::Result<()> {
-    let (mut client, command, descriptors) = loop {
+fn serve(listener: &UnixListener, daemon: &Frames, mut release: PipeWriter) -> io::Result<()> {
+    let (client, command, descriptors) = loop {
         let connection = rustix::net::accept_with(listener, rustix::net::SocketFlags::CLOEXEC)?;
         let connection = rustix::io::fcntl_dupfd_cloexec(&connection, DESCRIPTOR_MIN)?;
         if place::check_peer(&connection).is_err() {
@@ -48,11 +48,11 @@ fn serve(listener: &UnixListener, daemon: &Frames) -> io::Result<()> {
     };
     daemon.send(&ToDaemon::Taken, &[client.descriptor().as_fd()])?;
     let status = run(command, descriptors)?;
-    daemon.send(&ToDaemon::Released, &[])?;
-    let answered = client.send(&CommandEnd::Exited { status }, &[]);
+    release.write_all(&[0])?;
     // The client may have gone in between; what it started in the background goes on all the same.
-    let _ = (answered, client.buffered::<ToShell>());
+    let _ = client.send(&CommandEnd::Exited { status }, &[]);
     drop(client);
+    close_standard_streams()?;
     outlive_children();
     Ok(())
 }
@@ -72,13 +72,15 @@ fn run(command: Command, descriptors: Vec<OwnedFd>) -> io::Result<i32> {
     });
     let words: Vec<Vec<u8>> = command.words.into_iter().map(String::into_bytes).collect();
     rush::sys::signal_default(crate::SIGPIPE);
-    let status = crate::start::run_with(&words, environment.collect());
-    // Nothing of the client's stays open here.
+    Ok(crate::start::run_with(&words, environment.collect()))
+}
+
+/// Nothing of the client's stays open in a shell that outlives its command.
+fn close_standard_streams() -> io::Result<()> {
     let null = std::fs::OpenOptions::new().read(true).write(true).open("/dev/null")?;
     rustix::stdio::dup2_stdin(&null)?;
     rustix::stdio::dup2_stdout(&null)?;
-    rustix::stdio::dup2_stderr(&null)?;
-    Ok(status)
+    Ok(rustix::stdio::dup2_stderr(&null)?)
 }
 
 /// Background processes stay this shell's children, so that they stay known; it ends with the last of them.
