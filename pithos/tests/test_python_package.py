@@ -1,6 +1,7 @@
-"""The Python package `pithos`, both halves."""
+"""The Python package `pithos`, both halves: the one that is installed, else the one in this tree."""
 
 import asyncio
+import importlib.util
 import json
 import os
 import subprocess
@@ -9,7 +10,9 @@ from pathlib import Path
 
 import pytest
 
-sys.path.insert(0, str(Path(__file__).parents[2] / "iris/python/python"))
+installed = importlib.util.find_spec("pithos")
+if installed is None or installed.origin is None:  # A folder of that name alone is not the package.
+    sys.path.insert(0, str(Path(__file__).parents[2] / "iris/python/python"))
 
 import pithos as package  # noqa: E402
 import pithos.aio  # noqa: E402, F401
