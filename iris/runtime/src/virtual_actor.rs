@@ -60,8 +60,9 @@ impl<M: Send + 'static> Virtual<M> {
 impl<M: Send + 'static> Behaviour<M> for Virtual<M> {
     fn handle(&mut self, cx: &mut Context<'_, M>, message: M) -> Flow {
         if self.active.is_none() {
-            let mut fresh = self.factory.make();
+            // First, so that nobody who has seen the fresh behaviour still finds the actor dormant.
             cx.set_dormant(false);
+            let mut fresh = self.factory.make();
             if fresh.needs_start()
                 && let Flow::Exit(reason) = fresh.started(cx)
             {

@@ -215,6 +215,10 @@ impl Keeper {
         for (slot, sight) in slots().zip(&mut *sights) {
             let current = slot.current.load(Ordering::SeqCst);
             let epoch = slot.epoch.load(Ordering::Relaxed);
+            if current == 0 {
+                // It may have been marked in the moment when it came back, and lain down since.
+                pool.clear_stuck(slot);
+            }
             if current == 0 || epoch != sight.epoch {
                 *sight = Sight { epoch, since_ms: now_ms, ..Sight::default() };
                 continue;
