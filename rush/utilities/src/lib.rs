@@ -26,6 +26,7 @@ mod mode;
 mod mv;
 mod options;
 mod owners;
+mod query;
 mod quoting;
 mod realpath;
 mod rm;
@@ -62,6 +63,7 @@ static UTILITIES: &[(&str, Run)] = &[
     ("git", git::run),
     ("grep", grep::run),
     ("head", head::run),
+    ("json", query::run),
     ("ls", ls::run),
     ("mkdir", mkdir::run),
     ("mv", mv::run),
@@ -88,6 +90,27 @@ pub fn names() -> impl Iterator<Item = &'static str> {
 /// Whether there is a utility called `name`.
 pub fn exists(name: &[u8]) -> bool {
     find_utility(name).is_some()
+}
+
+/// Whether a utility stands for no program, so that it is there wherever no program has its name.
+pub fn stands_alone(name: &[u8]) -> bool {
+    name == b"json"
+}
+
+/// How a utility is used and what it does, for `help`. Those that stand for a program say so.
+pub fn help(name: &str) -> (String, &'static str) {
+    let known = |synopsis: &str, summary| (format!("{name} {synopsis}"), summary);
+    match name {
+        "json" => known(query::SYNOPSIS, "Read and change JSON."),
+        "git" => known(
+            "status | branch | log [OPTION]...",
+            "Read a repository in this shell, or run git for anything else.",
+        ),
+        _ => known(
+            "[ARGUMENT]...",
+            "Run in this shell, or run the program for options that are not known here.",
+        ),
+    }
 }
 
 fn find_utility(name: &[u8]) -> Option<Run> {

@@ -41,3 +41,15 @@ pub const GIT_RENAMES_MAX: usize = 200;
 
 /// Commits that the in-process `git log` prints; a longer history is streamed by git.
 pub const GIT_LOG_MAX: usize = 2_000;
+
+/// Bytes of JSON that `json` reads; the values take several times as much.
+pub const JSON_BYTES_MAX: u64 = 64 << 20;
+
+/// Parentheses and brackets inside each other in a filter of `json query`.
+pub const JSON_FILTER_DEPTH_MAX: usize = 64;
+
+/// Results of a filter of `json query`, at each of its stages.
+pub const JSON_RESULTS_MAX: usize = 1_000_000;
+
+/// Nulls that `json set` puts before an item behind the end of an array.
+pub const JSON_PADDING_MAX: usize = 100_000;

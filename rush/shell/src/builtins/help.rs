@@ -1,4 +1,4 @@
-//! `help`: what the builtins and the language's commands are, in one sentence each.
+//! `help`: what the builtins, the language's commands and the in-process utilities are, in one sentence each.
 
 use super::options::OptionReader;
 use crate::pattern::{Options, Pattern};
@@ -63,7 +63,6 @@ const SUMMARIES: &[(&str, &str)] = &[
     ("help", "Show what builtins are."),
     ("history", "Show or change the history list."),
     ("jobs", "Show jobs."),
-    ("json", "Read and change JSON."),
     ("kill", "Send a signal to jobs or processes."),
     ("let", "Evaluate arithmetic."),
     ("local", "Define variables of a function."),
@@ -115,6 +114,12 @@ fn topics() -> Vec<Topic> {
         synopsis: (*synopsis).to_owned(),
         summary,
     }));
+    topics.extend(rush_utilities::names().filter(|name| super::find(name.as_bytes()).is_none()).map(
+        |name| {
+            let (synopsis, summary) = rush_utilities::help(name);
+            Topic { name, synopsis, summary }
+        },
+    ));
     topics.sort_by_key(|t| t.name);
     topics
 }

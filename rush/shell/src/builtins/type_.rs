@@ -18,8 +18,7 @@ pub(crate) enum Meaning {
     Builtin {
         special: bool,
     },
-    /// An in-process utility that stands for the program.
-    #[allow(dead_code)]
+    /// An in-process utility that stands for no program.
     Utility,
     Hashed(Bytes),
     File(Bytes),
@@ -70,6 +69,9 @@ pub(crate) fn meanings(session: &mut Session, name: &[u8], search: Search) -> Ve
         found.push(Meaning::Hashed(hashed.path.clone()));
     } else if let Some(path) = find_in_path(session, name) {
         found.push(Meaning::File(path));
+    }
+    if found.is_empty() && !search.files_only && session.lone_utility(name) {
+        found.push(Meaning::Utility);
     }
     found
 }

@@ -156,6 +156,7 @@ impl Session {
         simple.assignments().is_empty()
             && !self.functions.contains_key(name)
             && crate::builtins::find(name).is_none()
+            && !rush_utilities::stands_alone(name)
             && !self.functions.contains_key(&b"command_not_found_handle"[..])
             && !self.is(SetOption::Xtrace)
             && !self.is(SetOption::Nounset)

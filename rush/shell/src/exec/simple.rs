@@ -207,6 +207,11 @@ impl Session {
 
     /// Runs a program and waits for it.
     fn run_program(&mut self, args: Vec<Bytes>) -> Outcome {
+        if self.lone_utility(&args[0])
+            && let Some(outcome) = self.run_utility(&[], &args)
+        {
+            return outcome;
+        }
         let path = match self.find_program(&args[0]) {
             Ok(path) => path,
             Err(status) => return self.program_not_found(args, status),

@@ -20,7 +20,10 @@ const STANDARD_DIRECTORIES: [&[u8]; 4] = [b"/usr/bin", b"/bin", b"/usr/sbin", b"
 impl Session {
     /// Whether an in-process utility stands for the program `name` at `path`.
     pub(crate) fn utility_stands_for(&self, name: &[u8], path: &[u8]) -> bool {
-        if !self.is(SetOption::Utilities) || !rush_utilities::exists(name) {
+        if !self.is(SetOption::Utilities)
+            || !rush_utilities::exists(name)
+            || rush_utilities::stands_alone(name)
+        {
             return false;
         }
         let directory = path.strip_suffix(name).and_then(|d| d.strip_suffix(b"/"));
@@ -32,10 +35,20 @@ impl Session {
         (self.interactive || self.interrupt_discards) && self.traps.get(libc::SIGINT as usize).is_none()
     }
 
-    /// Runs `args` in this process if a utility stands for the program at `path`; `None` if the program must run.
+    /// Whether `name` is a utility that stands for no program, and there is no program of its name.
+    pub(crate) fn lone_utility(&mut self, name: &[u8]) -> bool {
+        rush_utilities::stands_alone(name)
+            && self.is(SetOption::Utilities)
+            && self.search_path(name, true).is_empty()
+    }
+
+    /// Runs `args` in this process if a utility stands for the program at `path` (or for none, and it is empty); `None`
+    /// if the program must run.
     pub(crate) fn run_utility(&mut self, path: &[u8], args: &[Bytes]) -> Option<Outcome> {
         let name = args.first()?;
-        if !self.utility_stands_for(name, path) || args.iter().any(|a| names_descriptor(a)) {
+        if !(path.is_empty() || self.utility_stands_for(name, path))
+            || args.iter().any(|a| names_descriptor(a))
+        {
             return None;
         }
         self.flush_output();
