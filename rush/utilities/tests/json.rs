@@ -177,7 +177,7 @@ fn wrong_use_is_said() {
 #[test]
 fn nothing_runs_away() {
     let doubling = vec!["(.,.)"; 40].join("|");
-    assert_eq!(json(Path::new(""), &["query", &doubling], "1").1.contains("too many results"), true);
+    assert!(json(Path::new(""), &["query", &doubling], "1").1.contains("too many results"));
     let deep = "[".repeat(100_000);
     assert_eq!(json(Path::new(""), &["get", "."], &deep).2, 2);
 }

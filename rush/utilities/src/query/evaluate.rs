@@ -192,9 +192,7 @@ fn call(function: Function, value: &Value) -> Result<Value, String> {
             items.sort_by(Value::order);
             Ok(Value::Array(items))
         }
-        (Function::Add, Value::Array(items)) => {
-            items.iter().try_fold(Value::Null, |sum, item| add(sum, item))
-        }
+        (Function::Add, Value::Array(items)) => items.iter().try_fold(Value::Null, add),
         (Function::Length, _) => wrong("length"),
         (Function::Keys, _) => wrong("keys"),
         (Function::ToNumber, _) => wrong("number"),

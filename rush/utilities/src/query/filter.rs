@@ -274,9 +274,7 @@ impl Parser<'_> {
 
     fn suffixes(&mut self, mut filter: Filter) -> Result<Filter, String> {
         loop {
-            if self.take("[") {
-                filter = self.bracket(filter)?;
-            } else if self.take(".[") {
+            if self.take("[") || self.take(".[") {
                 filter = self.bracket(filter)?;
             } else if self.rest().starts_with('.') {
                 self.at += 1;
