@@ -12,7 +12,7 @@ pub const GC_THRESHOLD_BYTES_DEFAULT: usize = 2 << 20;
 /// Elements of an array that are traced at once; a longer array is traced in portions of this size.
 pub const GC_ARRAY_PORTION: u32 = 4096;
 /// Bytes allocated between two steps of an incremental marking.
-pub const GC_STEP_BYTES: usize = 64 * 1024;
+pub const GC_STEP_BYTES: usize = 32 * 1024;
 /// Cells traced in one step: with the line above, marking runs several times faster than allocation, and a step stays
 /// well under a millisecond.
 pub const GC_STEP_CELLS: usize = 12_000;
@@ -24,7 +24,7 @@ pub const GC_NURSERY_BYTES_MIN: usize = 512 << 10;
 /// The largest nursery, unless the host asked for more.
 pub const GC_NURSERY_BYTES_MAX: usize = 16 << 20;
 /// The heap grows by one part in this many of what is live before it is collected in full again.
-pub const GC_GROWTH_DIVISOR: usize = 3;
+pub const GC_GROWTH_DIVISOR: usize = 4;
 /// Free blocks (16 KiB) whose pages are kept for the next allocations, besides a part of the heap.
 pub const GC_FREE_BLOCKS_KEPT: usize = 32;
 /// Free blocks whose pages are given back in one stop: unmapping takes time.

@@ -191,7 +191,7 @@ pub struct Shape {
     slot_count: Cell<u32>,
     property_count: Cell<u32>,
     first_slot: u32,
-    /// Of a root: the most slots that an object which began with this shape came to have.
+    /// See [`Shape::slots_seen`].
     slots_seen: Cell<u32>,
     table: UnsafeCell<Option<Box<PropertyTable>>>,
     transitions: UnsafeCell<Transitions>,
@@ -224,8 +224,8 @@ impl Shape {
     pub fn slot_count(&self) -> u32 {
         self.slot_count.get()
     }
-    /// The most slots that an object which began with this shape, a root, came to have before it became a dictionary: how many
-    /// the next one will want.
+    /// How many slots the next object that begins with this shape will want. Of a root, the most that any came to have
+    /// before it became a dictionary; of another, what was too many for one, or 0.
     #[inline(always)]
     pub(crate) fn slots_seen(&self) -> u32 {
         self.slots_seen.get()
@@ -236,6 +236,15 @@ impl Shape {
             root = parent;
         }
         root.slots_seen.set(root.slots_seen.get().max(count));
+    }
+    /// An object of this shape needs `count` slots, more than it has inline. It may have begun with any shape above this one,
+    /// as a literal does.
+    pub(crate) fn note_overflow(&self, count: u32) {
+        let mut shape = self;
+        while let Some(parent) = &shape.parent {
+            shape.slots_seen.set(shape.slots_seen.get().max(count));
+            shape = parent;
+        }
     }
     /// Number of properties.
     pub fn property_count(&self) -> u32 {

@@ -420,7 +420,8 @@ impl Vm {
     pub(crate) fn grow_overflow(&mut self, object: Object, needed: u32) {
         let old = object.overflow();
         if old.capacity() < needed {
-            let capacity = needed.max(old.capacity() * 2).max(4);
+            // 2, 6, 14, 30: with their head, these fill cells of a power of two.
+            let capacity = needed.max(old.capacity() * 2 + 2);
             let new = self.alloc_value_array(capacity);
             for &v in old.as_slice() {
                 new.push(v);
@@ -440,6 +441,7 @@ impl Vm {
             old.set_tail(overflow);
             return;
         }
+        object.shape().note_overflow(object.inline_capacity() + 1);
         let new = self.alloc_value_array_with_tail(old.capacity(), overflow);
         for &v in old.as_slice() {
             new.push(v);

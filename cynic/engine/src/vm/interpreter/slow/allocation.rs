@@ -124,8 +124,8 @@ impl Vm {
     fn literal_object(&mut self, template: Gc<Data<FunctionTemplate>>, s: State) -> Object {
         let shape = self.literal_shape(template, s.x());
         let count = shape.slot_count();
-        let object =
-            self.alloc_object(shape, ObjectKind::Ordinary, count.clamp(2, limits::INLINE_SLOTS_MAX) as u8, 0);
+        let inline = count.max(shape.slots_seen()).clamp(2, limits::INLINE_SLOTS_MAX);
+        let object = self.alloc_object(shape, ObjectKind::Ordinary, inline as u8, 0);
         for i in 0..count {
             object.set_slot(i, s.reg(s.b() + i as usize));
         }
