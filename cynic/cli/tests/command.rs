@@ -77,6 +77,28 @@ fn typescript_is_a_feature() {
 }
 
 #[test]
+fn typescript_with_a_meaning_at_run_time_is_refused() {
+    for (source, what) in [
+        ("enum E { A }", "enum"),
+        ("const enum E { A }", "enum"),
+        ("namespace N { export const x = 1 }", "namespace"),
+        ("class C { constructor(private x: number) {} }", "parameter properties"),
+        ("class C { constructor(readonly x: number) {} }", "parameter properties"),
+        ("import x = N.y", "import ="),
+        ("@d class C {}", "decorators"),
+        ("class C { @d m() {} }", "decorators"),
+        ("class C { @d x = 1 }", "decorators"),
+        ("class C { m(@d x: number) {} }", "decorators"),
+    ] {
+        let (status, _, diagnostics) = run("a.ts", source, &["--enable=typescript"]);
+        assert_eq!(status, Some(1), "{source}");
+        assert!(diagnostics.contains("SyntaxError") && diagnostics.contains(what), "{source}: {diagnostics}");
+    }
+    let declared = "declare enum E { A } declare namespace N { const x: number } print(1);";
+    assert_eq!(run("a.ts", declared, &["--enable=typescript"]), (Some(0), "1\n".into(), String::new()));
+}
+
+#[test]
 fn globals_may_be_opened() {
     let source = "globalThis.x = 1; print(x); try { globalThis.Array = 1 } catch (e) { print(e.name) }";
     assert_eq!(run("a.js", source, &["--allow=globals"]).1, "1\nTypeError\n");

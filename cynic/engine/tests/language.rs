@@ -316,3 +316,22 @@ fn lone_surrogates_in_source_text() {
     check("eval('\"' + String.fromCharCode(0xd800) + '\"').length", "1");
     check("eval('\"\\\\' + String.fromCharCode(0xdc00) + '\"').charCodeAt(0)", "56320");
 }
+
+#[test]
+fn strings_are_sorted_and_joined() {
+    let code_points = "map((s) => [...s].map((c) => c.codePointAt(0).toString(36)).join('.')).join()";
+    check(
+        &format!(
+            r"['b', 'a\u{{1f600}}', 'a', '', 'a\0', 'abcde', 'abcdd', '\xff', '\uffff', 'abcd'].sort().{code_points}"
+        ),
+        ",2p,2p.0,2p.2q.2r.2s,2p.2q.2r.2s.2s,2p.2q.2r.2s.2t,2p.2r5s,2q,73,1ekf",
+    );
+    check(
+        "[1, -5, -2147483648, null, undefined, 'x', 1.5, [2, [3]]].join('|')",
+        "1|-5|-2147483648|||x|1.5|2,3",
+    );
+    check(
+        "['ab' < 'b', 'ab' < 'aa', 'a' < 'ab', '' < 'a', 'b' < 'a', 'a' <= 'a', '\\xff' < '\\u0100'].join()",
+        "true,false,true,true,false,true,true",
+    );
+}

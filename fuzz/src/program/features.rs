@@ -112,7 +112,8 @@ impl Writer<'_> {
         }
     }
 
-    /// An iterator that prints what is asked of it, and something that uses it.
+    /// An iterator that prints what is asked of it, and something that uses it. `Object.fromEntries` does not: V8 closes
+    /// an iterator that has itself thrown there, against the language.
     fn iterator(&mut self, depth: u32) {
         let (name, limit, value) = (self.fresh(), self.random.below(5), self.expression(2));
         let closing = self.random.pick(&[
@@ -152,7 +153,6 @@ impl Writer<'_> {
             "(() => { for (const x of I) if (x) break; })()",
             "(() => { for (const x of I) return x; })()",
             "(() => { try { for (const x of I) throw x; } catch (e) { return [e]; } })()",
-            "Object.fromEntries(I)",
             "Math.max(...I)",
             "(() => { const [] = I; })()",
             "(() => { const [a] = I; return a; })()",

@@ -147,7 +147,7 @@ pub(super) const STATICS: &[&str] = &[
     "encodeURIComponent",
     "Math.fround",
     "Object.fromEntries",
-    "new Date",
+    "Date.UTC",
     "Reflect.has",
 ];
 

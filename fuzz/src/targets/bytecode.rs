@@ -21,15 +21,15 @@ const HEAP_BYTES: usize = 32 << 20;
 /// One program, damaged in many ways. A copy that passes the verifier is run; whatever it does, it must come back.
 pub(super) fn damaged(random: &mut Random) -> Result<u64, Failure> {
     let source = program::program(random);
+    let Ok(undamaged) = compile_script("program", &source, CompileOptions::default()) else {
+        return Err(Failure::Found(format!("does not compile:\n{source}")));
+    };
+    if let Err(error) = check(&undamaged) {
+        return Err(Failure::Found(format!("undamaged code is refused: {error:?}\n{source}")));
+    }
     let mut ran = 0;
     for _ in 0..COPIES {
-        let Ok(code) = compile_script("program", &source, CompileOptions::default()) else {
-            return Err(Failure::Found(format!("does not compile:\n{source}")));
-        };
-        let Some(mut code) = Arc::into_inner(code) else { continue };
-        if let Err(error) = check(&code) {
-            return Err(Failure::Found(format!("undamaged code is refused: {error:?}\n{source}")));
-        }
+        let mut code = FunctionCode::clone(&undamaged);
         for _ in 0..1 + random.below(3) {
             damage(&mut code, random);
         }
@@ -56,9 +56,7 @@ fn run(code: Arc<FunctionCode>, hardened: bool) {
 fn damage(code: &mut FunctionCode, random: &mut Random) {
     if !code.functions.is_empty() && random.chance(70) {
         let at = random.below(code.functions.len());
-        if let Some(nested) = Arc::get_mut(&mut code.functions[at]) {
-            return damage(nested, random);
-        }
+        return damage(Arc::make_mut(&mut code.functions[at]), random);
     }
     let words = code.code.len();
     let at = random.below(words);

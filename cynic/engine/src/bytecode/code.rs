@@ -179,7 +179,7 @@ impl Source {
 }
 
 /// A compiled function.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct FunctionCode {
     /// Name as in the source; empty for anonymous functions.
     pub name: Text,

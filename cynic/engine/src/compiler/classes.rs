@@ -7,7 +7,7 @@ use oxc_ast::ast::*;
 use oxc_span::{GetSpan, Span};
 
 use super::expressions::{NameHint, array_index, literal_text};
-use super::functions::name_text;
+use super::functions::{name_text, refuse_decorators};
 use super::scope::{BindingKind, Role, hidden_key_name, private_name};
 use super::{Generator, Reg, Result, Unsupported, declare};
 use crate::bytecode::Op;
@@ -20,6 +20,7 @@ impl<'a> Generator<'a> {
         let Some(scope) = self.analysis.scope_of(it, Role::Main) else {
             return Err(Unsupported { message: "this class is not supported", offset: it.span.start });
         };
+        refuse_decorators(&it.decorators)?;
         self.enter_scope(scope)?;
         self.private_names(scope)?;
         let constructor = self.alloc_run(2)?;
@@ -136,6 +137,11 @@ impl<'a> Generator<'a> {
     }
 
     fn class_element(&mut self, element: &ClassElement<'a>, index: usize, constructor: Reg) -> Result {
+        match element {
+            ClassElement::MethodDefinition(it) => refuse_decorators(&it.decorators)?,
+            ClassElement::PropertyDefinition(it) => refuse_decorators(&it.decorators)?,
+            _ => {}
+        }
         match element {
             ClassElement::MethodDefinition(it)
                 if it.kind != MethodDefinitionKind::Constructor && it.value.body.is_some() =>

@@ -256,6 +256,7 @@ impl<'a> Generator<'a> {
     }
 
     fn bind_parameters(&mut self, params: &FormalParameters<'a>) -> Result {
+        refuse_properties(params)?;
         for (index, item) in params.items.iter().enumerate() {
             let mark = self.mark();
             let mut value = index as Reg + 1;
@@ -475,6 +476,29 @@ impl<'a> Generator<'a> {
         self.get_prop(received, window, "value");
         self.free(mark);
         self.emit_exit(Exit::Return, Some(received))
+    }
+}
+
+/// TypeScript's parameter properties assign to `this`, which is more than types that can be stripped; so may decorators.
+fn refuse_properties(params: &FormalParameters<'_>) -> Result {
+    let is_property =
+        |item: &&FormalParameter<'_>| item.accessibility.is_some() || item.readonly || item.r#override;
+    if let Some(item) = params.items.iter().find(is_property) {
+        return Err(Unsupported {
+            message: "parameter properties are not supported",
+            offset: item.span.start,
+        });
+    }
+    params.items.iter().try_for_each(|item| refuse_decorators(&item.decorators))
+}
+
+/// Decorators are a proposal, which the parser knows already.
+pub(super) fn refuse_decorators(decorators: &[Decorator<'_>]) -> Result {
+    match decorators.first() {
+        Some(decorator) => {
+            Err(Unsupported { message: "decorators are not supported", offset: decorator.span.start })
+        }
+        None => Ok(()),
     }
 }
 

@@ -53,6 +53,9 @@ impl<'a> Generator<'a> {
             Statement::WithStatement(it) => {
                 Err(Unsupported { message: "'with' is not allowed in strict mode", offset: it.span.start })
             }
+            Statement::TSExportAssignment(it) => {
+                Err(Unsupported { message: "'export =' is not supported", offset: it.span.start })
+            }
             statement => match declare::declaration_of(statement) {
                 Some(declaration) => self.declaration(declaration),
                 None => self.module_statement(statement),
@@ -75,6 +78,9 @@ impl<'a> Generator<'a> {
             }
             Declaration::TSNamespaceDeclaration(it) if !it.declare => {
                 Err(Unsupported { message: "namespaces are not supported", offset: it.span.start })
+            }
+            Declaration::TSImportEqualsDeclaration(it) if it.import_kind.is_value() => {
+                Err(Unsupported { message: "'import =' is not supported", offset: it.span.start })
             }
             // Functions are hoisted; types are stripped.
             _ => Ok(()),

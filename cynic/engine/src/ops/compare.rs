@@ -7,7 +7,7 @@ use num_bigint::BigInt as Integer;
 use super::conversion::Hint;
 use super::numeric;
 use crate::object::{Object, ObjectKind};
-use crate::string::JsStr;
+use crate::string::{JsStr, StrView};
 use crate::value::Value;
 use crate::vm::{JsResult, Vm};
 
@@ -28,6 +28,14 @@ impl Vm {
 
     /// Compares two strings by code units.
     pub fn string_compare(&mut self, a: JsStr, b: JsStr) -> Ordering {
+        if let (Some(StrView::Latin1(x)), Some(StrView::Latin1(y))) = (a.flat_view(), b.flat_view()) {
+            // Most strings differ in their first unit or two, which is not worth a call.
+            return match (x, y) {
+                ([x0, ..], [y0, ..]) if x0 != y0 => x0.cmp(y0),
+                ([_, x1, ..], [_, y1, ..]) if x1 != y1 => x1.cmp(y1),
+                _ => x.cmp(y),
+            };
+        }
         let x = a.view(self);
         let y = b.view(self);
         x.cmp(&y)
@@ -124,6 +132,9 @@ impl Vm {
     pub fn is_less_than(&mut self, a: Value, b: Value, left_first: bool) -> JsResult<Option<bool>> {
         if let (Some(x), Some(y)) = (a.as_number(), b.as_number()) {
             return Ok(x.partial_cmp(&y).map(|o| o == Ordering::Less));
+        }
+        if let (Some(x), Some(y)) = (a.as_string(), b.as_string()) {
+            return Ok(Some(self.string_compare(x, y) == Ordering::Less));
         }
         let (x, y) = if left_first {
             let x = self.to_primitive(a, Hint::Number)?;

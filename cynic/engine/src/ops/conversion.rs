@@ -26,7 +26,7 @@ pub fn number_to_rust_string(n: f64) -> String {
 }
 
 /// The integers whose string is made without the general algorithm.
-fn write_u32(n: u32, buffer: &mut [u8; 10]) -> &[u8] {
+pub(crate) fn write_u32(n: u32, buffer: &mut [u8; 10]) -> &[u8] {
     let mut n = n;
     let mut at = 10;
     loop {

@@ -5,6 +5,7 @@
 
 use super::{JsStr, StrView};
 use crate::limits;
+use crate::ops::write_u32;
 use crate::vm::{JsResult, Vm};
 
 enum Buffer {
@@ -83,6 +84,15 @@ impl StringBuilder {
             Buffer::Latin1(b) => b.extend_from_slice(s),
             Buffer::Utf16(b) => b.extend(s.iter().map(|&b| u16::from(b))),
         }
+    }
+
+    /// Appends the decimal digits of an integer.
+    pub fn push_int32(&mut self, i: i32) {
+        if i < 0 {
+            self.push_latin1(b"-");
+        }
+        let mut digits = [0; 10];
+        self.push_latin1(write_u32(i.unsigned_abs(), &mut digits));
     }
 
     /// Appends Latin-1 units between two quotation marks.

@@ -18,15 +18,15 @@ pub(super) fn join(vm: &mut Vm, args: CallArgs) -> JsResult<Value> {
         s if s.is_undefined() => character(b','),
         s => vm.to_string(s)?,
     };
-    Ok(Value::string(join_elements(vm, o, n, separator, |vm, v| vm.to_string(v))?))
+    Ok(Value::string(join_elements(vm, o, n, separator, append_string)?))
 }
 
 /// 23.1.3.32
 pub(super) fn to_locale_string(vm: &mut Vm, args: CallArgs) -> JsResult<Value> {
     let (o, n) = this_and_length(vm, args)?;
-    let text = join_elements(vm, o, n, character(b','), |vm, v| {
+    let text = join_elements(vm, o, n, character(b','), |vm, v, out| {
         let text = vm.invoke(v, atoms::TO_LOCALE_STRING, &[])?;
-        vm.to_string(text)
+        append_string(vm, text, out)
     })?;
     Ok(Value::string(text))
 }
@@ -41,19 +41,31 @@ pub(super) fn to_string(vm: &mut Vm, args: CallArgs) -> JsResult<Value> {
     vm.object_to_string(Value::object(o))
 }
 
+/// Appends ToString(v); integers need no string of their own.
+fn append_string(vm: &mut Vm, v: Value, out: &mut StringBuilder) -> JsResult<()> {
+    match v.as_int32() {
+        Some(i) => out.push_int32(i),
+        None => {
+            let text = vm.to_string(v)?;
+            out.push_string(vm, text);
+        }
+    }
+    Ok(())
+}
+
 pub(crate) fn join_elements(
     vm: &mut Vm,
     o: Object,
     n: u64,
     separator: JsStr,
-    mut text: impl FnMut(&mut Vm, Value) -> JsResult<JsStr>,
+    mut append: impl FnMut(&mut Vm, Value, &mut StringBuilder) -> JsResult<()>,
 ) -> JsResult<JsStr> {
     vm.check_native_stack()?;
     if vm.joining.contains(&o) {
         return Ok(empty());
     }
     vm.joining.push(o);
-    let result = join_inner(vm, o, n, separator, &mut text);
+    let result = join_inner(vm, o, n, separator, &mut append);
     vm.joining.pop();
     result
 }
@@ -63,7 +75,7 @@ fn join_inner(
     o: Object,
     n: u64,
     separator: JsStr,
-    text: &mut impl FnMut(&mut Vm, Value) -> JsResult<JsStr>,
+    append: &mut impl FnMut(&mut Vm, Value, &mut StringBuilder) -> JsResult<()>,
 ) -> JsResult<JsStr> {
     let mut out = StringBuilder::new();
     for k in 0..n {
@@ -73,8 +85,7 @@ fn join_inner(
         }
         let v = vm.get_element(o, k)?;
         if !v.is_nullish() {
-            let s = text(vm, v)?;
-            out.push_string(vm, s);
+            append(vm, v, &mut out)?;
         }
         out.check(vm)?;
     }
