@@ -43,3 +43,25 @@ fn a_redirected_background_process_holds_no_pipe_of_the_shell() {
         let _ = Command::new("kill").arg(pid).status();
     }
 }
+
+#[test]
+fn a_stage_ends_before_the_err_trap_could_run_in_it() {
+    let trap = "set -E; trap 'echo err' ERR; f() { return 3; }; ";
+    check(&format!("{trap}false | cat; f | cat; echo a | cat | f | cat; echo end"), "end\n");
+    check(&format!("{trap}: | false; echo end"), "err\nend\n");
+    check("trap 'echo $LINENO' EXIT\n\n:", "1\n");
+}
+
+#[test]
+fn a_tilde_assigned_to_a_key_stays() {
+    check(
+        "HOME=/h; declare -A m=([k]=~ [l]=a:~/x); echo ${m[k]} ${m[l]}; a=([0]=~); echo $a",
+        "~ a:~/x\n/h\n",
+    );
+}
+
+#[test]
+fn no_utility_reads_what_it_writes() {
+    let script = "d=$(mktemp -d); cd $d; echo x > f; cat f >> f; echo $?; cat < f >> f; echo $?; rm -r $d";
+    check(&format!("{{ {script}; }} 2>/dev/null"), "1\n1\n");
+}

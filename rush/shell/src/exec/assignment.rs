@@ -123,7 +123,12 @@ impl Session {
                 continue;
             }
             if element.subscript.is_some() {
-                let value = self.expand_string(&element.value)?;
+                // What is assigned to a key is no assignment's value: a tilde stays as it is.
+                let value = if associative {
+                    self.expand_string(&element.value.without_tildes())?
+                } else {
+                    self.expand_string(&element.value)?
+                };
                 out.push(ReadyElement {
                     subscript: element.subscript.as_ref(),
                     append: element.append,

@@ -112,8 +112,16 @@ impl Session {
     fn run_last_in_memory(&mut self, stage: &Command, bytes: Bytes) -> Outcome {
         self.run_in_subshell(|session| {
             session.descriptors.replace(0, Entry::Open(memory_file(bytes)));
-            session.run_command(stage)
+            session.run_stage_command(stage)
         })
+    }
+
+    /// Runs the command of a stage where nothing comes after it.
+    fn run_stage_command(&mut self, stage: &Command) -> Outcome {
+        match stage {
+            Command::Simple(simple) => self.run_simple_unchecked(simple),
+            _ => self.run_command(stage),
+        }
     }
 
     /// Starts a stage in a child of its own.
@@ -234,7 +242,7 @@ impl Session {
             self.descriptors.replace(1, Entry::Open(OpenFile::owned(writer)));
         }
         self.exec_directly = matches!(stage, Command::Simple(_)) && !self.traps.has_exit();
-        self.finish_child(|session| session.run_command(stage))
+        self.finish_child(|session| session.run_stage_command(stage))
     }
 
     fn run_last_in_shell(&mut self, stage: &Command, input: Option<Rc<OpenFile>>) -> Outcome {

@@ -10,6 +10,17 @@ use crate::{Bytes, Outcome, Session, Status, Unwind, sys};
 
 impl Session {
     pub(crate) fn run_simple(&mut self, command: &SimpleCommand) -> Outcome {
+        let status = self.run_simple_unchecked(command)?;
+        if status != 0 {
+            self.line = command.line;
+            self.check_errexit()?;
+        }
+        Ok(status)
+    }
+
+    /// The same without what follows a failure (`set -e`, the ERR trap): as a stage of a pipeline it ends its process
+    /// before that.
+    pub(crate) fn run_simple_unchecked(&mut self, command: &SimpleCommand) -> Outcome {
         self.line = command.line;
         if self.traps.wants_text() {
             let text = crate::syntax::printer::simple_command(command);
@@ -26,10 +37,6 @@ impl Session {
             Ok(status) => {
                 self.status = status;
                 self.set_pipeline_status(status);
-                if status != 0 {
-                    self.line = command.line;
-                    self.check_errexit()?;
-                }
                 Ok(status)
             }
             Err(unwind) => {

@@ -254,6 +254,8 @@ impl Session {
     pub(crate) fn run_exit_trap(&mut self) -> Result<(), Unwind> {
         let Some(Action::Run(text)) = self.traps.get(EXIT).cloned() else { return Ok(()) };
         self.traps.set(EXIT, None);
+        // Its text is a script of its own, of which this is the first line.
+        self.line = 1;
         self.run_action(EXIT, &text)
     }
 

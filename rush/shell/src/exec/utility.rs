@@ -42,6 +42,14 @@ impl Session {
             && self.search_path(name, true).is_empty()
     }
 
+    /// Whether standard input or a file among `operands` is the file that standard output goes to. Programs say that it
+    /// is, or read what they write for ever; it is left to them.
+    fn reads_what_it_writes(&self, operands: &[Bytes]) -> bool {
+        let regular = |number| sys::regular_file(self.descriptors.get(number)?.os_descriptor()?);
+        let Some(output) = regular(1) else { return false };
+        regular(0) == Some(output) || operands.iter().any(|operand| sys::identity(operand) == Some(output))
+    }
+
     /// Runs `args` in this process if a utility stands for the program at `path` (or for none, and it is empty); `None`
     /// if the program must run.
     pub(crate) fn run_utility(&mut self, path: &[u8], args: &[Bytes]) -> Option<Outcome> {
@@ -49,6 +57,9 @@ impl Session {
         if !(path.is_empty() || self.utility_stands_for(name, path))
             || args.iter().any(|a| names_descriptor(a))
         {
+            return None;
+        }
+        if !path.is_empty() && self.reads_what_it_writes(&args[1..]) {
             return None;
         }
         self.flush_output();

@@ -130,20 +130,29 @@ pub fn is_terminal(fd: RawFd) -> bool {
 
 /// Whether two paths name the same file.
 pub fn same_file(left: &[u8], right: &[u8]) -> bool {
-    let identity = |path: &[u8]| {
-        let path = c_path(path).ok()?;
-        let mut stat = std::mem::MaybeUninit::<libc::stat>::uninit();
-        // SAFETY: stat fills the structure if it returns 0, and only then it is read.
-        unsafe {
-            if libc::stat(path.as_ptr(), stat.as_mut_ptr()) != 0 {
-                return None;
-            }
-            let stat = stat.assume_init();
-            Some((stat.st_dev, stat.st_ino))
-        }
-    };
-    match (identity(left), identity(right)) {
-        (Some(left), Some(right)) => left == right,
-        _ => false,
-    }
+    identity(left).is_some_and(|left| identity(right) == Some(left))
+}
+
+/// The device and inode of a file, which is what makes it that file.
+pub type Identity = (libc::dev_t, libc::ino_t);
+
+/// The identity of the file at `path`.
+pub fn identity(path: &[u8]) -> Option<Identity> {
+    let path = c_path(path).ok()?;
+    // SAFETY: stat fills the structure if it returns 0.
+    let stat = status(|stat| unsafe { libc::stat(path.as_ptr(), stat) })?;
+    Some((stat.st_dev, stat.st_ino))
+}
+
+/// The identity of the regular file behind `fd`; `None` if it is something else.
+pub fn regular_file(fd: RawFd) -> Option<Identity> {
+    // SAFETY: fstat fills the structure if it returns 0.
+    let stat = status(|stat| unsafe { libc::fstat(fd, stat) })?;
+    (stat.st_mode & libc::S_IFMT == libc::S_IFREG).then_some((stat.st_dev, stat.st_ino))
+}
+
+fn status(fill: impl FnOnce(*mut libc::stat) -> i32) -> Option<libc::stat> {
+    let mut stat = std::mem::MaybeUninit::<libc::stat>::uninit();
+    // SAFETY: the callers fill the structure if they return 0, and only then it is read.
+    unsafe { (fill(stat.as_mut_ptr()) == 0).then(|| stat.assume_init()) }
 }

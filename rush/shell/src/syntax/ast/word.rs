@@ -146,6 +146,16 @@ impl Word {
         Word::from_parts(list)
     }
 
+    /// This word with its tilde-prefixes as quoted text.
+    pub fn without_tildes(&self) -> Word {
+        let WordKind::Parts(parts) = self.kind() else { return self.clone() };
+        let plain = parts.iter().map(|part| match part {
+            Part::Tilde(user) => Part::Quoted(Text::from([b"~", &user[..]].concat())),
+            other => other.clone(),
+        });
+        Word::from_parts(plain.collect())
+    }
+
     /// The constant or the parts.
     #[inline]
     pub fn kind(&self) -> WordKind<'_> {
