@@ -55,6 +55,8 @@ pub(crate) fn run(context: &mut Context<'_>) -> io::Result<Outcome> {
         return Ok(Outcome::Status(0));
     }
     match File::open(context.path(word)) {
+        // Its message is one of reading, which this does not tell from one of writing.
+        Ok(file) if file.metadata().is_ok_and(|m| m.is_dir()) => Ok(Outcome::Fallthrough),
         Ok(file) => {
             filter(&mut context.polled(file), context.output, &rules)?;
             Ok(Outcome::Status(0))

@@ -55,11 +55,15 @@ pub(crate) fn run(context: &mut Context<'_>) -> io::Result<Outcome> {
                 }
             }
             Err(error) => {
-                if error.kind() == io::ErrorKind::IsADirectory && !parsed.has(b'J') {
-                    context.complain_about(word, &error);
-                    context.output.write_all(&row(&Counts::default(), &columns, width, Some(word)))?;
+                if *word == b"-" {
+                    let reason = crate::context::reason(&error);
+                    context.complain(&[b"'standard input': ", reason.as_bytes()]);
                 } else {
                     context.complain_about(word, &error);
+                }
+                if error.kind() == io::ErrorKind::IsADirectory && !parsed.has(b'J') {
+                    let name = if unnamed { None } else { Some(*word) };
+                    context.output.write_all(&row(&Counts::default(), &columns, width, name))?;
                 }
                 status = 1;
             }

@@ -53,11 +53,18 @@ pub(crate) fn run(context: &mut Context<'_>) -> io::Result<Outcome> {
     }
     let mut text = Vec::new();
     context.input.read_to_end(&mut text)?;
-    let Ok(items) = split(&text, separation) else {
-        context.complain(&[
-            b"unmatched quote; by default quotes are special to xargs unless you use the -0 option",
-        ]);
-        return Ok(Outcome::Status(1));
+    let (items, unmatched) = split(&text, separation);
+    if let Some(quote) = unmatched {
+        let name: &[u8] = if quote == b'"' { b"double" } else { b"single" };
+        let rest = b" quote; by default quotes are special to xargs unless you use the -0 option";
+        context.complain(&[b"unmatched ", name, rest]);
+        if items.is_empty() {
+            return Ok(Outcome::Status(1));
+        }
+    }
+    // What came before an unmatched quote is run all the same.
+    let ended = |runner: &Runner| {
+        Outcome::Status(if runner.status == 0 { i32::from(unmatched.is_some()) } else { runner.status })
     };
     let mut runner = Runner { status: 0, stop: false };
     if let Some(replace) = replace {
@@ -65,13 +72,13 @@ pub(crate) fn run(context: &mut Context<'_>) -> io::Result<Outcome> {
             let args: Vec<Vec<u8>> = command.iter().map(|word| substitute(word, replace, item)).collect();
             runner.run(context, &args)?;
         }
-        return Ok(Outcome::Status(runner.status));
+        return Ok(ended(&runner));
     }
     if items.is_empty() {
         if !parsed.has(b'r') {
             runner.run(context, &command)?;
         }
-        return Ok(Outcome::Status(runner.status));
+        return Ok(ended(&runner));
     }
     let base: usize = command.iter().map(|w| w.len() + 1).sum();
     let mut batch = command.clone();
@@ -87,7 +94,7 @@ pub(crate) fn run(context: &mut Context<'_>) -> io::Result<Outcome> {
         batch.push(item);
     }
     runner.run(context, &batch)?;
-    Ok(Outcome::Status(runner.status))
+    Ok(ended(&runner))
 }
 
 struct Runner {
@@ -136,15 +143,12 @@ fn delimiter(text: &[u8]) -> Option<u8> {
     }
 }
 
-/// Splits the input into items; an unmatched quote is an error.
-fn split(text: &[u8], separation: Separation) -> Result<Vec<Vec<u8>>, ()> {
+/// Splits the input into items; also the quote that has no match, behind them.
+fn split(text: &[u8], separation: Separation) -> (Vec<Vec<u8>>, Option<u8>) {
     if let Separation::Byte(byte) = separation {
         let body = text.strip_suffix(&[byte]).unwrap_or(text);
-        return Ok(if text.is_empty() {
-            Vec::new()
-        } else {
-            body.split(|&b| b == byte).map(<[u8]>::to_vec).collect()
-        });
+        let items = body.split(|&b| b == byte).map(<[u8]>::to_vec);
+        return (if text.is_empty() { Vec::new() } else { items.collect() }, None);
     }
     let mut items = Vec::new();
     let mut item: Option<Vec<u8>> = None;
@@ -152,7 +156,7 @@ fn split(text: &[u8], separation: Separation) -> Result<Vec<Vec<u8>>, ()> {
     let mut bytes = text.iter().copied();
     while let Some(byte) = bytes.next() {
         match (byte, quote) {
-            (b'\n', Some(_)) => return Err(()),
+            (b'\n', Some(_)) => return (items, quote),
             (_, Some(open)) if byte == open => quote = None,
             (_, Some(_)) => item.get_or_insert_default().push(byte),
             (b'\n', None) => items.extend(item.take()),
@@ -167,11 +171,10 @@ fn split(text: &[u8], separation: Separation) -> Result<Vec<Vec<u8>>, ()> {
             _ => item.get_or_insert_default().push(byte),
         }
     }
-    if quote.is_some() {
-        return Err(());
+    if quote.is_none() {
+        items.extend(item);
     }
-    items.extend(item);
-    Ok(items)
+    (items, quote)
 }
 
 fn substitute(word: &[u8], what: &[u8], with: &[u8]) -> Vec<u8> {

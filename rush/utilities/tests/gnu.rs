@@ -736,6 +736,14 @@ fn searches() {
 }
 
 #[test]
+fn unmatched_quotes() {
+    compare("xargs-single", "'\n", false, &["xargs"]);
+    compare("xargs-double", "a \"b\n", false, &["xargs echo"]);
+    compare("xargs-end", "\"b", false, &["xargs echo"]);
+    compare("xargs-rest", "a b c 'x", false, &["xargs echo", "xargs -n1", "xargs false"]);
+}
+
+#[test]
 fn changers() {
     compare(
         "mkdir",
