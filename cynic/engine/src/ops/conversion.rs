@@ -114,6 +114,10 @@ impl Vm {
         if v.is_bigint() {
             return Err(self.throw_type_error("Cannot convert a BigInt value to a number"));
         }
+        if !v.is_object() {
+            // An internal marker, which only damaged bytecode brings here, is its own primitive.
+            return Ok(f64::NAN);
+        }
         let primitive = self.to_primitive(v, Hint::Number)?;
         self.to_number(primitive)
     }
