@@ -198,6 +198,10 @@ impl Vm {
         if let Some(b) = v.as_bigint() {
             return self.bigint_to_string(b);
         }
+        if !v.is_object() {
+            // An internal marker, as in `to_number_slow`.
+            return Ok(atoms::UNDEFINED.static_str());
+        }
         let primitive = self.to_primitive(v, Hint::String)?;
         self.to_string(primitive)
     }
