@@ -10,7 +10,8 @@ use std::path::{Component, Path, PathBuf};
 /// What is allowed. Whatever no list names is forbidden.
 ///
 /// A path allows itself and everything below it. `$workspace`, `$tmp` and `~` at its beginning stand for the working
-/// directory of the session, its private temporary folder and the home directory; other relative paths are below the workspace.
+/// directory of the session, its private temporary folder and the home directory, any other `$NAME` for the folder that this variable
+/// names (nothing when it is unset or relative); other relative paths are below the workspace.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Policy {
@@ -197,7 +198,7 @@ impl Policy {
     }
 }
 
-/// The meaning of one of a policy's paths; none for `~` without a home.
+/// The meaning of one of a policy's paths; none for `~` without a home, or for a variable that names no folder.
 fn absolute(path: &Path, context: &Context) -> Option<PathBuf> {
     let mut parts = path.components();
     let first = match parts.next() {
@@ -208,6 +209,13 @@ fn absolute(path: &Path, context: &Context) -> Option<PathBuf> {
         "$workspace" => Some(context.workspace.join(parts.as_path())),
         "$tmp" => Some(context.private_tmp.join(parts.as_path())),
         "~" => Some(context.home.as_ref()?.join(parts.as_path())),
+        _ if first.starts_with('$') => {
+            let name = OsString::from(&first[1..]);
+            let (_, value) = context.environment.iter().find(|(known, _)| *known == name)?;
+            // A relative one would mean another folder wherever it is looked at.
+            let folder = Path::new(value);
+            folder.is_absolute().then(|| folder.join(parts.as_path()))
+        }
         _ => Some(context.workspace.join(path)),
     }
 }
@@ -317,6 +325,20 @@ mod tests {
         assert!(error("loopback_ports = [1]").contains("network = \"loopback\""));
         assert!(error("environment = [\"A=b\"]").contains("not assignments"));
         assert!(error("read = [\"\"]").contains("empty path"));
+    }
+
+    #[test]
+    fn a_variable_stands_for_the_folder_that_it_names() {
+        let mut context = context("variable");
+        let folder = context.workspace.clone().into_os_string();
+        context.environment = vec![("TOOLS".into(), folder), ("NEAR".into(), "inside".into())];
+        let named = ["$TOOLS/inside", "$NEAR", "$UNSET", "$TOOLS/absent"];
+        let policy = Policy { read: named.map(PathBuf::from).to_vec(), ..Policy::default() };
+        let resolved = policy.resolve(&context).unwrap();
+        let workspace = context.workspace.canonicalize().unwrap();
+        assert_eq!(resolved.read, [workspace.join("inside")]);
+        assert_eq!(resolved.missing, [context.workspace.join("absent")]);
+        std::fs::remove_dir_all(&context.workspace).unwrap();
     }
 
     #[test]

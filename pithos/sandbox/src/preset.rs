@@ -58,8 +58,16 @@ const SYSTEM: [&str; 15] = [
     "/dev",
 ];
 
-/// Tool chains that people keep at home: without them nothing builds.
-const HOME_TOOLS: [&str; 14] = [
+/// Tool chains that people keep at home, or where a variable says: without them nothing builds.
+const HOME_TOOLS: [&str; 22] = [
+    "$CARGO_HOME",
+    "$RUSTUP_HOME",
+    "$GOPATH",
+    "$GOROOT",
+    "$JAVA_HOME",
+    "$VIRTUAL_ENV",
+    "$NVM_DIR",
+    "$PYENV_ROOT",
     "~/.cargo",
     "~/.rustup",
     "~/.nvm",
