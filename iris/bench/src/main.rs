@@ -1,6 +1,7 @@
 //! W1 to W9 on iris, in the protocol of bench/actors/README.md. Owns the workloads; prints one JSON line per run. Beside them:
 //! CPU, computing handlers on 1,000 actors (compare IRIS_WORKERS=1 with 2 for how throughput grows with the cores), and RING, a hot swap
-//! of 100,000 actors from outside while 100,000 messages circle among them: the time until the last has been applied.
+//! of 100,000 actors from outside while 100,000 messages circle among them: the time until the last has been applied; SLOWRING is the
+//! same with handlers that compute for some microseconds.
 #![forbid(unsafe_code)]
 
 use std::any::Any;
@@ -231,10 +232,18 @@ mod on_iris {
         at: usize,
         ring: Arc<std::sync::OnceLock<Vec<ActorRef<u64>>>>,
         applied: Countdown,
+        work: u64,
+    }
+
+    /// Computes for about a nanosecond and a half for each of `steps`.
+    fn compute(seed: u64, steps: u64) {
+        let step = |x: u64, _| x.wrapping_mul(6_364_136_223_846_793_005).rotate_left(9);
+        std::hint::black_box((0..steps).fold(seed | 1, step));
     }
 
     impl Behaviour<u64> for Circling {
         fn handle(&mut self, _: &mut Context<'_, u64>, message: u64) -> Flow {
+            compute(message, self.work);
             if let Some(next) = self.ring.get().and_then(|ring| ring.get((self.at + 1) % ring.len())) {
                 let _ = next.send(message);
             }
@@ -247,9 +256,9 @@ mod on_iris {
         }
     }
 
-    fn swap_a_ring(runtime: &Runtime, count: u64) -> Outcome {
+    fn swap_a_ring(runtime: &Runtime, count: u64, work: u64) -> Outcome {
         let (ring, applied) = (Arc::default(), Countdown::new(count));
-        let make = |at| Circling { at, ring: Arc::clone(&ring), applied: applied.clone() };
+        let make = |at| Circling { at, ring: Arc::clone(&ring), applied: applied.clone(), work };
         let actors: Vec<_> = (0..count as usize).filter_map(|at| runtime.spawn(make(at)).ok()).collect();
         let _ = ring.set(actors.clone());
         actors.iter().for_each(|actor| drop(actor.send(0)));
@@ -299,20 +308,16 @@ mod on_iris {
             }
             "W8" => ping_under_load(&runtime, count),
             "W9" => ping_beside_blocked(&runtime, scale),
-            "RING" => swap_a_ring(&runtime, count),
+            "RING" => swap_a_ring(&runtime, count, 0),
+            "SLOWRING" => swap_a_ring(&runtime, count, 2_000),
             // CPU-bound handlers on many actors: two cores against one.
             "CPU" => {
-                let work = |_: &mut Context<'_, u64>, seed: u64| {
-                    let end = (0..2_000)
-                        .fold(seed | 1, |x, _| x.wrapping_mul(6_364_136_223_846_793_005).rotate_left(9));
-                    std::hint::black_box(end);
-                };
                 let done = Countdown::new(count * 2);
                 let actors: Vec<ActorRef<u64>> = (0..1_000)
                     .filter_map(|_| {
                         let done = done.clone();
-                        let handler = move |cx: &mut Context<'_, u64>, seed| {
-                            work(cx, seed);
+                        let handler = move |_: &mut Context<'_, u64>, seed| {
+                            compute(seed, 2_000);
                             done.tick();
                         };
                         runtime.spawn_fn(handler).ok()
@@ -337,7 +342,7 @@ fn main() -> std::process::ExitCode {
     let workers = std::env::var("IRIS_WORKERS").ok().and_then(|text| text.parse().ok());
     let Some(Outcome { ops, seconds, bytes, wrong, latency_us }) = on_iris::run(&workload, scale, workers)
     else {
-        eprintln!("usage: iris-actors W1|W2|W3|W4|W5|W6|W7|W8|W9|CPU|RING [SCALE]");
+        eprintln!("usage: iris-actors W1|W2|W3|W4|W5|W6|W7|W8|W9|CPU|RING|SLOWRING [SCALE]");
         return 3.into();
     };
     println!(

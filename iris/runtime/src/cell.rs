@@ -206,7 +206,7 @@ impl<M: Send + 'static> Cell<M> {
         done: &mut u32,
         slice: &Slice<'_>,
     ) -> TurnEnd {
-        let budget = self.budget.min(slice.budget_max);
+        let budget = self.budget.min(slice.budget_max).min(slice.pace.max(turn.due));
         let mut counted = 0;
         loop {
             if self.mailbox.exit_requested() {

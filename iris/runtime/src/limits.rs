@@ -10,6 +10,9 @@ pub const SLICE_MESSAGES: u32 = 64;
 /// Longest time in microseconds that a worker keeps its host before it lets others in.
 pub const SLICE_US: u64 = 1_000;
 
+/// Time in microseconds that a round of a worker's queues should take at most: where many actors wait, each gets fewer messages a turn.
+pub const ROUND_US: u64 = 250_000;
+
 /// Messages that a worker handles from its own queue, and then from the shared one, while both have work.
 pub const SHARE_MESSAGES: u32 = 61;
 

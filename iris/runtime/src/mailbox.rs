@@ -92,6 +92,8 @@ enum Role<B> {
 
 struct Inner<M, B> {
     state: State,
+    /// Messages that were there when a turn left the cell scheduled: the next turn may read them all.
+    due: u32,
     /// The first message lies here, so that an actor that gets one message at a time never allocates a queue.
     front: Option<Envelope<M, B>>,
     queue: VecDeque<Envelope<M, B>>,
@@ -146,6 +148,8 @@ impl<M, B> Batch<M, B> {
 pub(crate) struct Turn<M, B> {
     pub(crate) behaviour: Option<B>,
     pub(crate) batch: Batch<M, B>,
+    /// Messages that have been here since the end of the last turn.
+    pub(crate) due: u32,
 }
 
 pub(crate) enum Pull<M, B> {
@@ -172,8 +176,8 @@ impl<M, B> Mailbox<M, B> {
     }
 
     fn new(role: Role<B>) -> Self {
-        let inner =
-            Inner { state: State::Idle, front: None, queue: VecDeque::new(), role, bound: None, kill: None };
+        let (state, queue) = (State::Idle, VecDeque::new());
+        let inner = Inner { state, due: 0, front: None, queue, role, bound: None, kill: None };
         Self { inner: Mutex::new(inner), kill: AtomicBool::new(false), in_hand: AtomicU32::new(0) }
     }
 
@@ -199,11 +203,12 @@ impl<M, B> Mailbox<M, B> {
         let Role::Push(behaviour) = &mut inner.role else { return None };
         let behaviour = behaviour.take();
         inner.state = State::Running;
+        let due = std::mem::take(&mut inner.due);
         let (batch, room) = inner.take_batch();
         drop(inner);
         self.in_hand.store(batch.len() as u32, Ordering::Relaxed);
         wake_all(room);
-        Some(Turn { behaviour, batch })
+        Some(Turn { behaviour, batch, due })
     }
 
     /// The runner has used up its batch: it gets the next one, or the cell becomes idle and the turn is over (`false`).
@@ -232,7 +237,9 @@ impl<M, B> Mailbox<M, B> {
         inner.put_back(&mut turn.batch);
         inner.role = Role::Push(turn.behaviour.take());
         self.in_hand.store(0, Ordering::Relaxed);
-        let more = inner.front.is_some() || !inner.queue.is_empty() || inner.kill.is_some();
+        let left = inner.queue.len() + usize::from(inner.front.is_some());
+        inner.due = u32::try_from(left).unwrap_or(u32::MAX);
+        let more = left > 0 || inner.kill.is_some();
         inner.state = if more { State::Scheduled } else { State::Idle };
         more
     }

@@ -96,7 +96,7 @@ impl SimulationCore {
         drop(state);
         let pid = job.id();
         self.preempt.store(false, Ordering::Relaxed);
-        let handled = job.run(&Slice { preempt: &self.preempt, budget_max: budget });
+        let handled = job.run(&Slice { preempt: &self.preempt, budget_max: budget, pace: u32::MAX });
         self.record(Step::Turn { pid, handled });
         true
     }

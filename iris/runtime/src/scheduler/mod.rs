@@ -38,6 +38,8 @@ pub(crate) type Job = Arc<dyn Runnable>;
 pub(crate) struct Slice<'a> {
     pub(crate) preempt: &'a AtomicBool,
     pub(crate) budget_max: u32,
+    /// Messages after which it makes way for others, unless more than these have waited since the last turn.
+    pub(crate) pace: u32,
 }
 
 impl Slice<'_> {

@@ -3,6 +3,11 @@
 //!
 //! The worker's own queue and the shared one take turns, counted in messages (a turn of one actor may be a hundred of them) and cut
 //! short by the keeper's tick, so that what comes from outside waits for a share of the work and not for the end of it.
+//!
+//! Where many wait, turns are short: a round of the queue is to take `ROUND_US` (`Pace`). With a fixed budget, messages that are handed on
+//! to the next in the queue gather and travel along with the worker: each turn is a whole budget of them, and who is last in the queue
+//! waits for all those turns. What has waited since the actor's last turn is handled in any case, within its budget: so a round handles
+//! each message once, and an actor with many falls back no further than one with few.
 
 use std::rc::Rc;
 use std::sync::Arc;
@@ -12,7 +17,7 @@ use std::time::Instant;
 use crossbeam_deque::{Steal, Worker as Deque};
 
 use super::{Job, LOCAL, Local, Pool, Slice, WorkerSlot};
-use crate::limits::{BATCH_BEHIND_MAX, SEARCH_ROUNDS, SHARE_MESSAGES, SLICE_MESSAGES, SLICE_US};
+use crate::limits::{BATCH_BEHIND_MAX, ROUND_US, SEARCH_ROUNDS, SHARE_MESSAGES, SLICE_MESSAGES, SLICE_US};
 use crate::runtime::Shared;
 
 pub(super) fn main(shared: &Arc<Shared>, pool: u8, id: usize, deque: Deque<Job>) {
@@ -33,6 +38,20 @@ struct Worker<'a> {
     searching: bool,
     turns: u32,
     share: Share,
+    pace: Pace,
+}
+
+/// How many messages a turn takes within the actor's budget: so many that a round of the queue takes `ROUND_US`, at the cost that messages
+/// had since the last look at the clock.
+struct Pace {
+    budget: u32,
+}
+
+impl Pace {
+    fn look(&mut self, messages: u32, elapsed_us: u64, waiting: usize) {
+        let round_messages = ROUND_US * u64::from(messages) / elapsed_us.max(1);
+        self.budget = u32::try_from(round_messages / (waiting as u64).max(1)).unwrap_or(u32::MAX).max(1);
+    }
 }
 
 /// Whose messages are handled: the worker's own or the shared queue's, how many more of them, and the keeper's tick when the shared
@@ -68,7 +87,8 @@ impl Share {
 impl<'a> Worker<'a> {
     fn new(shared: &'a Arc<Shared>, pool: &'a Pool, slot: &'a WorkerSlot, local: Rc<Local>) -> Self {
         let share = Share { shared: true, left: 0, tick: 0 };
-        Self { shared, pool, slot, local, searching: true, turns: 0, share }
+        let pace = Pace { budget: u32::MAX };
+        Self { shared, pool, slot, local, searching: true, turns: 0, share, pace }
     }
 }
 
@@ -99,16 +119,19 @@ impl Worker<'_> {
     /// Runs jobs until the slice is used up. The clock is read every `SLICE_MESSAGES` messages.
     fn slice(&mut self, first: &mut Option<Job>) {
         let begin = Instant::now();
-        let mut handled = 0;
-        let mut next_look = SLICE_MESSAGES;
+        let (mut handled, mut looked_at) = (0, 0);
+        let mut looked_us = 0;
         while let Some(job) = first.take().or_else(|| self.next()) {
             handled += self.turn(job);
             if self.slot.stuck.load(Ordering::Relaxed) {
                 return;
             }
-            if handled >= next_look {
-                next_look = handled + SLICE_MESSAGES;
-                if begin.elapsed().as_micros() as u64 >= SLICE_US {
+            let fresh = handled - looked_at;
+            if fresh >= SLICE_MESSAGES {
+                let now_us = begin.elapsed().as_micros() as u64;
+                self.pace.look(fresh, now_us - looked_us, self.waiting());
+                (looked_at, looked_us) = (handled, now_us);
+                if now_us >= SLICE_US {
                     return;
                 }
             }
@@ -122,9 +145,15 @@ impl Worker<'_> {
         if self.slot.preempt.load(Ordering::Relaxed) {
             self.slot.preempt.store(false, Ordering::Relaxed);
         }
-        let handled = job.run(&Slice { preempt: &self.slot.preempt, budget_max: u32::MAX });
+        let handled =
+            job.run(&Slice { preempt: &self.slot.preempt, budget_max: u32::MAX, pace: self.pace.budget });
         self.share.spend(handled);
         handled
+    }
+
+    /// Jobs that this worker has before it: its own and the shared ones.
+    fn waiting(&self) -> usize {
+        self.local.deque.len() + self.pool.injector.len()
     }
 
     fn next(&mut self) -> Option<Job> {

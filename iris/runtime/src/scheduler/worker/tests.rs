@@ -1,8 +1,15 @@
 //! Whose job a worker takes, step by step on one thread: two workers that no thread drives, over the queues of a real pool.
 
-use std::sync::atomic::AtomicUsize;
+use std::any::Any;
+use std::sync::atomic::{AtomicU32, AtomicUsize};
+use std::time::Duration;
 
 use super::*;
+use crate::behaviour::{Behaviour, Direction, Flow};
+use crate::context::Context;
+use crate::exit::ExitReason;
+use crate::handle::SpawnOptions;
+use crate::reference::ActorRef;
 use crate::runtime::Runtime;
 use crate::scheduler::{PoolOptions, Runnable};
 
@@ -31,6 +38,29 @@ impl Runnable for Counting {
     fn id(&self) -> u64 {
         0
     }
+}
+
+/// A job that takes a millisecond for its message and keeps the pace that it was given.
+#[derive(Default)]
+struct Slow {
+    pace: AtomicU32,
+}
+
+impl Runnable for Slow {
+    fn run(self: Arc<Self>, slice: &Slice<'_>) -> u32 {
+        self.pace.store(slice.pace, Ordering::Relaxed);
+        std::thread::sleep(Duration::from_millis(1));
+        1
+    }
+
+    fn id(&self) -> u64 {
+        0
+    }
+}
+
+/// Miri interprets, so it gets by with a tenth.
+const fn scaled(count: usize) -> usize {
+    if cfg!(miri) { count / 10 } else { count }
 }
 
 /// A runtime whose pool 1 has two slots and no thread.
@@ -75,7 +105,7 @@ fn a_ball_stays_with_one_worker_while_another_is_awake() {
     let (mut first, mut second) = (worker(&runtime), worker(&runtime));
     let ball = Counting::new(1);
     first.local.deque.push(ball.clone());
-    for stroke in 1..=1_000 {
+    for stroke in 1..=scaled(1_000) {
         // The other looks between any two strokes.
         assert!(second.search().is_none());
         let job = first.next().expect("it was not taken away");
@@ -104,10 +134,12 @@ fn what_comes_from_outside_gets_its_share_beside_turns_of_a_hundred_messages() {
     let mut worker = worker(&runtime);
     let injector = &pool(&runtime).injector;
     let long = Counting::new(100);
-    (0..1_000).for_each(|_| worker.local.deque.push(long.clone()));
+    let count = scaled(1_000);
+    (0..count).for_each(|_| worker.local.deque.push(long.clone()));
     let outside = Counting::new(1);
-    (0..1_000).for_each(|_| injector.push(outside.clone()));
-    for _ in 0..1_100 {
+    (0..count).for_each(|_| injector.push(outside.clone()));
+    // A turn of the own queue after 61 of the shared one, and some at first.
+    for _ in 0..count + count / 10 {
         let before = long.turns();
         let job = worker.next().expect("there is work");
         worker.turn(job);
@@ -115,8 +147,8 @@ fn what_comes_from_outside_gets_its_share_beside_turns_of_a_hundred_messages() {
             worker.local.deque.push(long.clone());
         }
     }
-    assert_eq!(outside.turns(), 1_000, "a turn of a hundred messages is more than the own queue's share");
-    assert!(long.turns() >= 15, "nor does the own queue starve");
+    assert_eq!(outside.turns(), count, "a turn of a hundred messages is more than the own queue's share");
+    assert!(long.turns() >= count / 66, "nor does the own queue starve");
 }
 
 #[test]
@@ -136,4 +168,101 @@ fn the_keepers_tick_lets_the_shared_queue_go_first() {
     pool(&runtime).tick.fetch_add(1, Ordering::Relaxed);
     step(&mut worker);
     assert_eq!(outside.turns(), 1);
+}
+
+#[test]
+fn a_round_of_a_long_queue_is_to_take_a_quarter_of_a_second() {
+    let budget = |messages, elapsed_us, waiting| {
+        let mut pace = Pace { budget: u32::MAX };
+        pace.look(messages, elapsed_us, waiting);
+        pace.budget
+    };
+    assert_eq!(budget(64, 192, 100_000), 1, "each gets a message at least");
+    assert_eq!(budget(64, 192, 10_000), 8);
+    assert_eq!(budget(100, 10, 10_000), 250);
+    assert_eq!(budget(64, 0, 0), 16_000_000, "nobody waits, and the clock stood");
+}
+
+#[test]
+fn turns_get_short_where_many_wait() {
+    let runtime = system(1);
+    let mut worker = worker(&runtime);
+    let slow = Arc::new(Slow::default());
+    (0..400).for_each(|_| worker.local.deque.push(slow.clone()));
+    worker.slice(&mut None);
+    let given = || slow.pace.load(Ordering::Relaxed);
+    assert_eq!(given(), u32::MAX, "there was no look at the clock before");
+    worker.slice(&mut None);
+    assert_eq!(given(), 1, "a message of each of those who wait takes longer than a round should");
+}
+
+/// Hands each message on to the next in the ring, and each swap out.
+struct Circling {
+    at: usize,
+    ring: Arc<std::sync::OnceLock<Vec<ActorRef<()>>>>,
+    swapped: Arc<AtomicUsize>,
+}
+
+impl Behaviour<()> for Circling {
+    fn handle(&mut self, _: &mut Context<'_, ()>, (): ()) -> Flow {
+        let ring = self.ring.get().expect("it is complete before the first message");
+        let _ = ring[(self.at + 1) % ring.len()].send(());
+        Flow::Continue
+    }
+
+    fn code_change(&mut self, _: &mut dyn Any, _: Direction) -> Result<(), ExitReason> {
+        self.swapped.fetch_add(1, Ordering::Relaxed);
+        Ok(())
+    }
+}
+
+/// An actor of the pool, which a worker of the test drives.
+fn actor(runtime: &Runtime, behaviour: Circling) -> ActorRef<()> {
+    let options = SpawnOptions { pool: 1, ..SpawnOptions::default() };
+    runtime.spawn_with(options, behaviour).expect("there is room")
+}
+
+#[test]
+fn a_turn_reads_what_has_waited_since_the_last_one() {
+    let runtime = system(1);
+    let mut worker = worker(&runtime);
+    let (ring, swapped): (Arc<std::sync::OnceLock<_>>, Arc<AtomicUsize>) = Default::default();
+    let make = |at| Circling { at, ring: ring.clone(), swapped: swapped.clone() };
+    let pair = vec![actor(&runtime, make(0)), actor(&runtime, make(1))];
+    ring.set(pair.clone()).unwrap_or_else(|_| unreachable!());
+    worker.pace.budget = 1;
+    let mut turn = || {
+        let job = worker.next().expect("there is work");
+        worker.turn(job)
+    };
+    (0..250).for_each(|_| pair[0].send(()).expect("it lives"));
+    assert_eq!(turn(), 1, "none had waited when it was queued");
+    assert_eq!((turn(), turn()), (1, 100), "the other's first; then of 249, which have waited, its budget");
+}
+
+#[test]
+fn messages_that_gather_do_not_hold_up_what_comes_from_outside() {
+    let count = scaled(2_000);
+    let runtime = system(1);
+    let mut worker = worker(&runtime);
+    let (ring, swapped): (Arc<std::sync::OnceLock<_>>, Arc<AtomicUsize>) = Default::default();
+    let make = |at| Circling { at, ring: ring.clone(), swapped: swapped.clone() };
+    let actors: Vec<_> = (0..count).map(|at| actor(&runtime, make(at))).collect();
+    ring.set(actors.clone()).unwrap_or_else(|_| unreachable!());
+    worker.pace.budget = 1;
+    let mut handle = |enough: &dyn Fn(usize) -> bool| {
+        let mut messages = 0;
+        while !enough(messages) {
+            let job = worker.next().expect("there is work");
+            messages += worker.turn(job) as usize;
+        }
+        messages
+    };
+    actors.iter().for_each(|actor| actor.send(()).expect("it lives"));
+    handle(&|messages| messages >= 20 * count);
+    for (at, actor) in actors.iter().enumerate() {
+        actor.hot_swap(make(at)).expect("it lives");
+    }
+    let messages = handle(&|_| swapped.load(Ordering::Relaxed) == count);
+    assert!(messages <= 6 * count, "{messages} messages of {count} actors");
 }
