@@ -4,6 +4,9 @@
 //! of array iteration. And a register that nothing has written yet, or that a call has passed through, holds what another
 //! frame left there. This pass finds the kind of every register at every instruction, by abstract interpretation to a
 //! fixpoint, and refuses code that could read the wrong one. Scopes are followed into the functions that capture them.
+//! The machine's own records (scopes, enumerations, lists of resources) never get where a value of the language is read.
+//! And it finds how far the activation may be: a coroutine starts once, suspends only after that, and the arguments on the
+//! stack are read only before the frame may have moved.
 //!
 //! Left to trust: what the scope of a module or of direct eval holds, which is known to the linker only.
 
@@ -11,7 +14,7 @@ use std::ops::Range;
 
 use rustc_hash::FxHashMap;
 
-use super::code::{CodeKind, FunctionCode};
+use super::code::{CodeKind, EvalStorage, EvalVariable, FunctionCode};
 use super::opcodes::{Kind, Op, Slot, operand};
 use super::verify::VerifyError;
 
@@ -32,16 +35,45 @@ enum Type {
     Scope(u32),
     /// A scope that the linker vouches for.
     Trusted,
+    /// The state of a for-in loop.
+    Enumeration,
+    /// A list of disposable resources.
+    Disposables,
 }
 
 impl Type {
     fn meet(self, other: Type) -> Type {
         match (self, other) {
             (a, b) if a == b => a,
-            (Type::Unset, _) | (_, Type::Unset) => Type::Unset,
-            _ => Type::Any,
+            (a, b) if a.is_value() && b.is_value() => Type::Any,
+            _ => Type::Unset,
         }
     }
+
+    /// Whether a value of the language is there (or the uninitialised marker), for all to read.
+    fn is_value(self) -> bool {
+        matches!(self, Type::Any | Type::Array | Type::Iterator | Type::Next)
+    }
+
+    fn is_scope(self) -> bool {
+        matches!(self, Type::Scope(_) | Type::Trusted)
+    }
+}
+
+/// How far the activation may be, as a set.
+type Phases = u8;
+/// It is an ordinary one so far.
+const PLAIN: Phases = 1;
+/// Its promise is made, and its frame is where it was.
+const STARTED: Phases = 2;
+/// It is a coroutine whose frame may have moved.
+const MOVED: Phases = 4;
+
+/// What is known where control comes by.
+#[derive(Clone)]
+struct Registers {
+    types: Vec<Type>,
+    phases: Phases,
 }
 
 /// A scope: how many slots, and what its parent is.
@@ -80,7 +112,7 @@ struct Flow<'f> {
     env: Type,
     scopes: &'f mut Vec<Scope>,
     /// The registers at each place that control can come to from more than one.
-    states: FxHashMap<usize, Vec<Type>>,
+    states: FxHashMap<usize, Registers>,
     pending: Vec<usize>,
     /// The scope each nested function captures.
     children: Vec<Option<Type>>,
@@ -105,10 +137,10 @@ impl Flow<'_> {
     }
 
     fn run(&mut self) -> Result<(), VerifyError> {
-        let mut entry = vec![Type::Unset; self.function.registers as usize];
+        let mut types = vec![Type::Unset; self.function.registers as usize];
         let parameters = self.function.parameters as usize;
-        entry.iter_mut().take(parameters + 1).for_each(|register| *register = Type::Any);
-        self.flow_to(0, &entry);
+        types.iter_mut().take(parameters + 1).for_each(|register| *register = Type::Any);
+        self.flow_to(0, &Registers { types, phases: PLAIN });
         while let Some(pc) = self.pending.pop() {
             if let Some(state) = self.states.get(&pc).cloned() {
                 self.follow(pc, state)?;
@@ -118,14 +150,15 @@ impl Flow<'_> {
     }
 
     /// Control may come to `pc` with these registers.
-    fn flow_to(&mut self, pc: usize, state: &[Type]) {
+    fn flow_to(&mut self, pc: usize, state: &Registers) {
         let Some(known) = self.states.get_mut(&pc) else {
-            self.states.insert(pc, state.to_vec());
+            self.states.insert(pc, state.clone());
             self.pending.push(pc);
             return;
         };
-        let mut changed = false;
-        for (known, &new) in known.iter_mut().zip(state) {
+        let mut changed = known.phases | state.phases != known.phases;
+        known.phases |= state.phases;
+        for (known, &new) in known.types.iter_mut().zip(&state.types) {
             let met = known.meet(new);
             changed |= met != *known;
             *known = met;
@@ -136,14 +169,15 @@ impl Flow<'_> {
     }
 
     /// Goes on from `pc` as far as control runs straight.
-    fn follow(&mut self, mut pc: usize, mut state: Vec<Type>) -> Result<(), VerifyError> {
+    fn follow(&mut self, mut pc: usize, mut state: Registers) -> Result<(), VerifyError> {
         let code = &self.function.code;
         loop {
             let words = &code[pc..];
             let Some(op) = Op::decode(code[pc]) else { return Ok(()) };
             self.flow_to_handlers(pc, &state);
-            self.check_reads(op, words, &state)
-                .and_then(|()| self.apply(op, words, &mut state))
+            self.check_reads(op, words, &state.types)
+                .and_then(|()| advance(op, &mut state.phases))
+                .and_then(|()| self.apply(op, words, &mut state.types))
                 .map_err(|problem| VerifyError { pc, problem })?;
             self.flow_to_handlers(pc, &state);
             for (slot, kind) in op.info().operands {
@@ -162,11 +196,11 @@ impl Flow<'_> {
         }
     }
 
-    fn flow_to_handlers(&mut self, pc: usize, state: &[Type]) {
+    fn flow_to_handlers(&mut self, pc: usize, state: &Registers) {
         let function = self.function;
         for handler in function.handlers.iter().filter(|h| (h.start as usize..h.end as usize).contains(&pc)) {
-            let mut state = state.to_vec();
-            state[handler.register as usize] = Type::Any;
+            let mut state = state.clone();
+            state.types[handler.register as usize] = Type::Any;
             self.flow_to(handler.target as usize, &state);
         }
     }
@@ -181,21 +215,29 @@ impl Flow<'_> {
             Op::New | Op::NewSpread => Some(run.start + 1),
             _ => None,
         };
-        let unset = |register: usize| state.get(register).is_none_or(|t| *t == Type::Unset);
-        if run.clone().any(|register| Some(register) != unused && unset(register)) {
-            return Err("a register is read before it is written");
-        }
+        let check = |register: usize| match state.get(register) {
+            None | Some(Type::Unset) => Err("a register is read before it is written"),
+            Some(known) if known.is_value() => Ok(()),
+            Some(_) => Err("a record of the machine is read as a value"),
+        };
+        run.clone().filter(|register| Some(*register) != unused).try_for_each(check)?;
         for (slot, kind) in op.info().operands {
             let reads = match kind {
                 Kind::Src => !(has_run && matches!(slot, Slot::b | Slot::c) && value(*slot) == run.start),
                 Kind::Reg => true,
                 _ => false,
             };
-            if reads && state[value(*slot)] == Type::Unset {
-                return Err("a register is read before it is written");
+            let register = value(*slot);
+            if reads && !(takes_record(op, *slot) && state[register] != Type::Unset) {
+                check(register)?;
             }
         }
-        Ok(())
+        // A constructor's return reads `this`, whatever is returned.
+        let constructs = matches!(
+            self.function.kind,
+            CodeKind::Normal | CodeKind::ClassConstructor | CodeKind::DerivedConstructor
+        );
+        if constructs && matches!(op, Op::Ret | Op::RetUndefined) { check(0) } else { Ok(()) }
     }
 
     /// The scope `hops` above the one in `register`.
@@ -208,10 +250,7 @@ impl Flow<'_> {
                 _ => break,
             };
         }
-        match at {
-            Type::Scope(_) | Type::Trusted => Ok(at),
-            _ => Err("what is used as a scope is none"),
-        }
+        if at.is_scope() { Ok(at) } else { Err("what is used as a scope is none") }
     }
 
     fn check_slot(&self, scope: Type, slot: usize) -> Result<(), &'static str> {
@@ -221,6 +260,27 @@ impl Flow<'_> {
             }
             _ => Ok(()),
         }
+    }
+
+    /// Code from strings finds its variables in the scopes that the site lists, innermost first.
+    fn check_eval(&self, state: &[Type], words: &[u32]) -> Result<(), &'static str> {
+        let site = &self.function.eval_sites[operand(words, Slot::x) as usize];
+        let mut at = state[operand(words, Slot::y) as usize];
+        for variables in &site.scopes {
+            at = match at {
+                Type::Trusted => return Ok(()),
+                Type::Scope(index) => {
+                    let (slots, parent) = self.scopes[index as usize];
+                    let fits = |v: &EvalVariable| v.storage == EvalStorage::Slot && v.slot < slots;
+                    if !variables.iter().all(fits) {
+                        return Err("the scope has no such slot");
+                    }
+                    parent
+                }
+                _ => return Err("what is used as a scope is none"),
+            };
+        }
+        Ok(())
     }
 
     fn intern(&mut self, scope: Scope) -> Type {
@@ -243,8 +303,14 @@ impl Flow<'_> {
         let (a, b, c, x) = (value(Slot::a), value(Slot::b), value(Slot::c), value(Slot::x));
         let mut result = Type::Any;
         match op {
+            // A record of array iteration is a pair: half of one is a value like any other.
+            Op::Mov if matches!(state[b], Type::Iterator | Type::Next) => {}
             Op::Mov => result = state[b],
             Op::GetEnv => result = self.env,
+            // Code without a closure has its scope in the callee's place.
+            Op::GetFunction if matches!(self.function.kind, CodeKind::Module | CodeKind::Eval) => {
+                result = Type::Trusted;
+            }
             Op::NewScope => {
                 let parent = state[b];
                 result = self.intern((x as u32, parent));
@@ -256,6 +322,20 @@ impl Flow<'_> {
                 return Err("a binding cell outside modules");
             }
             Op::Closure => self.captured(x, state[b]),
+            Op::ForInPrepare => result = Type::Enumeration,
+            Op::ForInNext if state[b] != Type::Enumeration => {
+                return Err("what is enumerated is no enumeration");
+            }
+            Op::NewDisposables => result = Type::Disposables,
+            Op::AddDisposable | Op::DisposeSync if state[a] != Type::Disposables => {
+                return Err("what is disposed of is no list of resources");
+            }
+            Op::DisposeNext if state[b] != Type::Disposables => {
+                return Err("what is disposed of is no list of resources");
+            }
+            // These change the completion, two registers.
+            Op::DisposeSync | Op::DisposeError => state[b..b + 2].fill(Type::Any),
+            Op::DisposeNext => state[c..c + 2].fill(Type::Any),
             Op::DefineClass => {
                 let constructor = self.function.classes[x].constructor as usize;
                 self.captured(constructor, state[c]);
@@ -282,6 +362,9 @@ impl Flow<'_> {
             | Op::NewSpread
             | Op::SuperCallSpread
             | Op::DirectEvalSpread => {
+                if matches!(op, Op::DirectEval | Op::DirectEvalSpread) {
+                    self.check_eval(state, words)?;
+                }
                 // The callee's registers lie over the window and all above it.
                 state[b..].fill(Type::Unset);
                 if op == Op::TailCall {
@@ -299,6 +382,56 @@ impl Flow<'_> {
     }
 }
 
+/// Whether the operand that is read may be a record of the machine; `apply` says which.
+fn takes_record(op: Op, slot: Slot) -> bool {
+    match op {
+        Op::Mov
+        | Op::NewScope
+        | Op::CloneScope
+        | Op::GetSlot
+        | Op::SetSlot
+        | Op::GetSlotUp
+        | Op::SetSlotUp
+        | Op::GetCell
+        | Op::SetCell
+        | Op::Closure
+        | Op::ForInNext
+        | Op::DisposeNext => slot == Slot::b,
+        Op::DefineClass => slot == Slot::c,
+        Op::DirectEval | Op::DirectEvalSpread => slot == Slot::y,
+        Op::AddDisposable | Op::DisposeSync => slot == Slot::a,
+        _ => false,
+    }
+}
+
+/// How far the activation is after `op`, which may not be run at every point. (That the function is of the right kind for it is
+/// known already.)
+fn advance(op: Op, phases: &mut Phases) -> Result<(), &'static str> {
+    match op {
+        Op::AsyncStart | Op::GeneratorStart if *phases != PLAIN => Err("a coroutine starts twice"),
+        Op::AsyncStart => {
+            *phases = STARTED;
+            Ok(())
+        }
+        Op::GeneratorStart => {
+            *phases = MOVED;
+            Ok(())
+        }
+        Op::Await | Op::Yield | Op::YieldDelegate if *phases & PLAIN != 0 => {
+            Err("what has not started suspends")
+        }
+        Op::Await | Op::Yield | Op::YieldDelegate => {
+            *phases = MOVED;
+            Ok(())
+        }
+        Op::AsyncReturn | Op::GeneratorReturn if *phases & PLAIN != 0 => Err("what has not started returns"),
+        Op::CreateArguments | Op::CreateRest if *phases & MOVED != 0 => {
+            Err("the arguments are read after the frame may have moved")
+        }
+        _ => Ok(()),
+    }
+}
+
 /// The run of registers that the instruction reads: a call's window, a list of values, an iterator's record.
 pub(super) fn register_run(function: &FunctionCode, op: Op, words: &[u32]) -> Range<usize> {
     let value = |slot| operand(words, slot) as usize;
@@ -311,6 +444,9 @@ pub(super) fn register_run(function: &FunctionCode, op: Op, words: &[u32]) -> Ra
         }
         // The one instruction that reads what it writes.
         Op::CheckConstructorReturn => value(Slot::a)..value(Slot::a) + 1,
+        // The completion is a kind and, in the register after it, a value.
+        Op::DisposeSync | Op::DisposeError => value(Slot::b)..value(Slot::b) + 2,
+        Op::DisposeNext => value(Slot::c)..value(Slot::c) + 2,
         Op::NewArray | Op::Concat => value(Slot::b)..value(Slot::b) + value(Slot::x),
         Op::NewObjectLiteral => {
             let keys = function.object_literals.get(value(Slot::x)).map_or(0, |keys| keys.len());

@@ -11,7 +11,7 @@ use std::ops::Range;
 
 use super::code::FunctionCode;
 use super::flow;
-use super::opcodes::{Kind, Op, Slot, operand};
+use super::opcodes::{Kind, Op, operand};
 use crate::limits;
 
 /// The live registers of one function, a row of bits for each word of its code.
@@ -175,13 +175,9 @@ impl<'f> Analysis<'f> {
 
 /// The run of registers that the instruction reads beyond its operands.
 fn run_read(function: &FunctionCode, op: Op, words: &[u32]) -> Range<usize> {
-    let value = |slot| operand(words, slot) as usize;
     match op {
         // Arguments that are no more than the parameters lie in the parameters' registers.
         Op::CreateArguments | Op::CreateRest => 1..function.parameters as usize + 1,
-        // The completion is a kind and, in the register after it, a value.
-        Op::DisposeSync | Op::DisposeError => value(Slot::b)..value(Slot::b) + 2,
-        Op::DisposeNext => value(Slot::c)..value(Slot::c) + 2,
         _ => flow::register_run(function, op, words),
     }
 }

@@ -1,10 +1,12 @@
 //! Checks a compiled function before it may run: the virtual machine trusts what passed.
 //!
 //! Invariant established: every instruction is whole, every register is inside the frame, every index inside its
-//! table, every jump and handler lands on an instruction, every loop polls, and control cannot run off the end; and, by [`verify_flow`], that what
-//! is read without a check at run time is what it is taken for.
+//! table, every jump and handler lands on an instruction, every loop polls, control cannot run off the end, and every instruction suits the
+//! kind of its function; and, by [`verify_flow`], that what is read without a check at run time is what it is taken for.
+//!
+//! What is left to the interpreter are properties of the objects that instructions get: those it looks at itself, each time.
 
-use super::code::{Constant, FunctionCode};
+use super::code::{CodeKind, Constant, FunctionCode, Text};
 use super::opcodes::{Kind, Op, operand};
 
 /// Why a function was refused.
@@ -36,6 +38,7 @@ pub fn verify(function: &FunctionCode) -> Result<(), VerifyError> {
                 return Err(VerifyError { pc, problem: "a backward jump that is not metered" });
             }
         }
+        check_kind(function, op, words).map_err(|problem| VerifyError { pc, problem })?;
         check_window(function, op, words).map_err(|problem| VerifyError { pc, problem })?;
         last = op;
         pc += op.len();
@@ -68,9 +71,12 @@ pub fn verify_flow(function: &FunctionCode) -> Result<(), VerifyError> {
 fn verify_tables(function: &FunctionCode) -> Result<(), VerifyError> {
     let error = |problem| VerifyError { pc: 0, problem };
     let is_name = |index: u32| matches!(function.constants.get(index as usize), Some(Constant::String(_)));
-    let keys_ok = function.object_literals.iter().flatten().all(|key| is_name(*key));
-    let classes_ok =
-        function.classes.iter().all(|class| (class.constructor as usize) < function.functions.len());
+    let keys_ok = function.object_literals.iter().all(|keys| verify_keys(function, keys));
+    let classes_ok = function.classes.iter().all(|class| {
+        let constructor = function.functions.get(class.constructor as usize);
+        let kind = if class.has_heritage { CodeKind::DerivedConstructor } else { CodeKind::ClassConstructor };
+        constructor.is_some_and(|constructor| constructor.kind == kind)
+    });
     let sites_ok = function.ic_sites.iter().all(|name| *name == u32::MAX || is_name(*name));
     if !(keys_ok && classes_ok && sites_ok) {
         return Err(error("a table refers to nothing"));
@@ -93,6 +99,47 @@ fn verify_tables(function: &FunctionCode) -> Result<(), VerifyError> {
             *user = Some(op);
         }
         pc += op.len();
+    }
+    Ok(())
+}
+
+/// The keys of an object literal become a shape as they are: names, no elements, each once.
+fn verify_keys(function: &FunctionCode, keys: &[u32]) -> bool {
+    let mut seen = rustc_hash::FxHashSet::default();
+    keys.iter().all(|key| match function.constants.get(*key as usize) {
+        Some(Constant::String(text)) => !is_array_index(text) && seen.insert(text),
+        _ => false,
+    })
+}
+
+fn is_array_index(text: &Text) -> bool {
+    let Text::Utf8(text) = text else { return false };
+    text.parse::<u32>().is_ok_and(|index| index != u32::MAX && index.to_string() == **text)
+}
+
+/// Whether `op` may stand in a function of this kind. How a function ends and suspends is known to what calls it, and so is
+/// what a constructor is.
+fn check_kind(function: &FunctionCode, op: Op, words: &[u32]) -> Result<(), &'static str> {
+    let (is_async, is_generator) = (function.is_async, function.is_generator);
+    let is_module = function.kind == CodeKind::Module;
+    let fits = match op {
+        Op::Halt => return Err("the end of a run loop inside a function"),
+        Op::GeneratorStart | Op::GeneratorReturn => is_generator,
+        Op::Yield | Op::YieldDelegate => is_generator && !is_module,
+        Op::AsyncStart | Op::AsyncReturn => is_async && !is_generator,
+        Op::Await => is_async,
+        Op::Ret | Op::RetUndefined | Op::TailCall => !is_async && !is_generator,
+        Op::CreateArguments | Op::CreateRest => function.needs_arguments,
+        _ => true,
+    };
+    if !fits {
+        return Err("the instruction does not suit the function");
+    }
+    // Class constructors are made with their class, and scripts are never inside a function.
+    let plain = [CodeKind::Normal, CodeKind::Arrow, CodeKind::Method];
+    let nested = function.functions.get(operand(words, super::opcodes::Slot::x) as usize);
+    if op == Op::Closure && nested.is_some_and(|nested| !plain.contains(&nested.kind)) {
+        return Err("a closure of what is no plain function");
     }
     Ok(())
 }
@@ -152,7 +199,13 @@ fn check_window(function: &FunctionCode, op: Op, words: &[u32]) -> Result<(), &'
         Op::GetMethod | Op::GetElemMethod | Op::GetIterator | Op::GetAsyncIterator | Op::DefineClass => {
             value(Slot::a) + 2
         }
-        Op::IteratorNext | Op::IteratorCall | Op::IteratorClose => value(Slot::b) + 2,
+        Op::IteratorNext
+        | Op::IteratorCall
+        | Op::IteratorCallWith
+        | Op::IteratorClose
+        | Op::IteratorCloseSilently => value(Slot::b) + 2,
+        Op::DisposeSync | Op::DisposeError => value(Slot::b) + 2,
+        Op::DisposeNext => value(Slot::c) + 2,
         _ => 0,
     };
     if end <= i64::from(function.registers) { Ok(()) } else { Err("register run leaves the frame") }

@@ -6,7 +6,7 @@ use oxc_span::GetSpan;
 use super::control::Control;
 use super::patterns::BindMode;
 use super::scope::Role;
-use super::{Generator, Reg, Result};
+use super::{Generator, Reg, Result, Unsupported};
 use crate::bytecode::{Label, Op};
 
 /// The labels of a loop under construction.
@@ -243,6 +243,11 @@ impl<'a> Generator<'a> {
             None => {
                 self.for_binding(&it.left, value)?;
                 self.statement(&it.body)?;
+            }
+            // The parser lets this one pass.
+            Some(true) if !self.f.is_async => {
+                let message = "'await using' is only allowed in async functions and modules";
+                return Err(Unsupported { message, offset: it.span.start });
             }
             Some(is_async) => self.resource_scope(is_async, |generator| {
                 generator.for_binding(&it.left, value)?;

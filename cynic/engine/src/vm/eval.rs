@@ -108,9 +108,14 @@ impl Vm {
         self.call_template(template, Value::UNDEFINED, this, &[], Value::UNDEFINED)
     }
 
-    /// Refuses code that does not verify: a bug of the compiler must not become one of memory safety.
+    /// Refuses code that does not verify: a bug of the compiler must not become one of memory safety. What the compiler's
+    /// output has by construction is checked where assertions are (docs/cynic-vm.md says why not everywhere).
     pub(crate) fn check_code(&mut self, code: &FunctionCode) -> JsResult<()> {
-        match verify::verify(code) {
+        let verified = match verify::verify(code) {
+            Ok(()) if cfg!(debug_assertions) => verify::verify_flow(code),
+            verified => verified,
+        };
+        match verified {
             Ok(()) => Ok(()),
             Err(error) => {
                 let message = format!("internal error: bytecode at {} refused: {}", error.pc, error.problem);

@@ -7,7 +7,7 @@
 use super::template::{FunctionTemplate, template_flags};
 use crate::atoms;
 use crate::bytecode::code::CodeKind;
-use crate::gc::{Data, Gc};
+use crate::gc::{Data, Gc, ValueArray};
 use crate::object::{Object, ObjectKind, flags};
 use crate::property_key::PropertyKey;
 use crate::realm::Intrinsic;
@@ -116,8 +116,11 @@ impl Vm {
         shape
     }
 
-    /// MakeMethod.
+    /// MakeMethod. Anything but a closure has no place for a home object, and keeps none.
     pub(crate) fn set_home_object(&mut self, closure: Object, home: Object) {
+        if !closure.is(ObjectKind::Closure) {
+            return;
+        }
         match closure.slot(AUX_SLOT).as_value_array() {
             Some(class) => class.set(CLASS_HOME, Value::object(home)),
             None => closure.set_slot(AUX_SLOT, Value::object(home)),
@@ -151,8 +154,17 @@ impl Vm {
     }
 }
 
+/// The array of a class (see the file's head), if this is the constructor of one.
+pub(crate) fn class_array(constructor: Value) -> Option<Gc<ValueArray>> {
+    let closure = constructor.as_object().filter(|o| o.is(ObjectKind::Closure))?;
+    closure.slot(AUX_SLOT).as_value_array()
+}
+
 /// The home object of a method or class constructor.
 pub(crate) fn home_object(closure: Object) -> Option<Object> {
+    if !closure.is(ObjectKind::Closure) {
+        return None;
+    }
     let aux = closure.slot(AUX_SLOT);
     match aux.as_value_array() {
         Some(class) => class.get(CLASS_HOME).as_object(),

@@ -1,7 +1,7 @@
 //! Making objects, arrays, closures, classes and argument lists.
 
 use super::super::State;
-use super::super::closure::{AUX_SLOT, CLASS_FIELDS, PROTOTYPE_SLOT};
+use super::super::closure::{AUX_SLOT, CLASS_FIELDS, PROTOTYPE_SLOT, class_array};
 use super::super::template::FunctionTemplate;
 use super::slow_paths;
 use crate::atoms;
@@ -94,8 +94,7 @@ impl Vm {
 
     /// InitializeInstanceElements.
     fn run_fields(&mut self, instance: Value, constructor: Value) -> JsResult<()> {
-        let class = constructor.as_object().and_then(|o| o.slot(AUX_SLOT).as_value_array());
-        match class.map_or(Value::UNDEFINED, |class| class.get(CLASS_FIELDS)) {
+        match class_array(constructor).map_or(Value::UNDEFINED, |class| class.get(CLASS_FIELDS)) {
             Value::UNDEFINED => Ok(()),
             fields => self.call(fields, instance, &[]).map(drop),
         }
@@ -190,7 +189,7 @@ slow_paths! {
         s.proceed(2, result)
     }
     fn set_fields_init(s) {
-        if let Some(class) = s.reg(s.a()).as_object().and_then(|o| o.slot(AUX_SLOT).as_value_array()) {
+        if let Some(class) = class_array(s.reg(s.a())) {
             class.set(CLASS_FIELDS, s.reg(s.b()));
         }
         s.advance(1)

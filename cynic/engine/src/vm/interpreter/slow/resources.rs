@@ -46,7 +46,7 @@ impl Vm {
 }
 
 fn list(s: State, register: usize) -> Option<Object> {
-    s.reg(register).as_object()
+    s.reg(register).as_object().filter(|list| list.is_array())
 }
 
 /// Takes the last resource of the list: value, method, hint.

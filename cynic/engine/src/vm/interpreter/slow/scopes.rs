@@ -103,6 +103,12 @@ fn throw_constant(vm: &mut Vm, name: &str) -> Abrupt {
 slow_paths! {
     fn new_scope(s) {
         let vm = s.vm();
+        let bytes = (s.x() as usize).saturating_mul(size_of::<Value>());
+        if bytes > crate::limits::LARGE_ALLOCATION_BYTES
+            && let Err(abrupt) = vm.check_heap_room(bytes)
+        {
+            return s.unwind(abrupt);
+        }
         let scope = vm.new_value_array(s.x() + 1, Value::EMPTY);
         scope.set(0, s.reg(s.b()));
         s.set(s.a(), Value::cell(scope));
