@@ -9,7 +9,7 @@ use pyo3::exceptions::PySystemExit;
 use pyo3::prelude::*;
 use pyo3::{PyTraverseError, PyVisit};
 
-use crate::compat::Compat;
+use crate::compat::{Compat, PyStarter};
 use crate::exit;
 use crate::ffi::call_one;
 use crate::message::{Message, Reply};
@@ -173,6 +173,8 @@ pub(crate) fn visit_any(behaviour: &dyn Any, visit: &PyVisit<'_>) -> Result<(), 
         behaviour.visit(visit)
     } else if let Some(factory) = behaviour.downcast_ref::<VirtualHandler>() {
         visit.call(&factory.handler)
+    } else if let Some(starter) = behaviour.downcast_ref::<PyStarter>() {
+        visit.call(&starter.factory)
     } else {
         Ok(())
     }

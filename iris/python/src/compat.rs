@@ -6,7 +6,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-use iris_runtime::supervisor::{ChildSpec, Restart, StartContext, Strategy, Supervisor, SupervisorRef};
+use iris_runtime::supervisor::{
+    ChildSpec, Restart, StartContext, Starter, Strategy, Supervisor, SupervisorRef,
+};
 use iris_runtime::{ExitReason, Handle, Pid, SpawnOptions};
 use parking_lot::{Condvar, Mutex};
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
@@ -213,15 +215,17 @@ pub(crate) fn strategy(name: &str) -> PyResult<Strategy> {
     }
 }
 
-/// The start function of a Python factory that returns a pid (or a reference).
-pub(crate) fn start_with(
-    factory: Py<PyAny>,
-    compat: Arc<Compat>,
-) -> impl Fn(&StartContext) -> Result<Pid, ExitReason> + Send + Sync {
-    move |_| {
+/// Starts a child by a Python factory that returns a pid (or a reference).
+pub(crate) struct PyStarter {
+    pub(crate) factory: Py<PyAny>,
+    pub(crate) compat: Arc<Compat>,
+}
+
+impl Starter for PyStarter {
+    fn start(&self, _: &StartContext) -> Result<Pid, ExitReason> {
         Python::attach(|py| {
-            let made = factory.call0(py).and_then(|made| pid_of(made.bind(py)));
-            made.inspect(|pid| compat.supervise(*pid)).map_err(|error| exit::raised(py, error))
+            let made = self.factory.call0(py).and_then(|made| pid_of(made.bind(py)));
+            made.inspect(|pid| self.compat.supervise(*pid)).map_err(|error| exit::raised(py, error))
         })
     }
 }
@@ -271,15 +275,13 @@ pub(crate) fn adopt(
     factory: Option<Py<PyAny>>,
 ) -> PyResult<()> {
     let strategy = strategy(strategy_name)?;
-    let (restart, start) = match factory {
-        Some(factory) => (Restart::Permanent, start_with(factory, compat.clone())),
-        None => (Restart::Temporary, start_with(py.None(), compat.clone())),
-    };
+    let restart = if factory.is_some() { Restart::Permanent } else { Restart::Temporary };
+    let start = PyStarter { factory: factory.unwrap_or_else(|| py.None()), compat: compat.clone() };
     if restart == Restart::Permanent {
         compat.supervise(pid);
     }
     let supervisor = compat.groups.lock().entry(group.to_owned()).or_default().place(handle, strategy)?;
-    let spec = ChildSpec::new("", start).restart(restart);
+    let spec = ChildSpec::with_starter("", start).restart(restart);
     let adopted = crate::ffi::wait(py, || supervisor.adopt(pid, spec).wait(None));
     match adopted {
         Ok(Ok(_)) => Ok(()),

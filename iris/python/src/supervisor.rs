@@ -9,7 +9,7 @@ use iris_runtime::{Handle, SpawnOptions};
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 
-use crate::compat::{Compat, pid_of, start_with};
+use crate::compat::{Compat, PyStarter, pid_of};
 use crate::host::PYTHON_POOL;
 use crate::runtime::PyRuntime;
 
@@ -106,7 +106,7 @@ impl SupervisorCore {
         restart_name: &str,
         shutdown_s: Option<f64>,
     ) -> PyResult<u64> {
-        let spec = ChildSpec::new(id, start_with(factory, self.compat.clone()));
+        let spec = ChildSpec::with_starter(id, PyStarter { factory, compat: self.compat.clone() });
         let spec = spec.restart(restart(restart_name)?).shutdown(shutdown(shutdown_s));
         let started = crate::ffi::wait(py, || {
             let call = self.supervisor.start_child(spec);

@@ -412,7 +412,10 @@ def test_runtimes_made_and_dropped_leave_nothing():
     assert resident() - before < 4 << 20, f"{(resident() - before) >> 10} KiB more after 10,000 runtimes"
 
 
-@pytest.mark.parametrize("kind", ["handler", "class", "swapped", "release_gil", "virtual", "activated", "pull"])
+@pytest.mark.parametrize(
+    "kind",
+    ["handler", "class", "swapped", "release_gil", "virtual", "activated", "pull", "supervised", "factory"],
+)
 def test_a_dropped_runtime_whose_actors_refer_to_it_is_collected(kind):
     class Actor:
         def receive(self, message):
@@ -433,6 +436,14 @@ def test_a_dropped_runtime_whose_actors_refer_to_it_is_collected(kind):
             if kind == "activated":
                 ref.send(1)
                 wait_until(lambda: got)
+        elif kind == "supervised":
+            child = iris.Child("a", lambda message: system.actor_count())
+            running = iris.Supervisor(children=[child]).start(system)
+            ref = running.child("a")
+        elif kind == "factory":
+            pid = system._inner.spawn(lambda message: None)
+            system._inner.supervise_with_factory(pid, lambda: system.spawn(lambda message: None).pid, "one")
+            ref = system._inner._ref(pid)
         elif kind == "release_gil":
             ref = system.spawn(iris.actor(lambda message: system.actor_count(), release_gil=True))
             ref.ask_sync(1, timeout=10)

@@ -4,6 +4,7 @@
 
 mod tree;
 
+use std::any::Any;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -97,8 +98,20 @@ impl From<SpawnError> for ExitReason {
     }
 }
 
-/// Starts (or restarts) a child.
-pub type Start = Arc<dyn Fn(&StartContext) -> Result<Pid, ExitReason> + Send + Sync>;
+/// Starts (or restarts) a child. Closures do; a type of one's own can be looked at by `Handle::visit_behaviours`.
+pub trait Starter: Any + Send + Sync {
+    /// Starts it and tells its pid.
+    fn start(&self, cx: &StartContext) -> Result<Pid, ExitReason>;
+}
+
+impl<F: Fn(&StartContext) -> Result<Pid, ExitReason> + Any + Send + Sync> Starter for F {
+    fn start(&self, cx: &StartContext) -> Result<Pid, ExitReason> {
+        self(cx)
+    }
+}
+
+/// A child's starter, which copies of its specification share.
+pub type Start = Arc<dyn Starter>;
 
 /// Everything a supervisor knows of a child.
 #[derive(Clone)]
@@ -119,6 +132,11 @@ impl ChildSpec {
         id: impl Into<String>,
         start: impl Fn(&StartContext) -> Result<Pid, ExitReason> + Send + Sync + 'static,
     ) -> Self {
+        Self::with_starter(id, start)
+    }
+
+    /// The same with a starter of any type.
+    pub fn with_starter(id: impl Into<String>, start: impl Starter) -> Self {
         Self {
             id: id.into(),
             start: Arc::new(start),

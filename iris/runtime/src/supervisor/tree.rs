@@ -4,7 +4,9 @@
 //! Failures and commands that arrive during a plan wait in `deferred` until it is done, so no two plans ever interleave.
 //! Invariant: every running child is monitored exactly once, and `by_pid` holds exactly the running children.
 
+use std::any::Any;
 use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::sync::Arc;
 use std::time::Duration;
 
 use super::{ChildInfo, ChildSpec, Command, Restart, Shutdown, StartContext, Strategy, Supervisor};
@@ -132,7 +134,7 @@ impl Tree {
             return Ok(pid);
         }
         let start = child.spec.start.clone();
-        let pid = start(&StartContext { handle: cx.handle(), supervisor: cx.pid() })?;
+        let pid = start.start(&StartContext { handle: cx.handle(), supervisor: cx.pid() })?;
         self.attach(cx, place, pid);
         Ok(pid)
     }
@@ -423,6 +425,12 @@ impl Behaviour<Command> for Tree {
                 None => Flow::Continue,
             },
         }
+    }
+
+    /// The starters that nobody else has a copy of.
+    fn parts(&self) -> Vec<&dyn Any> {
+        let starters = self.children.values().map(|child| &child.spec.start);
+        starters.filter(|start| Arc::strong_count(start) == 1).map(|start| &**start as &dyn Any).collect()
     }
 
     fn shutdown(&mut self, cx: &mut Cx<'_>, reason: ExitReason) -> Flow {
