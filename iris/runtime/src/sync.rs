@@ -9,6 +9,15 @@ pub(crate) use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicUsize,
 #[cfg(iris_loom)]
 pub(crate) use loom::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicUsize, Ordering, fence};
 
+/// loom's check of a model that has too many orders for all of them (they take hours): those in which a thread is interrupted at most
+/// this often. A thread that waits or ends counts as no interruption.
+#[cfg(all(test, iris_loom))]
+pub(crate) fn check_within(interruptions: usize, model: impl Fn() + Sync + Send + 'static) {
+    let mut builder = loom::model::Builder::new();
+    builder.preemption_bound = Some(interruptions);
+    builder.check(model);
+}
+
 /// loom's mutex with `parking_lot`'s signature: no poisoning, because no user code runs under the lock.
 #[cfg(iris_loom)]
 pub(crate) struct Mutex<T>(loom::sync::Mutex<T>);

@@ -125,14 +125,14 @@ impl Runnable for Task {
 #[cfg(all(test, iris_loom))]
 mod loom_tests {
     use super::*;
-    use crate::sync::AtomicUsize;
+    use crate::sync::{AtomicUsize, check_within};
     use loom::sync::Arc;
     use loom::thread;
 
     /// What wakers have written must be seen by a poll: two wakers, and a task that is polled once per permit.
     #[test]
     fn loom_no_wake_up_of_a_task_is_lost() {
-        loom::model(|| {
+        check_within(4, || {
             let wakes = Arc::new(Wakes::queued());
             let (permits, events) = (Arc::new(AtomicUsize::new(1)), Arc::new(AtomicUsize::new(0)));
             let wakers: Vec<_> = (0..2)

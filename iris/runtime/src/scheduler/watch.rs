@@ -171,6 +171,7 @@ mod loom_tests {
     //! what the threads see.
 
     use super::*;
+    use crate::sync::check_within;
     use loom::sync::Arc;
     use loom::thread;
 
@@ -250,7 +251,7 @@ mod loom_tests {
 
     #[test]
     fn loom_two_pushers_and_a_worker_that_lies_down() {
-        loom::model(|| {
+        check_within(4, || {
             let model = Model::new(1);
             model.watch.joined();
             let (theirs, others) = (model.clone(), model.clone());
@@ -265,7 +266,7 @@ mod loom_tests {
 
     #[test]
     fn loom_a_stand_in_that_steps_aside_leaves_nothing_behind() {
-        loom::model(|| {
+        check_within(4, || {
             let model = Model::new(1);
             // Two are awake: the principal is back from its handler and finds nothing, the stand-in steps aside.
             model.watch.joined();
