@@ -1,6 +1,6 @@
 """W1 to W9 on iris (Python), in the protocol of bench/actors/README.md. P2 and P6 print how fast
-pull actors were spawned and stopped as well. Beyond the protocol: W3C (W3 on the compatible surface, with bytes) and GIL (asking beside a Python
-thread that computes)."""
+pull actors were spawned and stopped as well, W2, W3 and P2 how fast the messages were sent. Beyond the
+protocol: W3C (W3 on the compatible surface, with bytes) and GIL (asking beside a Python thread that computes)."""
 
 import json
 import sys
@@ -54,10 +54,11 @@ def w2(scale):
     start = time.perf_counter()
     for ref in refs:
         ref.send(1)
+    sent = time.perf_counter() - start
     counter.done.wait()
     seconds = time.perf_counter() - start
     system.stop()
-    return count, seconds, {}
+    return count, seconds, {"send_per_second": round(count / sent)}
 
 
 class Summing:
@@ -81,10 +82,11 @@ def w3(scale):
     start = time.perf_counter()
     for i in range(count):
         send(i)
+    sent = time.perf_counter() - start
     summing.done.wait()
     seconds = time.perf_counter() - start
     system.stop()
-    return count, seconds, {"wrong": summing.wrong}
+    return count, seconds, {"wrong": summing.wrong, "send_per_second": round(count / sent)}
 
 
 def w3c(scale):
@@ -209,12 +211,14 @@ def p2(scale):
     start = time.perf_counter()
     for pid in pids:
         runtime.send(pid, b"x")
+    sent = time.perf_counter() - start
     counter.done.wait()
     seconds = time.perf_counter() - start
     start = time.perf_counter()
     report = runtime.stop(drain=True, timeout=60)
     stopped = time.perf_counter() - start
     extra = {"bytes_per_actor": used // count, "spawn_per_second": round(count / spawned), "dropped": report["dropped"]}
+    extra["send_per_second"] = round(count / sent)
     return count, seconds, extra | {"stop_per_second": round(count / stopped), "wrong": 0 if report["complete"] else 1}
 
 
