@@ -335,7 +335,11 @@ fn memory_file(bytes: Bytes) -> Rc<OpenFile> {
 pub(super) fn is_harmless(word: &Word) -> bool {
     fn harmless(parts: &[Part]) -> bool {
         parts.iter().all(|part| match part {
-            Part::Literal(_) | Part::Quoted(_) | Part::Tilde(_) | Part::Variable(_) => true,
+            Part::Literal(_)
+            | Part::Quoted(_)
+            | Part::Tilde(_)
+            | Part::Variable(_)
+            | Part::QuotedVariable(_) => true,
             Part::DoubleQuoted(inner) => harmless(inner),
             Part::Parameter(p) => {
                 matches!(p.operation, Operation::Value) && p.subscript.is_none() && !p.indirect

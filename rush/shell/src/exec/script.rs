@@ -48,6 +48,7 @@ impl Session {
         let mut status = 0;
         loop {
             let started = self.command_starts();
+            input.compact();
             let start = input.position();
             let next = self.parse_next(input);
             match next {
@@ -67,6 +68,9 @@ impl Session {
                     } else {
                         self.run_list(&list)
                     };
+                    if top && input.position().saturating_sub(start) >= limits::LARGE_COMMAND_BYTES {
+                        self.large_command = Some(list);
+                    }
                     match outcome {
                         Ok(s) => status = s,
                         // SIGINT gives up the whole text for a host, not only the command.

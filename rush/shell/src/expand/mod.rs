@@ -142,6 +142,7 @@ impl Session {
                     fields.quoted(&text);
                 }
                 Part::Variable(id) => self.expand_variable(*id, quoted, fields)?,
+                Part::QuotedVariable(id) => self.expand_variable(*id, true, fields)?,
                 Part::Parameter(parameter) => self.expand_parameter(parameter, quoted, fields)?,
                 Part::Command(substitution) => {
                     let text = self.command_substitution(substitution)?;

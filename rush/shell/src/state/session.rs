@@ -12,7 +12,7 @@ use crate::exec::subshell::Level;
 use crate::exec::traps::Traps;
 use crate::expand::fields::Separators;
 use crate::perf::Perf;
-use crate::syntax::ast::FunctionDefinition;
+use crate::syntax::ast::{FunctionDefinition, List};
 use crate::{Bytes, Status, limits, sys};
 use rustc_hash::FxHashMap;
 use std::ffi::CString;
@@ -159,6 +159,8 @@ pub struct Session {
     pub(crate) ignored_at_start: u64,
     pub(crate) call_adopts_frame: bool,
     pub(crate) eval_depth: u32,
+    /// The last large command of a script, which has run.
+    pub(crate) large_command: Option<List>,
     pub(crate) keep_redirects: bool,
     pub(crate) disabled_builtins: std::collections::BTreeSet<Bytes>,
     pub(crate) foreign_environment: Vec<CString>,
@@ -233,6 +235,7 @@ impl Session {
             ignored_at_start: 0,
             call_adopts_frame: false,
             eval_depth: 0,
+            large_command: None,
             keep_redirects: false,
             disabled_builtins: Default::default(),
             foreign_environment: Vec::new(),

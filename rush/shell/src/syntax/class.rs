@@ -21,6 +21,10 @@ pub(super) const NOT_NAME: Classes = 64;
 pub(super) const PATTERN: Classes = 128;
 /// Begins what is skipped before a token: a blank, a comment, a line continuation.
 pub(super) const SKIPPED: Classes = 256;
+/// Can begin a reserved word.
+pub(super) const RESERVED: Classes = 512;
+/// Can begin a redirection: an operator, or what may stand before one.
+pub(super) const REDIRECTS: Classes = 1024;
 
 const TABLE: [Classes; 256] = {
     let mut table = [NOT_NAME; 256];
@@ -53,6 +57,12 @@ const TABLE: [Classes; 256] = {
         }
         if matches!(b, b' ' | b'\t' | b'#' | b'\\') {
             table[byte] |= SKIPPED;
+        }
+        if matches!(b, b'c'..=b'f' | b'i' | b's'..=b'u' | b'w' | b'{' | b'}' | b'!' | b'[' | b']') {
+            table[byte] |= RESERVED;
+        }
+        if matches!(b, b'<' | b'>' | b'&' | b'{' | b'0'..=b'9') {
+            table[byte] |= REDIRECTS;
         }
         byte += 1;
     }

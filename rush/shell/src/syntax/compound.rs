@@ -4,7 +4,8 @@ use super::ast::{
     ArithmeticFor, CaseArm, CaseEnd, Command, Compound, CompoundCommand, Coprocess, Expression, ForLoop,
     FunctionDefinition, List, Rare, Redirect, Word,
 };
-use super::parser::Parser;
+use super::class::{self, REDIRECTS};
+use super::parser::{Parser, is_closing};
 use super::word::{Mode, drain_exact, parts_word, push_exact};
 use super::{Parsed, Text};
 use std::rc::Rc;
@@ -59,14 +60,15 @@ impl Parser<'_> {
     fn at_command_end(&mut self) -> bool {
         match self.input.current() {
             None | Some(b'\n' | b';' | b'&' | b'|' | b')') => true,
-            Some(_) => matches!(
-                self.peek_keyword(),
-                b"then" | b"else" | b"elif" | b"fi" | b"do" | b"done" | b"esac" | b"}"
-            ),
+            Some(_) => is_closing(self.peek_keyword()),
         }
     }
 
     fn redirects(&mut self) -> Parsed<Rare<Redirect>> {
+        self.skip_blanks();
+        if !self.input.current().is_some_and(|byte| class::is(byte, REDIRECTS)) {
+            return Ok(Rare::default());
+        }
         let mut redirects = Vec::new();
         loop {
             self.skip_blanks();

@@ -48,13 +48,9 @@ impl Parser<'_> {
                 let id = self.take_variable();
                 builder.part(Part::Variable(id));
             }
-            Some(byte @ b'1'..=b'9') => {
+            Some(byte) if is_special_parameter(byte) => {
                 self.take_two();
-                builder.part(simple_parameter(ParameterName::Positional(usize::from(byte - b'0'))));
-            }
-            Some(byte @ (b'@' | b'*' | b'#' | b'?' | b'-' | b'$' | b'!' | b'0')) => {
-                self.take_two();
-                builder.part(simple_parameter(ParameterName::Special(byte)));
+                builder.part(special_parameter(byte));
             }
             _ => {
                 builder.literal(b'$');
@@ -291,8 +287,12 @@ impl Parser<'_> {
     fn named_head(&mut self, mut parameter: Parameter, start: usize) -> Parsed<Option<Parameter>> {
         let Some(byte) = self.input.current() else { return Ok(None) };
         if is_name_start(byte) {
+            if !parameter.indirect {
+                parameter.name = ParameterName::Variable(self.take_variable());
+                return self.named_subscript(parameter, start);
+            }
             let name = self.take_name();
-            if parameter.indirect && self.at_names_suffix() {
+            if self.at_names_suffix() {
                 let at = self.input.current() == Some(b'@');
                 self.input.advance(1);
                 parameter.indirect = false;
@@ -300,13 +300,7 @@ impl Parser<'_> {
                 return Ok(Some(parameter));
             }
             parameter.name = ParameterName::Variable(self.context.variables.intern(&name));
-            if self.input.current() == Some(b'[') {
-                self.input.advance(1);
-                // What has no closing bracket is reported when it is expanded.
-                let Ok(subscript) = self.parameter_subscript(start) else { return Ok(None) };
-                parameter.subscript = Some(subscript);
-            }
-            return Ok(Some(parameter));
+            return self.named_subscript(parameter, start);
         }
         if byte.is_ascii_digit() {
             let mut number = 0usize;
@@ -324,6 +318,17 @@ impl Parser<'_> {
             return Ok(Some(parameter));
         }
         Ok(None)
+    }
+
+    /// The subscript after a name, if there is one.
+    fn named_subscript(&mut self, mut parameter: Parameter, start: usize) -> Parsed<Option<Parameter>> {
+        if self.input.current() == Some(b'[') {
+            self.input.advance(1);
+            // What has no closing bracket is reported when it is expanded.
+            let Ok(subscript) = self.parameter_subscript(start) else { return Ok(None) };
+            parameter.subscript = Some(subscript);
+        }
+        Ok(Some(parameter))
     }
 
     /// At `*}` or `@}` after `${!prefix`.
@@ -499,7 +504,17 @@ impl Parser<'_> {
     }
 }
 
-fn simple_parameter(name: ParameterName) -> Part {
+/// Whether `byte` after `$` is a parameter by itself.
+pub(super) fn is_special_parameter(byte: u8) -> bool {
+    matches!(byte, b'0'..=b'9' | b'@' | b'*' | b'#' | b'?' | b'-' | b'$' | b'!')
+}
+
+/// The parameter that is called `byte`.
+pub(super) fn special_parameter(byte: u8) -> Part {
+    let name = match byte {
+        b'1'..=b'9' => ParameterName::Positional(usize::from(byte - b'0')),
+        _ => ParameterName::Special(byte),
+    };
     Part::Parameter(Box::new(Parameter {
         name,
         subscript: None,

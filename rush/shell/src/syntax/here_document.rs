@@ -17,7 +17,12 @@ pub(super) struct Pending {
 
 impl Parser<'_> {
     /// Reads the bodies that wait.
+    #[inline]
     pub(super) fn read_pending(&mut self) -> Parsed<()> {
+        if self.pending.is_empty() { Ok(()) } else { self.read_here_documents() }
+    }
+
+    fn read_here_documents(&mut self) -> Parsed<()> {
         for pending in std::mem::take(&mut self.pending) {
             let text = self.here_text(&pending);
             let word = if pending.here.quoted || !text.iter().any(|b| matches!(b, b'$' | b'`' | b'\\')) {

@@ -1,6 +1,7 @@
 //! The text being parsed: a buffer that grows by lines, a position, and the line number at the position.
 //! Alias expansion replaces text in the buffer. Leaves the meaning of bytes to the parser.
 
+use super::class::{self, SKIPPED};
 use crate::Bytes;
 use std::ops::Range;
 
@@ -65,6 +66,7 @@ impl Input {
         }
     }
 
+    #[cold]
     fn current_slowly(&mut self) -> Option<u8> {
         loop {
             let byte = self.raw_current()?;
@@ -73,6 +75,18 @@ impl Input {
                 continue;
             }
             return Some(byte);
+        }
+    }
+
+    /// Skips blanks; whether a token follows for certain, rather than a comment, a continuation or the buffer's end.
+    #[inline(always)]
+    pub(super) fn skip_to_token(&mut self) -> bool {
+        loop {
+            match self.buffer.get(self.position) {
+                Some(byte) if !class::is(*byte, SKIPPED) => return true,
+                Some(b' ') => self.position += 1,
+                _ => return false,
+            }
         }
     }
 
@@ -91,6 +105,7 @@ impl Input {
         }
     }
 
+    #[cold]
     fn raw_at_slowly(&mut self, offset: usize) -> Option<u8> {
         while self.position + offset >= self.buffer.len() {
             if !self.fill() {
@@ -102,14 +117,18 @@ impl Input {
 
     /// The byte after the current one, skipping continuations. Nothing is after the end of a line: no operator goes on
     /// there, and looking would wait for a line that whoever types has not written yet.
+    #[inline]
     pub fn after_current(&mut self) -> Option<u8> {
+        match self.rest() {
+            [current, next, ..] if !matches!(current, b'\\' | b'\n') && *next != b'\\' => Some(*next),
+            _ => self.after_current_slowly(),
+        }
+    }
+
+    #[cold]
+    fn after_current_slowly(&mut self) -> Option<u8> {
         if self.current()? == b'\n' {
             return None;
-        }
-        if let Some(byte) = self.buffer.get(self.position + 1)
-            && *byte != b'\\'
-        {
-            return Some(*byte);
         }
         let saved = self.position;
         self.position += 1;
@@ -256,9 +275,26 @@ const NEAR_BYTES: usize = 64;
 
 /// Where `byte` is in `text`.
 fn find(byte: u8, text: &[u8]) -> Option<usize> {
+    const WORD: usize = size_of::<u64>();
     let (near, far) = text.split_at(text.len().min(NEAR_BYTES));
-    let found = near.iter().position(|b| *b == byte);
-    found.or_else(|| if far.is_empty() { None } else { Some(near.len() + memchr::memchr(byte, far)?) })
+    let (words, rest) = near.as_chunks::<WORD>();
+    for (index, word) in words.iter().enumerate() {
+        let zeros = zero_bytes(u64::from_le_bytes(*word) ^ u64::from_le_bytes([byte; WORD]));
+        if zeros != 0 {
+            return Some(index * WORD + zeros.trailing_zeros() as usize / 8);
+        }
+    }
+    if let Some(at) = rest.iter().position(|b| *b == byte) {
+        return Some(words.len() * WORD + at);
+    }
+    if far.is_empty() { None } else { Some(near.len() + memchr::memchr(byte, far)?) }
+}
+
+/// The high bits of the bytes of `word` that are zero; those after the first may be wrong.
+fn zero_bytes(word: u64) -> u64 {
+    const LOW: u64 = u64::from_le_bytes([1; 8]);
+    const HIGH: u64 = u64::from_le_bytes([0x80; 8]);
+    word.wrapping_sub(LOW) & !word & HIGH
 }
 
 fn count_newlines(bytes: &[u8]) -> u32 {
@@ -285,6 +321,21 @@ mod tests {
             self.1.set(asked + 1);
             self.0.get(asked).map(|line| buffer.extend_from_slice(line.as_bytes())).is_some()
         }
+    }
+
+    #[test]
+    fn the_first_of_several_bytes_is_found() {
+        for length in 0..150usize {
+            let mut text = vec![b'a'; length];
+            assert_eq!(find(b'\n', &text), None);
+            for at in (0..length).rev() {
+                text[at] = b'\n';
+                assert_eq!(find(b'\n', &text), Some(at), "{length}");
+            }
+        }
+        // A byte that differs from the wanted one by its lowest bit, after it.
+        assert_eq!(find(b'\n', b"\n\x0b\x0b\x0b\x0b\x0b\x0b\x0b"), Some(0));
+        assert_eq!(find(b'\n', b"\x0b\x0a\x0b\x0b\x0b\x0b\x0b\x8a"), Some(1));
     }
 
     #[test]

@@ -1,8 +1,8 @@
 //! The parser's frame: context, lists, and-or lists, pipelines, and the wording of syntax errors. It is a recursive
 //! descent without a separate token stream, because what a byte means depends on where the grammar is.
 
-use super::ast::{AndOr, Connector, Item, List, Pipeline, Rare, Stages, TimeStyle, Word};
-use super::class::{self, ENDS_PLAIN, SKIPPED};
+use super::ast::{AndOr, Connector, Item, List, Pipeline, Rare, Redirect, Stages, TimeStyle, Word};
+use super::class::{self, ENDS_PLAIN, RESERVED};
 use super::here_document::Pending;
 use super::word::{Builder, drain_exact, push_exact};
 use super::{Input, Parsed, SyntaxError, alias::AliasState};
@@ -47,6 +47,7 @@ pub struct Parser<'a> {
     pub(super) extglob_option: bool,
     /// Emptied lists to build the next words and commands in.
     pub(super) spare_words: Vec<Vec<Word>>,
+    pub(super) spare_redirects: Vec<Vec<Redirect>>,
     spare_items: Vec<Vec<Item>>,
     pub(super) spare_builders: Vec<Builder>,
     /// Whether the innermost quotes are a here-document's (or a prompt's), in which `$'` does not quote.
@@ -70,6 +71,7 @@ impl<'a> Parser<'a> {
             in_assignment: false,
             extglob_option,
             spare_words: Vec::new(),
+            spare_redirects: Vec::new(),
             spare_items: Vec::new(),
             spare_builders: Vec::new(),
             in_here_document: false,
@@ -163,10 +165,7 @@ impl<'a> Parser<'a> {
             Some(b';') => {
                 self.input.after_current() == Some(b';') || self.input.after_current() == Some(b'&')
             }
-            Some(b'a'..=b'z' | b'}') => {
-                let keyword = self.peek_keyword();
-                matches!(keyword, b"then" | b"else" | b"elif" | b"fi" | b"do" | b"done" | b"esac" | b"}")
-            }
+            Some(byte) if class::is(byte, RESERVED) => is_closing(self.peek_keyword()),
             Some(_) => false,
         }
     }
@@ -185,33 +184,44 @@ impl<'a> Parser<'a> {
 
     fn and_or(&mut self) -> Parsed<AndOr> {
         let first = self.pipeline()?;
+        let rest = match self.connector() {
+            None => Rare::default(),
+            Some(connector) => self.more_pipelines(connector)?,
+        };
+        Ok(AndOr { first, rest })
+    }
+
+    fn more_pipelines(&mut self, first: Connector) -> Parsed<Rare<(Connector, Pipeline)>> {
         let mut rest = Vec::new();
-        loop {
-            self.skip_blanks();
-            let Some(byte @ (b'&' | b'|')) = self.input.current() else { break };
-            if self.input.after_current() != Some(byte) {
-                break;
-            }
-            let connector = if byte == b'&' { Connector::And } else { Connector::Or };
+        let mut next = Some(first);
+        while let Some(connector) = next {
             self.take_two();
             self.skip_newlines()?;
             let pipeline = self.pipeline()?;
             push_exact(&mut rest, (connector, pipeline));
+            next = self.connector();
         }
-        Ok(AndOr { first, rest: rest.into() })
+        Ok(rest.into())
+    }
+
+    /// The `&&` or `||` after any blanks. It is not consumed.
+    fn connector(&mut self) -> Option<Connector> {
+        self.skip_blanks();
+        let byte = self.input.current().filter(|byte| matches!(byte, b'&' | b'|'))?;
+        let connector = if byte == b'&' { Connector::And } else { Connector::Or };
+        (self.input.after_current() == Some(byte)).then_some(connector)
     }
 
     pub(super) fn pipeline(&mut self) -> Parsed<Pipeline> {
         self.enter()?;
-        let stages = Stages::Many(Rare::default());
-        let mut pipeline = Pipeline { negated: false, timed: None, stages, line: 0 };
-        self.pipeline_prefix(&mut pipeline)?;
-        pipeline.line = self.input.line();
-        if !self.at_bare_prefix_end(&pipeline) {
-            pipeline.stages = self.stages()?;
-        }
+        let (negated, timed) = self.pipeline_prefix()?;
+        let line = self.input.line();
+        // `!` and `time` may stand alone.
+        let bare =
+            (negated || timed.is_some()) && matches!(self.input.current(), None | Some(b'\n' | b';' | b')'));
+        let stages = if bare { Stages::Many(Rare::default()) } else { self.stages()? };
         self.depth -= 1;
-        Ok(pipeline)
+        Ok(Pipeline { negated, timed, stages, line })
     }
 
     fn stages(&mut self) -> Parsed<Stages> {
@@ -242,37 +252,33 @@ impl<'a> Parser<'a> {
         self.input.current() == Some(b'|') && self.input.after_current() != Some(b'|')
     }
 
-    fn pipeline_prefix(&mut self, pipeline: &mut Pipeline) -> Parsed<()> {
+    /// Whether an odd number of `!` is at the position, and `time`.
+    fn pipeline_prefix(&mut self) -> Parsed<(bool, Option<TimeStyle>)> {
+        let (mut negated, mut timed) = (false, None);
         loop {
             self.skip_blanks();
             self.expand_alias_here(true)?;
             match self.peek_keyword() {
                 b"!" => {
                     self.input.advance(1);
-                    pipeline.negated = !pipeline.negated;
+                    negated = !negated;
                 }
                 b"time" => {
                     self.input.advance(4);
-                    pipeline.timed = Some(TimeStyle::Bash);
+                    timed = Some(TimeStyle::Bash);
                     self.skip_blanks();
                     if self.peek_plain_word() == b"-p" {
                         self.input.advance(2);
-                        pipeline.timed = Some(TimeStyle::Posix);
+                        timed = Some(TimeStyle::Posix);
                         self.skip_blanks();
                     }
                     if self.peek_plain_word() == b"--" {
                         self.input.advance(2);
                     }
                 }
-                _ => return Ok(()),
+                _ => return Ok((negated, timed)),
             }
         }
-    }
-
-    /// `!` and `time` may stand alone.
-    fn at_bare_prefix_end(&mut self, pipeline: &Pipeline) -> bool {
-        (pipeline.negated || pipeline.timed.is_some())
-            && matches!(self.input.current(), None | Some(b'\n' | b';' | b')'))
     }
 
     /// Counts a level of nesting.
@@ -298,15 +304,15 @@ impl<'a> Parser<'a> {
     }
 
     /// Skips blanks and a comment. Rules ask for it wherever blanks may stand, so mostly there are none.
-    #[inline]
+    #[inline(always)]
     pub(super) fn skip_blanks(&mut self) {
-        let at_token = self.input.rest().first().is_some_and(|byte| !class::is(*byte, SKIPPED));
-        if !at_token {
-            self.skip_blanks_there();
+        if !self.input.skip_to_token() {
+            self.skip_more_blanks();
         }
     }
 
-    fn skip_blanks_there(&mut self) {
+    #[inline(never)]
+    fn skip_more_blanks(&mut self) {
         loop {
             match self.input.current() {
                 Some(b' ' | b'\t') => self.input.advance(1),
@@ -339,12 +345,17 @@ impl<'a> Parser<'a> {
     }
 
     /// The reserved word at the position, or an empty text. Nothing is consumed.
+    #[inline]
     pub(super) fn peek_keyword(&mut self) -> &'static [u8] {
-        let Some(b'a'..=b'z' | b'{' | b'}' | b'!' | b'[' | b']') = self.input.current() else { return b"" };
-        let position = self.input.position();
-        if self.keyword.0 != position {
-            self.keyword = (position, reserved_word(self.input.rest()));
+        if self.keyword.0 == self.input.position() { self.keyword.1 } else { self.find_keyword() }
+    }
+
+    fn find_keyword(&mut self) -> &'static [u8] {
+        match self.input.current() {
+            Some(byte) if class::is(byte, RESERVED) => {}
+            _ => return b"",
         }
+        self.keyword = (self.input.position(), reserved_word(self.input.rest()));
         self.keyword.1
     }
 
@@ -434,6 +445,13 @@ impl<'a> Parser<'a> {
             _ => self.input.slice(start, start + 1).to_vec(),
         }
     }
+}
+
+/// Whether a reserved word ends the list before it.
+#[inline]
+pub(super) fn is_closing(keyword: &[u8]) -> bool {
+    !keyword.is_empty()
+        && matches!(keyword, b"then" | b"else" | b"elif" | b"fi" | b"do" | b"done" | b"esac" | b"}")
 }
 
 /// The longest reserved word.

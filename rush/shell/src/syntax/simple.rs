@@ -1,7 +1,7 @@
 //! Simple commands, assignments and array literals.
 
 use super::ast::{ArrayElement, Assignment, AssignmentValue, Command, SimpleCommand, Word};
-use super::class::{self, NOT_NAME, is_meta};
+use super::class::{self, NOT_NAME, REDIRECTS, is_meta};
 use super::parser::Parser;
 use super::word::{Mode, drain_exact, push_exact};
 use super::{Parsed, Text};
@@ -23,9 +23,12 @@ impl Parser<'_> {
         loop {
             self.skip_blanks();
             match self.input.current() {
-                Some(b'<' | b'>' | b'&' | b'{' | b'0'..=b'9') => {
+                Some(byte) if class::is(byte, REDIRECTS) => {
                     if let Some(redirect) = self.redirect()? {
-                        push_exact(&mut redirects, redirect);
+                        if redirects.capacity() == 0 {
+                            redirects = self.spare_redirects.pop().unwrap_or_default();
+                        }
+                        redirects.push(redirect);
                         continue;
                     }
                 }
@@ -60,6 +63,9 @@ impl Parser<'_> {
                     matches!(text, b"command" | b"builtin") || text.starts_with(b"-") && !words.is_empty();
             }
             words.push(word);
+            if !prefix && self.context.aliases.is_none() {
+                self.plain_words(&mut words);
+            }
             let first = words.len() == 1 && assignments.is_empty() && redirects.is_empty();
             if first && self.at_parenthesis() {
                 return self.function_after_name(&words[0], line);
@@ -71,9 +77,23 @@ impl Parser<'_> {
         if matches!(self.input.current(), Some(b'(')) {
             return Err(self.unexpected());
         }
-        let command = SimpleCommand::new(assignments, drain_exact(&mut words), redirects, line);
+        let attached = drain_exact(&mut redirects);
+        if redirects.capacity() > 0 {
+            self.spare_redirects.push(redirects);
+        }
+        let command = SimpleCommand::new(assignments.into(), drain_exact(&mut words), attached, line);
         self.spare_words.push(words);
         Ok(Command::Simple(Box::new(command)))
+    }
+
+    /// OPTIMIZATION: the words that follow, as long as nothing but words can be meant.
+    fn plain_words(&mut self, words: &mut Vec<Word>) {
+        while self.input.skip_to_token()
+            && self.perf.is_none()
+            && let Some(word) = self.plain_word()
+        {
+            words.push(word);
+        }
     }
 
     fn at_parenthesis(&mut self) -> bool {
@@ -104,10 +124,15 @@ impl Parser<'_> {
     }
 
     /// `name=value` and its kin at the position; nothing is consumed if there is none.
+    #[inline]
     pub(super) fn assignment(&mut self) -> Parsed<Option<Assignment>> {
         if !self.input.current().is_some_and(is_name_start) || !self.looks_like_assignment() {
             return Ok(None);
         }
+        self.assignment_there()
+    }
+
+    fn assignment_there(&mut self) -> Parsed<Option<Assignment>> {
         let start = self.input.position();
         let id = self.take_variable();
         let subscript = if self.input.current() == Some(b'[') {
@@ -136,6 +161,7 @@ impl Parser<'_> {
     }
 
     /// A quick look whether a name is followed by `=`, `+=` or `[`.
+    #[inline]
     fn looks_like_assignment(&mut self) -> bool {
         let rest = self.input.rest();
         let Some(end) = class::find(rest, NOT_NAME) else { return false };

@@ -35,6 +35,18 @@ impl Text {
         copy_short(&mut bytes, source);
         Text(Kind::Inline { length: source.len() as u8, bytes })
     }
+
+    /// A copy of the first `length` bytes of `source`.
+    ///
+    /// OPTIMIZATION: where there are enough, all bytes that fit are copied, which takes no decisions; what is after the
+    /// length is never looked at.
+    #[inline]
+    pub fn prefix(source: &[u8], length: usize) -> Text {
+        match source.first_chunk::<INLINE_MAX>() {
+            Some(bytes) if length <= INLINE_MAX => Text(Kind::Inline { length: length as u8, bytes: *bytes }),
+            _ => Text::new(&source[..length]),
+        }
+    }
 }
 
 /// OPTIMIZATION: as `copy_from_slice`, but by two moves of a fixed size that overlap; a call for a few bytes costs more
@@ -116,6 +128,8 @@ mod tests {
             let bytes: Vec<u8> = (0..length).map(|n| n as u8).collect();
             assert_eq!(*Text::new(&bytes), *bytes);
             assert_eq!(*Text::from(bytes.clone()), *bytes);
+            assert_eq!(*Text::prefix(&[&bytes[..], b"more than fits into a node"].concat(), length), *bytes);
+            assert_eq!(*Text::prefix(&bytes, length), *bytes);
         }
     }
 

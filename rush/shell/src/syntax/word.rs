@@ -2,6 +2,7 @@
 
 use super::ast::{Part, Parts, ProcessSubstitution, Word};
 use super::class::{self, NOT_NAME, PATTERN, QUOTED_STOP, SPECIAL, WORD_STOP, is_blank, is_meta};
+use super::dollar::{is_special_parameter, special_parameter};
 use super::parser::Parser;
 use super::{Parsed, Text};
 use crate::Bytes;
@@ -137,6 +138,9 @@ pub(super) fn drain_exact<T>(list: &mut Vec<T>) -> Box<[T]> {
     {
         return Box::new([only]);
     }
+    if list.is_empty() {
+        return Box::default();
+    }
     let mut exact = Vec::with_capacity(list.len());
     exact.append(list);
     exact.into_boxed_slice()
@@ -184,6 +188,11 @@ impl Parser<'_> {
         if let Some(word) = self.plain_word() {
             return Ok(Some(word));
         }
+        if mode.is_word()
+            && let Some(word) = self.lone_part()
+        {
+            return Ok(Some(word));
+        }
         let start = self.input.position();
         let (parts, braces) = self.parts(mode)?;
         if self.input.position() == start {
@@ -195,14 +204,49 @@ impl Parser<'_> {
 
     /// A word without any special character, which is most words.
     #[inline]
-    fn plain_word(&mut self) -> Option<Word> {
+    pub(super) fn plain_word(&mut self) -> Option<Word> {
         let rest = self.input.rest();
         let end = class::find(rest, SPECIAL)?;
-        if end == 0 || !is_meta(rest[end]) || matches!(rest[end], b'(' | b'<' | b'>') {
+        if end == 0 || !ends_simply(rest[end]) {
             return None;
         }
-        let word = Word::constant(Text::new(&rest[..end]));
+        let word = Word::constant(Text::prefix(rest, end));
         self.input.advance(end);
+        Some(word)
+    }
+
+    /// OPTIMIZATION: a word that is nothing but `$name`, `"$name"`, `$1`, `"$@"` or a string in quotes with nothing special
+    /// in it, as `parts` would find it. Nothing is consumed if there is none.
+    fn lone_part(&mut self) -> Option<Word> {
+        let rest = self.input.rest();
+        let (part, length) = match rest {
+            [b'$', byte, ..] if is_name_start(*byte) => {
+                let end = 1 + class::find(&rest[1..], NOT_NAME)?;
+                (Part::Variable(self.context.variables.intern(&rest[1..end])), end)
+            }
+            [b'$', byte, ..] if is_special_parameter(*byte) => (special_parameter(*byte), 2),
+            [b'"', b'$', byte, b'"', ..] if is_special_parameter(*byte) => {
+                (Part::DoubleQuoted(Box::new([special_parameter(*byte)])), 4)
+            }
+            [b'"', b'$', ..] => {
+                let length = variable_alone(&rest[1..])?;
+                (Part::QuotedVariable(self.context.variables.intern(&rest[2..length])), length + 1)
+            }
+            [b'"', ..] => {
+                let end = 1 + class::find(&rest[1..], QUOTED_STOP).filter(|end| rest[1 + end] == b'"')?;
+                (Part::Quoted(Text::new(&rest[1..end])), end + 1)
+            }
+            [b'\'', ..] => {
+                let end = 1 + rest[1..].iter().position(|byte| *byte == b'\'')?;
+                (Part::Quoted(Text::new(&rest[1..end])), end + 1)
+            }
+            _ => return None,
+        };
+        if !rest.get(length).is_some_and(|byte| ends_simply(*byte)) {
+            return None;
+        }
+        let word = make_word(Parts::One(part), false, &rest[..length]);
+        self.input.advance(length);
         Some(word)
     }
 
@@ -221,14 +265,15 @@ impl Parser<'_> {
             _ => {}
         }
         while let Some(byte) = self.input.current() {
+            // Nothing that ends a run of parts, or is a tilde, is plain.
+            if self.plain_run(&scan, &mut builder) {
+                tilde = false;
+                continue;
+            }
             if scan.ends_at(self, byte) {
                 break;
             }
             if tilde && byte == b'~' && self.tilde(mode, &mut builder) {
-                tilde = false;
-                continue;
-            }
-            if self.plain_run(&scan, &mut builder) {
                 tilde = false;
                 continue;
             }
@@ -394,7 +439,7 @@ impl Parser<'_> {
         {
             let id = self.context.variables.intern(&rest[1..length - 1]);
             self.input.advance(length);
-            return Ok(Part::DoubleQuoted(Box::new([Part::Variable(id)])));
+            return Ok(Part::QuotedVariable(id));
         }
         let (parts, _) = self.parts(Mode::DoubleQuoted)?;
         if self.input.current() != Some(b'"') {
@@ -430,6 +475,12 @@ impl Parser<'_> {
         let source = self.input.slice(0, self.input.position());
         Ok(make_word(parts, braces, source))
     }
+}
+
+/// Whether a word ends before `byte` whatever follows it: after `(` and redirections more has to be looked at.
+#[inline]
+fn ends_simply(byte: u8) -> bool {
+    is_meta(byte) && !matches!(byte, b'(' | b'<' | b'>')
 }
 
 /// Adds the first `length` bytes of `text` to `literal`.
@@ -526,12 +577,15 @@ pub(super) fn parts_word(parts: Parts, source: &[u8]) -> Word {
 
 /// Builds the word of `parts`, constant where possible.
 pub(super) fn make_word(parts: Parts, braces: bool, source: &[u8]) -> Word {
-    let constant = !braces
-        && parts.iter().all(|part| match part {
-            Part::Literal(text) | Part::Quoted(text) => class::find(text, PATTERN).is_none(),
-            _ => false,
-        });
-    if !constant {
+    let is_constant = |part: &Part| match part {
+        Part::Literal(text) | Part::Quoted(text) => class::find(text, PATTERN).is_none(),
+        _ => false,
+    };
+    let constant = match &parts {
+        Parts::One(part) => is_constant(part),
+        Parts::Many(list) => list.iter().all(is_constant),
+    };
+    if braces || !constant {
         return Word::expanding(parts, Text::new(source), braces);
     }
     let text = match parts {
@@ -547,4 +601,86 @@ pub(super) fn make_word(parts: Parts, braces: bool, source: &[u8]) -> Word {
         }
     };
     if *text == *source { Word::constant(text) } else { Word::quoted(text, Text::new(source)) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::state::variables::Variables;
+    use crate::syntax::{Context, Input};
+
+    fn with_parser<T>(text: &str, parse: impl FnOnce(&mut Parser<'_>) -> T) -> T {
+        let mut input = Input::from_bytes(text.as_bytes(), 1);
+        let mut variables = Variables::default();
+        let context = Context { variables: &mut variables, aliases: None, extglob: true, posix: false };
+        parse(&mut Parser::new(&mut input, context))
+    }
+
+    #[test]
+    fn a_lone_part_is_what_the_general_way_finds() {
+        let texts = [
+            "$a",
+            "$PATH",
+            "\"$a\"",
+            "$1",
+            "$0",
+            "\"$1\"",
+            "\"$@\"",
+            "$#",
+            "\"$!\"",
+            "''",
+            "\"\"",
+            "'a b'",
+            "\"a b\"",
+            "'a*'",
+            "\"[x\"",
+            "'a\nb'",
+            "\"a\\b\"",
+            "$a$b",
+            "\"$a\"b",
+            "'a'b",
+            "a'b'",
+            "\"$a$b\"",
+            "$1x",
+            "\"$@x\"",
+            "$a'b'",
+            "${a}",
+            "\"${a}\"",
+            "$(a)",
+            "\"\\$\"",
+            "$",
+            "\"$\"",
+            "\"a\"\"b\"",
+        ];
+        for text in texts {
+            let lone = with_parser(&format!("{text} c\n"), |parser| {
+                let word = parser.lone_part();
+                (word.is_some(), format!("{:?}", word.or_else(|| parser.word().expect("parses"))))
+            });
+            let general = with_parser(&format!("{text} c\n"), |parser| {
+                let (parts, braces) = parser.parts(Mode::Word).expect("parses");
+                let source = parser.input.slice(0, parser.input.position());
+                format!("{:?}", Some(make_word(parts, braces, source)))
+            });
+            assert_eq!(lone.1, general, "{text}");
+            let alone = !text.contains('\\') && !text.contains("{") && !text.contains("$(");
+            let single = [
+                "$a$b",
+                "\"$a\"b",
+                "'a'b",
+                "a'b'",
+                "\"$a$b\"",
+                "$1x",
+                "\"$@x\"",
+                "$a'b'",
+                "$",
+                "\"$\"",
+                "\"a\"\"b\"",
+            ];
+            assert_eq!(lone.0, alone && !single.contains(&text), "{text}");
+        }
+        for text in ["'a", "\"a", "\"$a", "$a(b", "\"$a\"(", "$a"] {
+            assert!(with_parser(text, |parser| parser.lone_part()).is_none(), "{text}");
+        }
+    }
 }

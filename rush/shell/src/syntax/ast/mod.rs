@@ -107,13 +107,13 @@ struct Attached {
 impl SimpleCommand {
     /// A command that starts on `line`.
     pub fn new(
-        assignments: Vec<Assignment>,
+        assignments: Box<[Assignment]>,
         words: Box<[Word]>,
-        redirects: Vec<Redirect>,
+        redirects: Box<[Redirect]>,
         line: u32,
     ) -> SimpleCommand {
         let bare = assignments.is_empty() && redirects.is_empty();
-        let attached = Attached { assignments: assignments.into(), redirects: redirects.into() };
+        let attached = Attached { assignments, redirects };
         SimpleCommand { words, attached: (!bare).then(|| Box::new(attached)), line }
     }
 
@@ -490,6 +490,8 @@ pub enum Part {
     Quoted(Text),
     /// `" ... "`: literals inside are quoted text.
     DoubleQuoted(Box<[Part]>),
+    /// `"$name"`, which is what is most often double-quoted.
+    QuotedVariable(NameId),
     /// `~`, `~user`, `~+`, `~-`: the text after the tilde.
     Tilde(Text),
     /// `$name`
