@@ -24,10 +24,7 @@ pub fn run(words: &[Vec<u8>]) -> i32 {
             words.remove(1);
             // Only `-c` makes sense without a terminal of one's own.
             let commands = words.get(1).is_some_and(|word| word.starts_with(b"-") && word.ends_with(b"c"));
-            // A daemon that goes away is an error to answer, not the end.
-            rush::sys::signal_ignore(SIGPIPE);
             let done = if commands { connect::run(&words) } else { None };
-            rush::sys::signal_default(SIGPIPE);
             done.unwrap_or_else(|| start::run(&words))
         }
         // A script of that name would be run by bash, and so it is here.

@@ -46,13 +46,8 @@ pub(crate) fn run(words: &[Vec<u8>]) -> i32 {
     status
 }
 
-/// Runs the command line with this environment; the exit status.
-pub(crate) fn run_with(words: &[Vec<u8>], environment: Environment) -> i32 {
-    run_words(words, environment).0
-}
-
 /// Runs the command line; the exit status, and the shell if there was one.
-fn run_words(words: &[Vec<u8>], environment: Environment) -> (i32, Option<Box<Session>>) {
+pub(crate) fn run_words(words: &[Vec<u8>], environment: Environment) -> (i32, Option<Box<Session>>) {
     let name = words.first().cloned().unwrap_or_else(|| b"rush".to_vec());
     let arguments = match arguments::parse(words.get(1..).unwrap_or_default()) {
         Ok(arguments) => arguments,

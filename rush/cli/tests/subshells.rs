@@ -53,6 +53,28 @@ fn a_stage_ends_before_the_err_trap_could_run_in_it() {
 }
 
 #[test]
+fn an_expansion_error_in_a_stage_ends_it_as_it_ends_the_string() {
+    check("echo ${x?} | cat; echo ${PIPESTATUS[@]}", "127 0\n");
+    check("cat </dev/null | echo ${x?}; echo $?; echo ${x?} & wait $!; echo $?", "127\n127\n");
+    check(
+        "set -u; echo $((x)) | cat; echo ${PIPESTATUS[@]}; f() { echo $x; }; : | f; echo $?",
+        "127 0\n127\n",
+    );
+    check(
+        "{ echo ${x?}; } | cat; echo ${PIPESTATUS[@]}; ( echo ${x?} | cat; echo ${PIPESTATUS[@]} )",
+        "1 0\n1 0\n",
+    );
+    check(
+        "eval 'echo ${x?}' | cat; echo ${PIPESTATUS[@]}; eval 'echo ${x?} | cat; echo ${PIPESTATUS[@]}'",
+        "1 0\n127 0\n",
+    );
+    check(
+        "set -u; ( echo $((x)) ); echo $?; y=$(echo ${x?} | cat; echo ${PIPESTATUS[@]}); echo $y",
+        "1\n1 0\n",
+    );
+}
+
+#[test]
 fn a_tilde_assigned_to_a_key_stays() {
     check(
         "HOME=/h; declare -A m=([k]=~ [l]=a:~/x); echo ${m[k]} ${m[l]}; a=([0]=~); echo $a",

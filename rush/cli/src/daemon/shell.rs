@@ -5,7 +5,7 @@ use std::io::{self, PipeWriter, Write};
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::net::UnixListener;
 
-use rush::sys;
+use rush::{Session, sys};
 use rush_session::{Command, CommandEnd, Frames, ToShell};
 use rustix::process::{Signal, getpid};
 
@@ -29,9 +29,22 @@ fn become_shell() -> io::Result<()> {
     rustix::process::setsid()?;
     rustix::process::set_child_subreaper(Some(getpid()))?;
     rustix::process::set_parent_process_death_signal(Some(Signal::KILL))?;
-    // Touch what a command will need, while nobody waits.
-    crate::start::run_with(&[b"rush".to_vec(), b"-c".to_vec(), b"x=$(:); [ a ]".to_vec()], Vec::new());
-    Ok(())
+    rehearse()
+}
+
+/// Touches what a command will need, while nobody waits: the way of a request, and the shell.
+fn rehearse() -> io::Result<()> {
+    let (near, far) = std::os::unix::net::UnixStream::pair()?;
+    let (near, mut far) = (Frames::new(near.into()), Frames::new(far.into()));
+    let words = ["rush", "-c", "x=$(:); [ a ]"].map(str::to_owned).to_vec();
+    let request = ToShell::Command(Command { words, environment: vec!["PATH=/bin".to_owned()], umask: 0 });
+    near.send(&request, &[near.descriptor()])?;
+    near.send(&ToDaemon::Taken, &[near.descriptor()])?;
+    if let Some((ToShell::Command(command), _)) = far.receive()? {
+        be_rush(command);
+        sys::signal_ignore(crate::SIGPIPE);
+    }
+    near.send(&CommandEnd::Exited { status: 0 }, &[])
 }
 
 fn serve(listener: &UnixListener, daemon: &Frames, mut release: PipeWriter) -> io::Result<()> {
@@ -47,18 +60,19 @@ fn serve(listener: &UnixListener, daemon: &Frames, mut release: PipeWriter) -> i
         break (client, command, descriptors);
     };
     daemon.send(&ToDaemon::Taken, &[client.descriptor().as_fd()])?;
-    let status = run(command, descriptors)?;
+    let (status, session) = run(command, descriptors)?;
     release.write_all(&[0])?;
     // The client may have gone in between; what it started in the background goes on all the same.
     let _ = client.send(&CommandEnd::Exited { status }, &[]);
     drop(client);
+    drop(session);
     close_standard_streams()?;
     outlive_children();
     Ok(())
 }
 
-/// Is `rush` for the client; the status.
-fn run(command: Command, descriptors: Vec<OwnedFd>) -> io::Result<i32> {
+/// Is `rush` for the client; the status, and the shell if there was one.
+fn run(command: Command, descriptors: Vec<OwnedFd>) -> io::Result<(i32, Option<Box<Session>>)> {
     let [stdin, stdout, stderr, folder] = <[OwnedFd; 4]>::try_from(descriptors)
         .map_err(|_| io::Error::new(io::ErrorKind::InvalidData, "a command needs four descriptors"))?;
     rustix::stdio::dup2_stdin(stdin)?;
@@ -66,13 +80,17 @@ fn run(command: Command, descriptors: Vec<OwnedFd>) -> io::Result<i32> {
     rustix::stdio::dup2_stderr(stderr)?;
     rustix::process::fchdir(folder)?;
     rustix::process::umask(rustix::fs::Mode::from_raw_mode(command.umask & 0o777));
+    Ok(be_rush(command))
+}
+
+fn be_rush(command: Command) -> (i32, Option<Box<Session>>) {
     let environment = command.environment.iter().filter_map(|entry| {
         let (name, value) = entry.split_once('=').filter(|(name, _)| !name.is_empty())?;
         Some((name.as_bytes().to_vec(), value.as_bytes().to_vec()))
     });
     let words: Vec<Vec<u8>> = command.words.into_iter().map(String::into_bytes).collect();
     rush::sys::signal_default(crate::SIGPIPE);
-    Ok(crate::start::run_with(&words, environment.collect()))
+    crate::start::run_words(&words, environment.collect())
 }
 
 /// Nothing of the client's stays open in a shell that outlives its command.

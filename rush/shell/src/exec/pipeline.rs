@@ -87,7 +87,12 @@ impl Session {
                 break;
             }
             // A builtin in a pipeline ends its process before an ERR trap could run.
-            let run = |session: &mut Session| session.capture_output(|session| session.run_command(stage));
+            let run = |session: &mut Session| {
+                session.capture_output(|session| {
+                    session.enter_stage(stage);
+                    session.run_command(stage)
+                })
+            };
             let (status, bytes) = self.ignoring_errexit(run)?;
             statuses.push(status);
             memory = Some(bytes);
@@ -118,9 +123,17 @@ impl Session {
 
     /// Runs the command of a stage where nothing comes after it.
     fn run_stage_command(&mut self, stage: &Command) -> Outcome {
+        self.enter_stage(stage);
         match stage {
             Command::Simple(simple) => self.run_simple_unchecked(simple),
             _ => self.run_command(stage),
+        }
+    }
+
+    /// Notes in a subshell that it runs nothing but `command`.
+    fn enter_stage(&mut self, command: &Command) {
+        if matches!(command, Command::Simple(_)) && self.plain_stages + 1 == self.subshell_depth {
+            self.plain_stages += 1;
         }
     }
 
@@ -269,6 +282,9 @@ impl Session {
             let alone = and_or.rest.is_empty() && !and_or.first.negated && and_or.first.timed.is_none();
             let command = if alone { and_or.first.stages.first() } else { None };
             let command = command.filter(|_| and_or.first.stages.len() == 1);
+            if let Some(command) = command {
+                self.enter_stage(command);
+            }
             self.background_process = true;
             self.exec_directly = matches!(command, Some(Command::Simple(_))) && !self.traps.has_exit();
             if let Some(Command::Compound(compound)) = command {

@@ -20,11 +20,13 @@ impl Session {
 
     /// Runs the text of `eval`; syntax errors say so.
     pub(crate) fn run_eval(&mut self, text: &[u8], line: u32) -> Outcome {
-        let (old, depth) = (self.eval_depth, self.trace_depth);
+        let (old, depth, stages) = (self.eval_depth, self.trace_depth, self.plain_stages);
         self.eval_depth += 1;
         self.trace_depth += 1;
+        // An error in it ends a subshell as any other does.
+        self.plain_stages = 0;
         let result = self.run_text(text, line);
-        (self.eval_depth, self.trace_depth) = (old, depth);
+        (self.eval_depth, self.trace_depth, self.plain_stages) = (old, depth, stages);
         result
     }
 

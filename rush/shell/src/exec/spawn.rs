@@ -210,16 +210,23 @@ impl Session {
         let argv = c_strings(args)?;
         let reset = self.traps.reset_in_children();
         let placement = self.placement();
-        let start = |path: &[u8], argv: &[CString]| match placement {
-            None => sys::spawn(path, argv, &block, &underscore, &map, reset),
-            Some(p) => sys::spawn_in_group(path, argv, &block, &underscore, &map, reset, p.group, p.terminal),
+        let program = sys::Program {
+            path,
+            arguments: &argv,
+            environment: &block,
+            underscore: &underscore,
+            descriptors: &map,
+            reset,
         };
-        let started = match start(path, &argv) {
+        let start = |program: sys::Program<'_>| match placement {
+            None => program.spawn(),
+            Some(place) => program.spawn_in_group(place.group, place.terminal),
+        };
+        let started = match start(program) {
             Err(libc::ENOEXEC) => {
                 self.check_script(path)?;
-                let mut script = vec![args[0].clone(), path.to_vec()];
-                script.extend_from_slice(&args[1..]);
-                start(b"/proc/self/exe", &c_strings(&script)?)
+                let script = script_arguments(path, args)?;
+                start(sys::Program { path: SHELL, arguments: &script, ..program })
             }
             result => result,
         };
@@ -285,12 +292,19 @@ impl Session {
         underscore.extend_from_slice(path);
         let reset = self.traps.reset_in_children();
         let argv = c_strings(args)?;
-        match sys::exec(path, &argv, &block, &underscore, &map, reset) {
+        let program = sys::Program {
+            path,
+            arguments: &argv,
+            environment: &block,
+            underscore: &underscore,
+            descriptors: &map,
+            reset,
+        };
+        match program.exec() {
             libc::ENOEXEC => {
                 self.check_script(path)?;
-                let mut script = vec![args[0].clone(), path.to_vec()];
-                script.extend_from_slice(&args[1..]);
-                Err(sys::exec(b"/proc/self/exe", &c_strings(&script)?, &block, &underscore, &map, reset))
+                let script = script_arguments(path, args)?;
+                Err(sys::Program { path: SHELL, arguments: &script, ..program }.exec())
             }
             error => Err(error),
         }
@@ -376,6 +390,16 @@ impl Session {
         self.flush_output();
         sys::exit_now(status)
     }
+}
+
+/// The program that runs scripts which the system does not.
+const SHELL: &[u8] = b"/proc/self/exe";
+
+/// The name and arguments of the shell that runs the script `path`.
+fn script_arguments(path: &[u8], args: &[Bytes]) -> Result<Vec<CString>, i32> {
+    let mut script = vec![args[0].clone(), path.to_vec()];
+    script.extend_from_slice(&args[1..]);
+    c_strings(&script)
 }
 
 fn c_strings(args: &[Bytes]) -> Result<Vec<CString>, i32> {

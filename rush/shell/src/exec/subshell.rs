@@ -58,6 +58,7 @@ struct Snapshot {
     pipeline_status: Vec<Status>,
     last_argument: Bytes,
     trap_depth: u32,
+    plain_stages: u32,
 }
 
 impl Level {
@@ -137,6 +138,7 @@ impl Session {
             pipeline_status: self.pipeline_status.clone(),
             last_argument: self.last_argument.clone(),
             trap_depth: self.trap_depth,
+            plain_stages: self.plain_stages,
         };
         self.subshell_depth += 1;
         self.traps
@@ -146,6 +148,7 @@ impl Session {
 
     fn put_back(&mut self, snapshot: Snapshot) {
         self.subshell_depth -= 1;
+        self.plain_stages = snapshot.plain_stages;
         self.variables.restore(snapshot.mark);
         self.options = snapshot.options;
         self.descriptors = snapshot.descriptors;

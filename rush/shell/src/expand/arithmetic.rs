@@ -86,11 +86,7 @@ impl Session {
         message.extend_from_slice(b": unbound variable");
         self.error(message);
         self.status = 1;
-        if self.interactive {
-            Unwind::Discard(1)
-        } else {
-            Unwind::Exit(if self.runs_command_string { 127 } else { 1 })
-        }
+        if self.interactive { Unwind::Discard(1) } else { Unwind::Exit(self.fatal_status()) }
     }
 
     fn arithmetic_value(&mut self, id: NameId, value: Option<Bytes>) -> Result<arith::Value<'_>, Unwind> {

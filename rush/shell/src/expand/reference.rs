@@ -140,7 +140,7 @@ impl Session {
         self.report_assign_error(&error);
         self.status = 1;
         if self.is(crate::state::options::SetOption::Posix) && !self.interactive {
-            return Unwind::Exit(if self.runs_command_string { 127 } else { 1 });
+            return Unwind::Exit(self.fatal_status());
         }
         Unwind::Discard(1)
     }

@@ -106,6 +106,8 @@ pub struct Session {
     pub last_background: Option<i32>,
     /// `BASH_SUBSHELL`.
     pub subshell_depth: u32,
+    /// How many subshells, from the outermost on, are simple commands in a pipeline or the background.
+    pub(crate) plain_stages: u32,
     /// The directory stack below the current directory.
     pub directory_stack: Rc<Vec<Bytes>>,
     /// Whether the shell is interactive.
@@ -199,6 +201,7 @@ impl Session {
             pid: sys::process_id(),
             last_background: None,
             subshell_depth: 0,
+            plain_stages: 0,
             directory_stack: Rc::default(),
             interactive: false,
             interrupt_discards: false,

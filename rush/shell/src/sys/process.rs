@@ -125,57 +125,118 @@ fn plan(map: &[(RawFd, RawFd)]) -> (Vec<(RawFd, RawFd)>, Vec<RawFd>) {
     (steps, moved)
 }
 
-/// Starts a program in a child that shares memory until it execs (`posix_spawn`). `map` is (source, number);
-/// source -1 closes the number. `reset` is the set of signals put back to their default.
-pub fn spawn(
-    path: &[u8],
-    argv: &[CString],
-    environment: &[CString],
-    underscore: &[u8],
-    map: &[(RawFd, RawFd)],
-    reset: u64,
-) -> Result<i32, i32> {
-    let path = c_path(path)?;
-    let underscore = CString::new(underscore).map_err(|_| libc::EINVAL)?;
-    let argv = pointers(argv, None);
-    let envp = pointers(environment, Some(&underscore));
-    let (steps, moved) = plan(map);
-    // SAFETY: every pointer handed over is to a live C string or an initialised structure; the arrays end in null;
-    // the structures are destroyed before they go out of scope.
-    let result = unsafe {
-        let mut actions = std::mem::MaybeUninit::uninit();
-        libc::posix_spawn_file_actions_init(actions.as_mut_ptr());
-        for (source, target) in &steps {
-            if *source < 0 {
-                libc::posix_spawn_file_actions_addclose(actions.as_mut_ptr(), *target);
-            } else {
-                libc::posix_spawn_file_actions_adddup2(actions.as_mut_ptr(), *source, *target);
+/// A program and what it starts with.
+#[derive(Debug, Clone, Copy)]
+pub struct Program<'a> {
+    /// Its file.
+    pub path: &'a [u8],
+    /// Its name and arguments.
+    pub arguments: &'a [CString],
+    /// Its environment but for the last entry.
+    pub environment: &'a [CString],
+    /// The last entry of its environment.
+    pub underscore: &'a [u8],
+    /// Its descriptors, as (source, number); source -1 closes the number.
+    pub descriptors: &'a [(RawFd, RawFd)],
+    /// The set of signals put back to their default.
+    pub reset: u64,
+}
+
+impl Program<'_> {
+    /// Its file and the last entry of its environment, for the system.
+    fn strings(&self) -> Result<(CString, CString), i32> {
+        Ok((c_path(self.path)?, CString::new(self.underscore).map_err(|_| libc::EINVAL)?))
+    }
+
+    /// Starts it in a child that shares memory until it execs (`posix_spawn`).
+    pub fn spawn(&self) -> Result<i32, i32> {
+        let (path, underscore) = self.strings()?;
+        let argv = pointers(self.arguments, None);
+        let envp = pointers(self.environment, Some(&underscore));
+        let (steps, moved) = plan(self.descriptors);
+        // SAFETY: every pointer handed over is to a live C string or an initialised structure; the arrays end in null;
+        // the structures are destroyed before they go out of scope.
+        let result = unsafe {
+            let mut actions = std::mem::MaybeUninit::uninit();
+            libc::posix_spawn_file_actions_init(actions.as_mut_ptr());
+            for (source, target) in &steps {
+                if *source < 0 {
+                    libc::posix_spawn_file_actions_addclose(actions.as_mut_ptr(), *target);
+                } else {
+                    libc::posix_spawn_file_actions_adddup2(actions.as_mut_ptr(), *source, *target);
+                }
+            }
+            let mut attributes = std::mem::MaybeUninit::uninit();
+            libc::posix_spawnattr_init(attributes.as_mut_ptr());
+            if self.reset != 0 {
+                let set = super::signals::signal_set(self.reset);
+                libc::posix_spawnattr_setsigdefault(attributes.as_mut_ptr(), &set);
+                libc::posix_spawnattr_setflags(attributes.as_mut_ptr(), libc::POSIX_SPAWN_SETSIGDEF as _);
+            }
+            let mut pid = 0;
+            let error = libc::posix_spawn(
+                &mut pid,
+                path.as_ptr(),
+                actions.as_ptr(),
+                attributes.as_ptr(),
+                argv.as_ptr().cast(),
+                envp.as_ptr().cast(),
+            );
+            libc::posix_spawn_file_actions_destroy(actions.as_mut_ptr());
+            libc::posix_spawnattr_destroy(attributes.as_mut_ptr());
+            if error == 0 { Ok(pid) } else { Err(error) }
+        };
+        for fd in moved {
+            super::close(fd);
+        }
+        result
+    }
+
+    /// Starts it in a process group: `group` (0 for its own), with the terminal if it is the first. A fork, because a
+    /// process must have the terminal before its program runs.
+    pub fn spawn_in_group(&self, group: i32, terminal: Option<i32>) -> Result<i32, i32> {
+        let (reader, writer) = super::pipe()?;
+        let pid = fork()?;
+        if pid == 0 {
+            // Before it can be interrupted: a signal that only the shell's handler notes would be lost.
+            if !super::signal_is_ignored(libc::SIGINT) {
+                super::signal_default(libc::SIGINT);
+            }
+            super::signals::take_place(group, terminal);
+            let error = self.exec();
+            let _ = super::write_all(writer, &error.to_ne_bytes());
+            exit_now(127);
+        }
+        super::close(writer);
+        let mut error = [0; 4];
+        // Nothing comes when the program has started: the writer closes itself.
+        let failed = super::read(reader, &mut error);
+        super::close(reader);
+        if failed != Ok(error.len()) {
+            return Ok(pid);
+        }
+        let _ = wait_child(pid);
+        Err(i32::from_ne_bytes(error))
+    }
+
+    /// Replaces this process by it; returns only the error.
+    pub fn exec(&self) -> i32 {
+        let Ok((path, underscore)) = self.strings() else { return libc::ENOENT };
+        let argv = pointers(self.arguments, None);
+        let envp = pointers(self.environment, Some(&underscore));
+        if let Some(error) = super::access_error(path.as_bytes(), libc::X_OK) {
+            return error;
+        }
+        apply_descriptors(self.descriptors);
+        for signal in 1..64 {
+            if self.reset >> (signal - 1) & 1 != 0 {
+                super::signal_default(signal);
             }
         }
-        let mut attributes = std::mem::MaybeUninit::uninit();
-        libc::posix_spawnattr_init(attributes.as_mut_ptr());
-        if reset != 0 {
-            let set = super::signals::signal_set(reset);
-            libc::posix_spawnattr_setsigdefault(attributes.as_mut_ptr(), &set);
-            libc::posix_spawnattr_setflags(attributes.as_mut_ptr(), libc::POSIX_SPAWN_SETSIGDEF as _);
-        }
-        let mut pid = 0;
-        let error = libc::posix_spawn(
-            &mut pid,
-            path.as_ptr(),
-            actions.as_ptr(),
-            attributes.as_ptr(),
-            argv.as_ptr().cast(),
-            envp.as_ptr().cast(),
-        );
-        libc::posix_spawn_file_actions_destroy(actions.as_mut_ptr());
-        libc::posix_spawnattr_destroy(attributes.as_mut_ptr());
-        if error == 0 { Ok(pid) } else { Err(error) }
-    };
-    for fd in moved {
-        super::close(fd);
+        // SAFETY: valid C strings and null-terminated arrays of them.
+        unsafe { libc::execve(path.as_ptr(), argv.as_ptr(), envp.as_ptr()) };
+        errno()
     }
-    result
 }
 
 /// Puts the descriptor map into effect for this process.
@@ -197,69 +258,6 @@ pub fn apply_descriptors(map: &[(RawFd, RawFd)]) {
     for fd in moved {
         super::close(fd);
     }
-}
-
-/// Starts a program as [`spawn`] does, in a process group: `group` (0 for its own), with the terminal if it is the first. A fork,
-/// because a process must have the terminal before its program runs.
-#[allow(clippy::too_many_arguments)]
-pub fn spawn_in_group(
-    path: &[u8],
-    argv: &[CString],
-    environment: &[CString],
-    underscore: &[u8],
-    map: &[(RawFd, RawFd)],
-    reset: u64,
-    group: i32,
-    terminal: Option<i32>,
-) -> Result<i32, i32> {
-    let (reader, writer) = super::pipe()?;
-    let pid = fork()?;
-    if pid == 0 {
-        // Before it can be interrupted: a signal that only the shell's handler notes would be lost.
-        if !super::signal_is_ignored(libc::SIGINT) {
-            super::signal_default(libc::SIGINT);
-        }
-        super::signals::take_place(group, terminal);
-        let error = exec(path, argv, environment, underscore, map, reset);
-        let _ = super::write_all(writer, &error.to_ne_bytes());
-        exit_now(127);
-    }
-    super::close(writer);
-    let mut error = [0; 4];
-    // Nothing comes when the program has started: the writer closes itself.
-    let failed = super::read(reader, &mut error);
-    super::close(reader);
-    if failed != Ok(error.len()) {
-        return Ok(pid);
-    }
-    let _ = wait_child(pid);
-    Err(i32::from_ne_bytes(error))
-}
-
-/// Replaces this process by a program; returns only the error.
-pub fn exec(
-    path: &[u8],
-    argv: &[CString],
-    environment: &[CString],
-    underscore: &[u8],
-    map: &[(RawFd, RawFd)],
-    reset: u64,
-) -> i32 {
-    let (Ok(path), Ok(underscore)) = (c_path(path), CString::new(underscore)) else { return libc::ENOENT };
-    let argv = pointers(argv, None);
-    let envp = pointers(environment, Some(&underscore));
-    if let Some(error) = super::access_error(path.as_bytes(), libc::X_OK) {
-        return error;
-    }
-    apply_descriptors(map);
-    for signal in 1..64 {
-        if reset >> (signal - 1) & 1 != 0 {
-            super::signal_default(signal);
-        }
-    }
-    // SAFETY: valid C strings and null-terminated arrays of them.
-    unsafe { libc::execve(path.as_ptr(), argv.as_ptr(), envp.as_ptr()) };
-    errno()
 }
 
 /// Whether `pid` is a child of this process.

@@ -294,72 +294,51 @@ pub enum Condition {
     Group(Box<Condition>),
 }
 
-/// Binary operators of `[[ ]]`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[allow(missing_docs)]
-pub enum ConditionOperator {
-    Match,
-    MatchSingle,
-    NotMatch,
-    Regex,
-    Before,
-    After,
-    Equal,
-    NotEqual,
-    Less,
-    LessEqual,
-    Greater,
-    GreaterEqual,
-    NewerThan,
-    OlderThan,
-    SameFile,
+macro_rules! condition_operators {
+    ($($name:ident $text:literal)*) => {
+        /// Binary operators of `[[ ]]`.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+        #[allow(missing_docs)]
+        pub enum ConditionOperator {
+            $($name),*
+        }
+
+        impl ConditionOperator {
+            const ALL: &[ConditionOperator] = &[$(ConditionOperator::$name),*];
+
+            /// The operator's source text.
+            pub fn text(self) -> &'static str {
+                match self {
+                    $(ConditionOperator::$name => $text),*
+                }
+            }
+        }
+    };
+}
+
+condition_operators! {
+    Match "=="
+    MatchSingle "="
+    NotMatch "!="
+    Regex "=~"
+    Before "<"
+    After ">"
+    Equal "-eq"
+    NotEqual "-ne"
+    Less "-lt"
+    LessEqual "-le"
+    Greater "-gt"
+    GreaterEqual "-ge"
+    NewerThan "-nt"
+    OlderThan "-ot"
+    SameFile "-ef"
+
 }
 
 impl ConditionOperator {
-    /// The operator's source text.
-    pub fn text(self) -> &'static str {
-        use ConditionOperator::*;
-        match self {
-            Match => "==",
-            MatchSingle => "=",
-            NotMatch => "!=",
-            Regex => "=~",
-            Before => "<",
-            After => ">",
-            Equal => "-eq",
-            NotEqual => "-ne",
-            Less => "-lt",
-            LessEqual => "-le",
-            Greater => "-gt",
-            GreaterEqual => "-ge",
-            NewerThan => "-nt",
-            OlderThan => "-ot",
-            SameFile => "-ef",
-        }
-    }
-
     /// The operator of `text`.
     pub fn from_text(text: &[u8]) -> Option<Self> {
-        use ConditionOperator::*;
-        [
-            Match,
-            MatchSingle,
-            NotMatch,
-            Regex,
-            Before,
-            After,
-            Equal,
-            NotEqual,
-            Less,
-            LessEqual,
-            Greater,
-            GreaterEqual,
-            NewerThan,
-            OlderThan,
-            SameFile,
-        ]
-        .into_iter()
-        .find(|o| o.text().as_bytes() == text)
+        Self::ALL.iter().copied().find(|operator| operator.text().as_bytes() == text)
     }
 }
 
