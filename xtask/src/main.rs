@@ -9,6 +9,7 @@ mod demo;
 mod npm;
 mod python;
 mod release;
+mod start_order;
 mod steps;
 mod test;
 mod tidy;
@@ -28,6 +29,7 @@ usage: cargo xtask COMMAND [ARG...]
   python                  build the wheel into a virtual environment and run its tests
   demo                    the scripted agent task on release binaries
   bench [ARG...]          release builds of everything measured, then pithos-bench with these arguments (default: all)
+  start-order             renew the list of functions that stand together in the static rush (needs valgrind)
   install [--prefix DIR]  release binaries into DIR/bin (default ~/.local)
 ";
 
@@ -43,6 +45,7 @@ fn main() -> ExitCode {
         "python" => python::run(&workspace, &rest),
         "demo" => demo::run(&workspace),
         "bench" => bench::run(&workspace, &rest),
+        "start-order" => start_order::run(&workspace, &rest),
         "install" => demo::install(&workspace, &rest),
         "help" | "--help" | "-h" => {
             print!("{USAGE}");

@@ -5,6 +5,7 @@
 
 use std::ffi::OsString;
 use std::io;
+use std::mem::ManuallyDrop;
 use std::os::fd::AsFd;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::os::unix::net::UnixStream;
@@ -81,7 +82,11 @@ fn attempt(words: &[Vec<u8>]) -> Result<(i32, CommandEnd), Refused> {
     rehearse_answer().map_err(Refused::After)?;
     loop {
         match frames.receive::<CommandEnd>() {
-            Ok(Some((end, _))) => return Ok((pid, end)),
+            Ok(Some((end, _))) => {
+                // OPTIMIZATION: closed by the end of this process, which then is all that is left of it: the shell wakes.
+                let _open = ManuallyDrop::new((frames, here));
+                return Ok((pid, end));
+            }
             Ok(None) => return Err(Refused::After(io::ErrorKind::UnexpectedEof.into())),
             Err(error) if error.kind() == io::ErrorKind::Interrupted => forward(&frames),
             Err(error) => return Err(Refused::After(error)),

@@ -18,6 +18,12 @@ pub(crate) const POOL_SHELLS_MAX: usize = 64;
 /// How long a daemon waits before it replaces a shell that was taken, so that the copying does not compete with the client.
 pub(crate) const REFILL_DELAY_MS: u64 = 3;
 
+/// How long a shell that has answered waits for its client to go before it ends itself.
+pub(crate) const CLIENT_PATIENCE_MS: i64 = 5;
+
+/// Variables of the environment in which a pooled shell is warmed: as many as users have, so that theirs find memory.
+pub(crate) const REHEARSED_VARIABLES: usize = 64;
+
 /// How long `daemon start` and `stop` wait for it to be there or gone.
 pub(crate) const DAEMON_PATIENCE_MS: u64 = 5_000;
 

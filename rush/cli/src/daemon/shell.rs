@@ -7,10 +7,12 @@ use std::os::unix::net::UnixListener;
 
 use rush::{Session, sys};
 use rush_session::{Command, CommandEnd, Frames, ToShell};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Signal, getpid};
 
 use super::place;
 use super::server::ToDaemon;
+use crate::limits::{CLIENT_PATIENCE_MS, REHEARSED_VARIABLES};
 
 /// The descriptor from which the shell's own ones are numbered, above what scripts use by number.
 const DESCRIPTOR_MIN: i32 = 100;
@@ -37,7 +39,9 @@ fn rehearse() -> io::Result<()> {
     let (near, far) = std::os::unix::net::UnixStream::pair()?;
     let (near, mut far) = (Frames::new(near.into()), Frames::new(far.into()));
     let words = ["rush", "-c", "x=$(:); [ a ]"].map(str::to_owned).to_vec();
-    let request = ToShell::Command(Command { words, environment: vec!["PATH=/bin".to_owned()], umask: 0 });
+    let variable = |n| format!("REHEARSED_{n}=the value of a variable, of some length");
+    let environment = (0..REHEARSED_VARIABLES).map(variable).chain(["PATH=/bin".to_owned()]).collect();
+    let request = ToShell::Command(Command { words, environment, umask: 0 });
     near.send(&request, &[near.descriptor()])?;
     near.send(&ToDaemon::Taken, &[near.descriptor()])?;
     if let Some((ToShell::Command(command), _)) = far.receive()? {
@@ -64,6 +68,10 @@ fn serve(listener: &UnixListener, daemon: &Frames, mut release: PipeWriter) -> i
     release.write_all(&[0])?;
     // The client may have gone in between; what it started in the background goes on all the same.
     let _ = client.send(&CommandEnd::Exited { status }, &[]);
+    // Where both share a processor, the client would otherwise wait for the end of this process.
+    let mut gone = [PollFd::from_borrowed_fd(client.descriptor(), PollFlags::RDHUP)];
+    let patience = Timespec { tv_sec: 0, tv_nsec: CLIENT_PATIENCE_MS * 1_000_000 };
+    let _ = poll(&mut gone, Some(&patience));
     drop(client);
     drop(session);
     close_standard_streams()?;

@@ -178,9 +178,7 @@ impl Session {
     /// The status of a shell that an expansion ends: a `-c` string is given up as if it had not been found, also by the
     /// copies of the shell that run its simple commands in pipelines and in the background.
     pub(crate) fn fatal_status(&self) -> crate::Status {
-        let in_string =
-            self.subshell_depth == self.plain_stages && (self.subshell_depth == 0 || self.eval_depth == 0);
-        if self.runs_command_string && in_string { 127 } else { 1 }
+        if self.runs_command_string && self.subshell_depth == self.plain_stages { 127 } else { 1 }
     }
 
     /// The parameter as messages name it.
