@@ -95,15 +95,37 @@ impl StringBuilder {
         self.push_latin1(write_u32(i.unsigned_abs(), &mut digits));
     }
 
+    /// Appends one Latin-1 unit.
+    #[inline]
+    pub fn push_byte(&mut self, unit: u8) {
+        match &mut self.buffer {
+            Buffer::Latin1(b) => b.push(unit),
+            Buffer::Utf16(b) => b.push(u16::from(unit)),
+        }
+    }
+
     /// Appends Latin-1 units between two quotation marks.
     #[inline]
     pub fn push_quoted(&mut self, s: &[u8]) {
         if let Buffer::Latin1(b) = &mut self.buffer {
             b.reserve(s.len() + 2);
         }
-        self.push_latin1(b"\"");
+        self.push_byte(b'"');
         self.push_latin1(s);
-        self.push_latin1(b"\"");
+        self.push_byte(b'"');
+    }
+
+    /// Appends a comma if asked to, Latin-1 units between two quotation marks, and a colon.
+    #[inline]
+    pub fn push_quoted_name(&mut self, comma: bool, s: &[u8]) {
+        if let Buffer::Latin1(b) = &mut self.buffer {
+            b.reserve(s.len() + 4);
+        }
+        if comma {
+            self.push_byte(b',');
+        }
+        self.push_quoted(s);
+        self.push_byte(b':');
     }
 
     /// Appends text.

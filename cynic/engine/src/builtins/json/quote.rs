@@ -28,14 +28,11 @@ const PIECE_UNITS: usize = 1 << 16;
 /// Appends the quoted form of a string.
 pub(super) fn quote(vm: &mut Vm, out: &mut StringBuilder, string: JsStr) -> JsResult<()> {
     let view = string.view(vm);
-    if let StrView::Latin1(units) = view
-        && units.len() <= PIECE_UNITS
-        && !units.iter().any(|&unit| unit < 0x20 || unit == b'"' || unit == b'\\')
-    {
+    if let Some(units) = plain(view) {
         out.push_quoted(units);
         return Ok(());
     }
-    out.push_latin1(b"\"");
+    out.push_byte(b'"');
     let mut at = 0;
     while view.len() - at > PIECE_UNITS {
         let mut end = at + PIECE_UNITS;
@@ -47,8 +44,41 @@ pub(super) fn quote(vm: &mut Vm, out: &mut StringBuilder, string: JsStr) -> JsRe
         out.check(vm)?;
     }
     quote_piece(out, view.slice(at, view.len()));
-    out.push_latin1(b"\"");
+    out.push_byte(b'"');
     Ok(())
+}
+
+/// The units of a string that stands for itself between quotation marks, and is not long.
+#[inline]
+pub(super) fn plain(view: StrView<'_>) -> Option<&[u8]> {
+    match view {
+        StrView::Latin1(units) if units.len() <= PIECE_UNITS && has_no_escape(units) => Some(units),
+        _ => None,
+    }
+}
+
+#[inline]
+fn has_no_escape(units: &[u8]) -> bool {
+    if let Some(last) = units.last_chunk::<8>() {
+        let (words, _) = units.as_chunks::<8>();
+        return words.iter().chain([last]).all(|word| is_plain(u64::from_ne_bytes(*word)));
+    }
+    if let (Some(first), Some(last)) = (units.first_chunk::<4>(), units.last_chunk::<4>()) {
+        let (first, last) = (u32::from_ne_bytes(*first), u32::from_ne_bytes(*last));
+        return is_plain(u64::from(first) << 32 | u64::from(last));
+    }
+    units.iter().all(|&unit| ESCAPES[usize::from(unit)] == 0)
+}
+
+/// Whether none of eight units is escaped.
+#[inline]
+fn is_plain(word: u64) -> bool {
+    const ONES: u64 = u64::MAX / 0xff;
+    // The high bit of the lowest byte that is below `limit`, and perhaps of higher ones.
+    let below = |word: u64, limit: u64| word.wrapping_sub(ONES * limit) & !word;
+    let quotation = below(word ^ (ONES * 0x22), 1);
+    let backslash = below(word ^ (ONES * 0x5c), 1);
+    (below(word, 0x20) | quotation | backslash) & (ONES * 0x80) == 0
 }
 
 fn quote_piece(out: &mut StringBuilder, view: StrView<'_>) {
@@ -112,6 +142,24 @@ mod tests {
     fn escapes() {
         assert_eq!(quoted(StrView::Latin1(b"a\"\\\n\x01\x7f\xe9")), "a\\\"\\\\\\n\\u0001\u{7f}\u{e9}");
         assert_eq!(quoted(StrView::Latin1(b"")), "");
+    }
+
+    #[test]
+    fn plain_strings_are_those_without_escapes() {
+        for length in 0..20 {
+            for at in 0..length {
+                for unit in 0..=0xff {
+                    let mut units = vec![b'x'; length];
+                    units[at] = unit;
+                    assert_eq!(
+                        has_no_escape(&units),
+                        ESCAPES[usize::from(unit)] == 0,
+                        "{unit} at {at} of {length}"
+                    );
+                }
+            }
+        }
+        assert!(has_no_escape(b"") && has_no_escape(&[0xff; 9]) && has_no_escape(&[0x80, 0x20, 0x21, 0x23]));
     }
 
     #[test]

@@ -6,7 +6,7 @@
 use std::collections::HashSet;
 
 use super::enumerable_own_keys;
-use super::quote::quote;
+use super::quote::{plain, quote};
 use crate::atoms;
 use crate::gc::{Gc, RootedVec};
 use crate::object::{Object, ObjectKind, flags};
@@ -249,7 +249,7 @@ impl Serializer {
         } else {
             self.object_walk(vm, object)?
         };
-        self.out.push_latin1(if is_array { b"[" } else { b"{" });
+        self.out.push_byte(if is_array { b'[' } else { b'{' });
         self.open.push(Value::object(object));
         if self.frames.len() >= SCAN_DEPTH_MAX {
             self.open_set.insert(object.addr());
@@ -294,7 +294,7 @@ impl Serializer {
         match frame.walk {
             Walk::Elements { length } if index < length => self.element(vm, object, index),
             Walk::Elements { .. } => {
-                self.close(b"]");
+                self.close(b']');
                 Ok(())
             }
             Walk::Keys { base, count } if index < count as u64 => {
@@ -304,7 +304,7 @@ impl Serializer {
             }
             Walk::Keys { base, .. } => {
                 self.keys.truncate(base);
-                self.close(b"}");
+                self.close(b'}');
                 Ok(())
             }
             Walk::Shape(shape) => self.shape_property(vm, object, shape, index),
@@ -313,7 +313,7 @@ impl Serializer {
 
     fn shape_property(&mut self, vm: &mut Vm, object: Object, shape: Gc<Shape>, index: u64) -> JsResult<()> {
         let Some((key, info)) = shape.property_at(index as usize) else {
-            self.close(b"}");
+            self.close(b'}');
             return Ok(());
         };
         if info.attrs & attrs::ENUMERABLE == 0 || key.is_symbol() {
@@ -353,6 +353,20 @@ impl Serializer {
         if !is_serializable(value) {
             return Ok(());
         }
+        self.name(vm, key)?;
+        self.write(vm, value)
+    }
+
+    /// The comma and the line break before a property, its name, and the colon.
+    fn name(&mut self, vm: &mut Vm, key: PropertyKey) -> JsResult<()> {
+        if self.gap.is_empty()
+            && let Some(name) = key.as_string()
+            && let Some(units) = name.flat_view().and_then(plain)
+        {
+            let comma = self.is_further();
+            self.out.push_quoted_name(comma, units);
+            return Ok(());
+        }
         self.separate();
         match key.as_string() {
             Some(name) => quote(vm, &mut self.out, name)?,
@@ -365,16 +379,18 @@ impl Serializer {
             }
         }
         self.out.push_latin1(if self.gap.is_empty() { b":" } else { b": " });
-        self.write(vm, value)
+        Ok(())
+    }
+
+    /// Whether the innermost container has a property already; from now on it has.
+    fn is_further(&mut self) -> bool {
+        self.frames.last_mut().is_some_and(|frame| std::mem::replace(&mut frame.any, true))
     }
 
     /// The comma and the line break before a property.
     fn separate(&mut self) {
-        if let Some(frame) = self.frames.last_mut() {
-            if frame.any {
-                self.out.push_latin1(b",");
-            }
-            frame.any = true;
+        if self.is_further() {
+            self.out.push_byte(b',');
         }
         self.break_line(self.frames.len());
     }
@@ -383,13 +399,13 @@ impl Serializer {
         if self.gap.is_empty() {
             return;
         }
-        self.out.push_latin1(b"\n");
+        self.out.push_byte(b'\n');
         for _ in 0..depth {
             self.out.push_view(StrView::Utf16(&self.gap));
         }
     }
 
-    fn close(&mut self, bracket: &[u8]) {
+    fn close(&mut self, bracket: u8) {
         let Some(frame) = self.frames.pop() else { return };
         self.open.pop();
         if self.frames.len() >= SCAN_DEPTH_MAX {
@@ -398,7 +414,7 @@ impl Serializer {
         if frame.any {
             self.break_line(self.frames.len());
         }
-        self.out.push_latin1(bracket);
+        self.out.push_byte(bracket);
     }
 
     fn poll(&mut self, vm: &mut Vm) -> JsResult<()> {
