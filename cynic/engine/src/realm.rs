@@ -30,6 +30,8 @@ pub struct Realm {
     pub(crate) array_shape: Cell<Option<Gc<Shape>>>,
     /// The shape of empty objects with the default prototype.
     pub(crate) object_shape: Cell<Option<Gc<Shape>>>,
+    /// The shape of results of iterators: `value` in slot 0, `done` in slot 1.
+    pub(crate) iterator_result_shape: Cell<Option<Gc<Shape>>>,
     /// For the interpreter: the realm's global environment and template cache (any cell, or undefined).
     pub vm_data: [Cell<Value>; 4],
     /// Whether the global object was locked.
@@ -43,7 +45,7 @@ impl Trace for Realm {
         for v in &self.intrinsics {
             tracer.value(v.get());
         }
-        for s in [&self.array_shape, &self.object_shape] {
+        for s in [&self.array_shape, &self.object_shape, &self.iterator_result_shape] {
             if let Some(s) = s.get() {
                 tracer.cell(s);
             }
@@ -215,6 +217,7 @@ impl Vm {
             intrinsics,
             array_shape: Cell::new(None),
             object_shape: Cell::new(None),
+            iterator_result_shape: Cell::new(None),
             vm_data: [const { Cell::new(Value::UNDEFINED) }; 4],
             is_global_sealed: Cell::new(false),
             host_data: Cell::new(Value::UNDEFINED),

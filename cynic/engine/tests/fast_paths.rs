@@ -191,6 +191,57 @@ fn iteration_without_result_objects_is_not_seen() {
 }
 
 #[test]
+fn loops_that_step_generators_follow_the_protocol() {
+    // A `next` that is the marker of such loops, or that of arrays, is not callable.
+    for next in ["true", "1", "null"] {
+        check(
+            &format!(
+                "const it = {{ next: {next}, [Symbol.iterator]() {{ return this; }} }}; let s = '';
+                try {{ for (const x of it); }} catch (e) {{ s += e.name; }}
+                try {{ const [a] = it; }} catch (e) {{ s += e.name; }} s"
+            ),
+            "TypeErrorTypeError",
+        );
+    }
+    // Somebody else steps the generator, ends it, or replaces `next` and `return` while the loop runs.
+    check(
+        "function* g() { for (let i = 0; i < 9; i++) yield i; } const it = g(); let s = '';
+        for (const x of it) { s += x; if (x === 2) s += it.next().value; if (x === 5) it.next = () => ({ done: true }); if (x === 6) it.return(); } s",
+        "0123456",
+    );
+    check(
+        "let s = ''; function* g() { try { yield 1; yield 2; } finally { s += 'f'; } }
+        for (const x of g()) { s += x; break; } for (const x of g()) s += x; const [a] = g();
+        try { for (const x of g()) throw 3; } catch (e) { s += e; } s + a",
+        "1f12fff31",
+    );
+    check(
+        "function* g() { yield 1; throw new RangeError('two'); } let s = ''; const it = g();
+        try { for (const x of it) s += x; } catch (e) { s += e.name; } s + it.next().done",
+        "1RangeErrortrue",
+    );
+    // What a yield gives, generators in generators, and frames that move while they are suspended.
+    check(
+        "function* g(a, b) { let n = 0; while (n < 3) { const got = yield [a, b, ...arguments].length + n++; if (got !== undefined) return; } }
+        const deep = (n) => n === 0 ? [...g(1, 2, 3)].length : deep(n - 1); let s = '';
+        function* outer() { for (const x of g(1, 2, 3, 4)) { yield x; deep(5); } }
+        for (const x of outer()) { s += x; } s",
+        "678",
+    );
+    // Finished before the loop, and running when the loop begins.
+    check(
+        "function* g() { yield 1; } const it = g(); [...it]; let s = ''; for (const x of it) s += x;
+        function* h() { try { for (const x of self) yield x; } catch (e) { yield e.name; } } const self = h(); for (const x of self) s += x; s",
+        "TypeError",
+    );
+    check(
+        "function* count(n) { for (let i = 0; i < n; i++) { const o = { i }; yield o; } } let sum = 0;
+        for (const { i } of count(2000)) sum += i; sum",
+        "1999000",
+    );
+}
+
+#[test]
 fn for_in_follows_prototypes_and_deletions() {
     check(
         "const p = { a: 1, x: 2 }, o = Object.create(p, { h: { value: 1 } }); o.b = 1; o.a = 2; Object.defineProperty(p, 'h', { value: 1, enumerable: true });

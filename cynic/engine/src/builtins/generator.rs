@@ -12,7 +12,7 @@ use crate::shape::attrs;
 use crate::value::Value;
 use crate::vm::eval::DynamicKind;
 use crate::vm::interpreter::coroutine::{self, Coroutine, CoroutineKind, CoroutineState, Mode};
-use crate::vm::{JsResult, Vm};
+use crate::vm::{Abrupt, JsResult, Vm};
 
 /// The internal slot of a generator's coroutine.
 pub const COROUTINE_SLOT: u32 = 0;
@@ -69,6 +69,11 @@ fn coroutine_of(vm: &mut Vm, this: Value) -> JsResult<Gc<Data<Coroutine>>> {
     }
 }
 
+/// Throws because a generator is resumed by itself.
+pub(crate) fn throw_running(vm: &mut Vm) -> Abrupt {
+    vm.throw_type_error("the generator is already running")
+}
+
 /// Whether `next` is %GeneratorPrototype%.next of the current realm.
 pub(crate) fn is_next(vm: &Vm, next: Value) -> bool {
     let Some(function) = next.as_object().filter(|o| o.is(ObjectKind::NativeFunction)) else { return false };
@@ -83,7 +88,7 @@ fn resume(vm: &mut Vm, args: CallArgs, mode: Mode) -> JsResult<Value> {
     let value = args.get(0);
     let mut state = coroutine.state.get();
     if state == CoroutineState::Running {
-        return Err(vm.throw_type_error("the generator is already running"));
+        return Err(throw_running(vm));
     }
     if state == CoroutineState::Start && mode != Mode::Next {
         coroutine.state.set(CoroutineState::Completed);

@@ -245,6 +245,9 @@ pub trait Trace: 'static {
     /// Whether [`Trace::sweep_weak`] and [`Trace::trace_ephemerons`] have anything to do.
     const WEAK: bool = false;
 
+    /// A number of its own, for types that fast paths look for; 0 for all others.
+    const TAG: u8 = 0;
+
     /// Reports every weak key with its value ([`Tracer::ephemeron`]).
     fn trace_ephemerons(&self, _tracer: &mut Tracer<'_>) {}
 }
@@ -259,6 +262,15 @@ pub(crate) struct DataVTable {
     pub(crate) needs_drop: bool,
     pub(crate) barriered: bool,
     pub(crate) weak: bool,
+    pub(crate) tag: u8,
+}
+
+/// The tags of types of data ([`Trace::TAG`]).
+pub(crate) mod tag {
+    /// A coroutine.
+    pub(crate) const COROUTINE: u8 = 1;
+    /// A function template.
+    pub(crate) const TEMPLATE: u8 = 2;
 }
 
 /// A cell that holds any Rust data with a [`Trace`] implementation. Dereferences to the data.
@@ -292,6 +304,7 @@ impl<T: Trace> VTableOf<T> {
         needs_drop: std::mem::needs_drop::<T>(),
         barriered: T::BARRIERED,
         weak: T::WEAK,
+        tag: T::TAG,
     };
 }
 
@@ -322,6 +335,7 @@ impl<T> Deref for Data<T> {
 }
 
 /// The data cell in `v`, if it holds a `T`.
+#[inline]
 pub fn data_of<T: Trace>(v: Value) -> Option<Gc<Data<T>>> {
     let header = v.cell_header()?;
     if header.kind() != CellKind::Data {
@@ -329,7 +343,13 @@ pub fn data_of<T: Trace>(v: Value) -> Option<Gc<Data<T>>> {
     }
     // SAFETY: the kind says that this is a data cell, whose head is type-independent.
     let head = unsafe { &*(header as *const CellHeader as *const DataHead) };
-    if (head.vtable.type_id)() != TypeId::of::<T>() {
+    let is_known = if T::TAG == 0 {
+        (head.vtable.type_id)() == TypeId::of::<T>()
+    } else {
+        debug_assert!(head.vtable.tag != T::TAG || (head.vtable.type_id)() == TypeId::of::<T>());
+        head.vtable.tag == T::TAG
+    };
+    if !is_known {
         return None;
     }
     // SAFETY: the type has just been compared.

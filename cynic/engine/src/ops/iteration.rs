@@ -1,9 +1,10 @@
 //! Operations on iterators (7.4). <https://tc39.es/ecma262/#sec-operations-on-iterator-objects>
 
 use crate::atoms;
-use crate::gc::RootedVec;
+use crate::gc::{Gc, RootedVec};
 use crate::object::function::{CallArgs, StepFn};
 use crate::object::{Object, ObjectKind};
+use crate::shape::Shape;
 use crate::symbol;
 use crate::value::Value;
 use crate::vm::{Abrupt, JsResult, Vm};
@@ -41,7 +42,7 @@ impl Vm {
 
     /// GetIteratorDirect (7.4.2).
     pub fn get_iterator_direct(&mut self, iterator: Object) -> JsResult<IteratorRecord> {
-        let next_method = self.get(iterator, atoms::NEXT)?;
+        let next_method = self.get_cached(iterator, atoms::NEXT)?;
         Ok(IteratorRecord { iterator, next_method, done: false })
     }
 
@@ -63,12 +64,12 @@ impl Vm {
 
     /// IteratorComplete (7.4.7).
     pub fn iterator_complete(&mut self, result: Object) -> JsResult<bool> {
-        Ok(self.get(result, atoms::DONE)?.to_boolean())
+        Ok(self.get_cached(result, atoms::DONE)?.to_boolean())
     }
 
     /// IteratorValue (7.4.8).
     pub fn iterator_value(&mut self, result: Object) -> JsResult<Value> {
-        self.get(result, atoms::VALUE)
+        self.get_cached(result, atoms::VALUE)
     }
 
     /// What a result object says: a value, or that the iterator is done.
@@ -162,13 +163,24 @@ impl Vm {
 
     /// CreateIterResultObject (7.4.14).
     pub fn create_iter_result_object(&mut self, value: Value, done: bool) -> Object {
+        let shape = match self.realm().iterator_result_shape.get() {
+            Some(shape) => shape,
+            None => self.make_iterator_result_shape(),
+        };
+        let o = self.alloc_object(shape, ObjectKind::Ordinary, 2, 0);
+        o.set_slot(0, value);
+        o.set_slot(1, Value::bool(done));
+        o
+    }
+
+    #[cold]
+    fn make_iterator_result_shape(&mut self) -> Gc<Shape> {
         let shape = self.empty_object_shape();
         let (shape, value_slot) = self.shape_add(shape, atoms::VALUE, crate::shape::attrs::ALL);
         let (shape, done_slot) = self.shape_add(shape, atoms::DONE, crate::shape::attrs::ALL);
-        let o = self.alloc_object(shape, crate::object::ObjectKind::Ordinary, 2, 0);
-        o.set_slot(value_slot, value);
-        o.set_slot(done_slot, Value::bool(done));
-        o
+        debug_assert_eq!((value_slot, done_slot), (0, 1));
+        self.realm().iterator_result_shape.set(Some(shape));
+        shape
     }
 
     /// IteratorToList (7.4.16), rooted.

@@ -157,7 +157,10 @@ impl Vm {
 
     /// GetMethod (7.3.10): a callable or undefined.
     pub fn get_method(&mut self, v: Value, key: PropertyKey) -> JsResult<Value> {
-        let f = self.get_v(v, key)?;
+        let f = match v.as_object() {
+            Some(object) => self.get_cached(object, key)?,
+            None => self.get_v(v, key)?,
+        };
         if f.is_nullish() {
             return Ok(Value::UNDEFINED);
         }
@@ -331,7 +334,7 @@ impl Vm {
         default: Intrinsic,
     ) -> JsResult<Object> {
         let Some(c) = constructor.as_object() else { return Ok(self.intrinsic(default)) };
-        let p = self.get(c, atoms::PROTOTYPE)?;
+        let p = self.get_cached(c, atoms::PROTOTYPE)?;
         match p.as_object() {
             Some(p) => Ok(p),
             None => {

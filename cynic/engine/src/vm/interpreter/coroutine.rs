@@ -3,7 +3,7 @@
 //! A suspended frame is copied to the heap and popped; resuming copies it back on top of the stack: in a run loop of its
 //! own, or, for a generator that a loop steps through, in a frame of the loop's own run loop. States: `Start` (never ran) and `Suspended` may be resumed; `Running` may not; `Completed` is final.
 
-use std::cell::{Cell, RefCell};
+use std::cell::{Cell, RefCell, UnsafeCell};
 use std::collections::VecDeque;
 
 use super::call::STACK_RESERVE;
@@ -13,7 +13,7 @@ use super::{Frame, Next, State, dispatch, frame_flags};
 use crate::builtins::generator;
 use crate::builtins::promise::Capability;
 use crate::bytecode::Op;
-use crate::gc::{Data, Gc, Trace, Tracer, data_of};
+use crate::gc::{Data, Gc, Trace, Tracer, data_of, tag};
 use crate::object::{Object, ObjectKind};
 use crate::value::Value;
 use crate::vm::{Abrupt, JsResult, Vm};
@@ -74,8 +74,8 @@ pub struct Coroutine {
     pub kind: CoroutineKind,
     /// Where it is in its life.
     pub state: Cell<CoroutineState>,
-    /// The callee and the registers.
-    registers: RefCell<Vec<Value>>,
+    /// The callee and the registers. Borrowed for single reads and writes only.
+    registers: UnsafeCell<Vec<Value>>,
     /// The suspending instruction.
     pc: Cell<*const u32>,
     template: Cell<Option<Gc<Data<FunctionTemplate>>>>,
@@ -90,10 +90,11 @@ pub struct Coroutine {
 
 impl Trace for Coroutine {
     const BARRIERED: bool = true;
+    const TAG: u8 = tag::COROUTINE;
 
     fn trace(&self, tracer: &mut Tracer<'_>) {
         if let (Some(template), Some((callee, registers))) =
-            (self.template.get(), self.registers.borrow().split_first())
+            (self.template.get(), self.registers().split_first())
         {
             tracer.value(*callee);
             template.trace_registers(registers, template.pc_index(self.pc.get()), tracer);
@@ -112,6 +113,12 @@ impl Trace for Coroutine {
 }
 
 impl Coroutine {
+    /// The callee and the registers, unless it runs.
+    fn registers(&self) -> &[Value] {
+        // SAFETY: an isolate is used by one thread, and nobody keeps this reference while the coroutine suspends or resumes.
+        unsafe { &*self.registers.get() }
+    }
+
     /// Whether the suspending instruction is an await.
     pub fn is_awaiting(&self) -> bool {
         // SAFETY: the code lives as long as the template, which the coroutine keeps alive.
@@ -124,7 +131,7 @@ impl Vm {
         self.alloc_data(Coroutine {
             kind,
             state: Cell::new(CoroutineState::Running),
-            registers: RefCell::default(),
+            registers: UnsafeCell::default(),
             pc: Cell::new(std::ptr::null()),
             template: Cell::new(None),
             new_target: Cell::new(Value::UNDEFINED),
@@ -143,20 +150,32 @@ pub(crate) fn of_frame(frame: &Frame) -> Option<Gc<Data<Coroutine>>> {
 /// Copies the running frame, which is at instruction `pc`, to the heap.
 pub(crate) fn suspend(s: State, coroutine: Gc<Data<Coroutine>>, state: CoroutineState) {
     let frame = s.frame();
-    let mut registers = coroutine.registers.borrow_mut();
-    registers.clear();
-    // SAFETY: the callee is below register 0, and the frame ends at `end`.
-    let saved = unsafe {
-        let first = frame.regs.sub(1);
-        std::slice::from_raw_parts(first, frame.end.offset_from(first) as usize)
-    };
-    registers.extend_from_slice(saved);
-    drop(registers);
-    coroutine.pc.set(s.pc);
     if coroutine.template.get().is_none() {
         coroutine.template.set(Some(s.template_cell()));
         coroutine.new_target.set(frame.new_target);
     }
+    // SAFETY: the callee is below register 0, and the frame ends at `end`.
+    let size = unsafe { frame.end.offset_from(frame.regs.sub(1)) as usize };
+    // SAFETY: nobody has borrowed the registers of a coroutine that runs.
+    unsafe { (*coroutine.registers.get()).reserve_exact(size) };
+    save(s, coroutine, state);
+}
+
+/// [`suspend`] into memory that is large enough.
+#[inline(always)]
+fn save(s: State, coroutine: Gc<Data<Coroutine>>, state: CoroutineState) {
+    let frame = s.frame();
+    // SAFETY: the callee is below register 0, and the frame ends at `end`; nobody has borrowed the registers of a coroutine
+    // that runs, and their memory is that of this very frame (`suspend` reserved it).
+    unsafe {
+        let first = frame.regs.sub(1);
+        let size = frame.end.offset_from(first) as usize;
+        let registers = &mut *coroutine.registers.get();
+        debug_assert!(registers.is_empty() && registers.capacity() >= size);
+        std::ptr::copy_nonoverlapping(first, registers.as_mut_ptr(), size);
+        registers.set_len(size);
+    }
+    coroutine.pc.set(s.pc);
     coroutine.state.set(state);
     coroutine.write_barrier();
 }
@@ -195,17 +214,35 @@ fn push_resumed(
     flags: u8,
 ) -> JsResult<State> {
     vm.poll()?;
-    // The memory is used again when the frame is copied back.
-    let mut registers = coroutine.registers.borrow_mut();
-    let frame = vm.interpreter.frame.wrapping_add(1);
-    if !vm.stack.has_room(registers.len() + STACK_RESERVE) || frame >= vm.interpreter.frames_end {
-        drop(registers);
-        return Err(vm.throw_stack_overflow());
+    let below = vm.interpreter.frame;
+    match restore(vm, below, coroutine, template, flags) {
+        Some(state) => Ok(state),
+        None => Err(vm.throw_stack_overflow()),
     }
+}
+
+/// The same without a poll; `None` if there is no room.
+#[inline(always)]
+fn restore(
+    vm: &mut Vm,
+    below: *mut Frame,
+    coroutine: Gc<Data<Coroutine>>,
+    template: Gc<Data<FunctionTemplate>>,
+    flags: u8,
+) -> Option<State> {
     let top = vm.stack.top;
-    // SAFETY: there is room for the registers and for one more frame.
+    let frame = below.wrapping_add(1);
+    let size = coroutine.registers().len();
+    let end = top.wrapping_add(size);
+    if end.wrapping_add(STACK_RESERVE) > vm.stack.limit() || frame >= vm.interpreter.frames_end {
+        return None;
+    }
+    // SAFETY: there is room for the registers and for one more frame. The registers' memory is used again when the frame is
+    // copied back.
     let regs = unsafe {
-        std::ptr::copy_nonoverlapping(registers.as_ptr(), top, registers.len());
+        let registers = &mut *coroutine.registers.get();
+        std::ptr::copy_nonoverlapping(registers.as_ptr(), top, size);
+        registers.set_len(0);
         let regs = top.add(1);
         frame.write(Frame {
             regs,
@@ -213,7 +250,7 @@ fn push_resumed(
             feedback: template.feedback,
             constants: template.constants,
             template: &raw const **template,
-            end: top.add(registers.len()),
+            end,
             new_target: coroutine.new_target.get(),
             arguments: top.add(2),
             argument_count: 0,
@@ -225,27 +262,86 @@ fn push_resumed(
         regs
     };
     vm.interpreter.frame = frame;
-    vm.stack.top = top.wrapping_add(registers.len());
-    registers.clear();
+    vm.stack.top = end;
     coroutine.state.set(CoroutineState::Running);
-    Ok(State::new(coroutine.pc.get(), regs, vm, frame))
+    Some(State::new(coroutine.pc.get(), regs, vm, frame))
 }
 
-/// Steps the generator of the iterator record of the instruction at `s` (see [`complete_step`]) in a frame of this run
-/// loop. `None` if the record is not that of a generator which can go on, of this realm.
-pub(crate) fn enter_step(s: State, iterator: Object, next: Value) -> Option<JsResult<Next>> {
-    let vm = s.vm();
-    if !iterator.is(ObjectKind::Generator) || !generator::is_next(vm, next) {
+/// The marker, in place of a record's `next` method, of a generator that a loop steps: its `next` is the language's own, and
+/// its code is of the loop's realm.
+pub(crate) const STEPS: Value = Value::TRUE;
+
+/// Whether a loop in the current realm may step the generator `iterator`, whose `next` method is `next`, in its own run loop.
+pub(crate) fn may_step(vm: &Vm, iterator: Object, next: Value) -> bool {
+    iterator.is(ObjectKind::Generator)
+        && generator::is_next(vm, next)
+        && iterator
+            .data::<Coroutine>(generator::COROUTINE_SLOT)
+            .and_then(|coroutine| coroutine.template.get())
+            .is_some_and(|template| vm.runs_in(template.realm))
+}
+
+/// The coroutine of an iterator record that is marked with [`STEPS`].
+#[inline(always)]
+fn stepped(iterator: Value, next: Value) -> Option<Gc<Data<Coroutine>>> {
+    if next != STEPS {
         return None;
     }
-    let coroutine = iterator.data::<Coroutine>(generator::COROUTINE_SLOT)?;
-    if !matches!(coroutine.state.get(), CoroutineState::Start | CoroutineState::Suspended) {
+    let generator = iterator.as_object().filter(|object| object.is(ObjectKind::Generator))?;
+    // SAFETY: generators have their coroutine in their first inline slot from birth.
+    data_of::<Coroutine>(unsafe { generator.inline_slot(generator::COROUTINE_SLOT) })
+}
+
+/// The common case of [`enter_step`]: a generator that is at a yield.
+#[inline(always)]
+pub(crate) fn step_into(s: State) -> Option<State> {
+    let coroutine = stepped(s.reg(s.b()), s.reg(s.b() + 1))?;
+    let vm = s.vm();
+    if coroutine.state.get() != CoroutineState::Suspended || vm.budget <= 1 {
+        return None;
+    }
+    // SAFETY: the code lives as long as the template, which the coroutine keeps alive.
+    let word = unsafe { *coroutine.pc.get() };
+    if word & 0xff != Op::Yield as u32 {
         return None;
     }
     let template = coroutine.template.get()?;
-    if !vm.runs_in(template.realm) {
-        return None;
+    let resumed = restore(vm, s.frame, coroutine, template, frame_flags::STEP)?;
+    vm.budget -= 1;
+    s.sync();
+    resumed.set(resumed.a(), Value::UNDEFINED);
+    Some(State::new(
+        resumed.pc.wrapping_offset(resumed.x() as i32 as isize),
+        resumed.regs,
+        s.vm,
+        resumed.frame,
+    ))
+}
+
+/// A generator that the frame below steps yields a value, and that frame goes on.
+#[inline(always)]
+pub(crate) fn yield_to_step(s: State) -> Option<State> {
+    let coroutine = of_frame(s.frame())?;
+    let value = s.reg(s.b());
+    coroutine.is_delegating.set(false);
+    save(s, coroutine, CoroutineState::Suspended);
+    unwind::pop(s.vm(), s.frame);
+    let stepping = stepping_instruction(s.vm());
+    stepping.set(stepping.a(), value);
+    Some(State::new(stepping.pc.wrapping_add(2), stepping.regs, s.vm, stepping.frame))
+}
+
+/// Steps the generator of the iterator record of the instruction at `s` (see [`complete_step`]) in a frame of this run
+/// loop. `None` if the record is not that of such a generator.
+pub(crate) fn enter_step(s: State) -> Option<JsResult<Next>> {
+    let vm = s.vm();
+    let coroutine = stepped(s.reg(s.b()), s.reg(s.b() + 1))?;
+    match coroutine.state.get() {
+        CoroutineState::Start | CoroutineState::Suspended => {}
+        CoroutineState::Running => return Some(Err(generator::throw_running(vm))),
+        _ => return Some(Ok(complete_step(s, Ok(None)))),
     }
+    let template = coroutine.template.get()?;
     let entered = push_resumed(vm, coroutine, template, frame_flags::STEP);
     Some(entered.map(|state| deliver(state, Mode::Next, Value::UNDEFINED)))
 }
@@ -278,6 +374,7 @@ pub(crate) fn leave_generator(s: State, left: Left, value: Value) -> Next {
 }
 
 /// The instruction of the running frame that waits for a generator's step.
+#[inline(always)]
 fn stepping_instruction(vm: &mut Vm) -> State {
     let frame = vm.interpreter.frame;
     // SAFETY: a frame with the STEP flag is above a frame whose `pc` is past the first word of the instruction.

@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use crate::bytecode::code::{CodeKind, Constant, FunctionCode, Text};
 use crate::bytecode::liveness::Liveness;
-use crate::gc::{Data, Gc, Trace, Tracer};
+use crate::gc::{Data, Gc, Trace, Tracer, tag};
 use crate::object::Object;
 use crate::property_key::PropertyKey;
 use crate::realm::Realm;
@@ -120,6 +120,8 @@ pub struct FunctionTemplate {
 }
 
 impl Trace for FunctionTemplate {
+    const TAG: u8 = tag::TEMPLATE;
+
     fn trace(&self, tracer: &mut Tracer<'_>) {
         tracer.cell(self.realm);
         tracer.value(self.referrer);

@@ -51,6 +51,7 @@ fn find_handler(frame: &Frame) -> Option<(*const u32, u8)> {
 }
 
 /// Makes the frame below the running one.
+#[inline(always)]
 pub(crate) fn pop(vm: &mut Vm, frame: *mut Frame) {
     let below = frame.wrapping_sub(1);
     vm.interpreter.frame = below;

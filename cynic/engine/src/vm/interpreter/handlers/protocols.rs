@@ -1,7 +1,7 @@
 //! Iteration, suspension, modules and resources.
 
-use super::super::state::slow;
-use super::super::{State, Step, slow};
+use super::super::state::{elsewhere, slow};
+use super::super::{State, Step, coroutine, frame_flags, slow};
 use super::outlined;
 use crate::value::Value;
 
@@ -18,7 +18,26 @@ pub(crate) fn iterator_next(s: State) -> Step {
             return s.next(2);
         }
     }
-    slow!(s, slow::iteration::iterator_next)
+    elsewhere!(s, step_generator)
+}
+
+/// The fast record of a generator is the generator and a marker.
+#[inline(always)]
+fn step_generator(s: State) -> Step {
+    match coroutine::step_into(s) {
+        Some(state) => state.go(),
+        None => slow!(s, slow::iteration::iterator_next),
+    }
+}
+
+#[inline(always)]
+pub(crate) fn yield_value(s: State) -> Step {
+    if s.frame().flags == frame_flags::STEP
+        && let Some(state) = coroutine::yield_to_step(s)
+    {
+        return state.go();
+    }
+    slow!(s, slow::suspension::yield_value)
 }
 
 #[inline(always)]
@@ -42,7 +61,6 @@ outlined! {
     for_in_next => slow::iteration::for_in_next;
     generator_start => slow::suspension::generator_start;
     async_start => slow::suspension::async_start;
-    yield_value => slow::suspension::yield_value;
     yield_delegate => slow::suspension::yield_delegate;
     await_value => slow::suspension::await_value;
     async_return => slow::suspension::async_return;

@@ -79,9 +79,10 @@ impl Vm {
             return Ok((value, Value::ZERO));
         }
         let record = self.get_iterator(value)?;
-        // An int32 in the second register marks the fast record, so a `next` that is one must not go there.
-        let next = if record.next_method.is_int32() { Value::NULL } else { record.next_method };
-        Ok((Value::object(record.iterator), next))
+        if allow_fast && coroutine::may_step(self, record.iterator, record.next_method) {
+            return Ok((Value::object(record.iterator), coroutine::STEPS));
+        }
+        Ok((Value::object(record.iterator), unmarked(record.next_method)))
     }
 
     /// GetIterator with hint async (7.4.4).
@@ -94,8 +95,7 @@ impl Vm {
             return Ok((Value::object(iterator), next));
         }
         let record = self.get_iterator_from_method(value, method)?;
-        let next = if record.next_method.is_int32() { Value::NULL } else { record.next_method };
-        Ok((Value::object(record.iterator), next))
+        Ok((Value::object(record.iterator), unmarked(record.next_method)))
     }
 
     fn for_in_state(&mut self, value: Value) -> JsResult<Value> {
@@ -186,6 +186,12 @@ impl Vm {
     }
 }
 
+/// An int32 in the second register of a record marks an array's, and `true` that of a generator which the loop steps: a `next`
+/// that is one must not go there. Calling what is put in its place fails as well.
+fn unmarked(next: Value) -> Value {
+    if next.is_int32() || next == coroutine::STEPS { Value::NULL } else { next }
+}
+
 /// Whether `v` is the native function of that name.
 fn is_native(v: Value, name: &str) -> bool {
     v.as_object().is_some_and(|o| o.is(ObjectKind::NativeFunction) && o.native_spec().name == name)
@@ -219,9 +225,7 @@ slow_paths! {
         finish_record(s, result)
     }
     fn iterator_next(s) {
-        if let Some(iterator) = s.reg(s.b()).as_object()
-            && let Some(entered) = coroutine::enter_step(s, iterator, s.reg(s.b() + 1))
-        {
+        if let Some(entered) = coroutine::enter_step(s) {
             return entered.unwrap_or_else(|abrupt| coroutine::complete_step(s, Err(abrupt)));
         }
         let item = s.vm().next_value(s);
