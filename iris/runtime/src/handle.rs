@@ -238,7 +238,7 @@ impl Handle {
     /// Whether the actor has not ended.
     #[must_use]
     pub fn is_alive(&self, pid: Pid) -> bool {
-        self.shared.slab.with(pid, |_| ()).is_some()
+        self.shared.slab.contains(pid)
     }
 
     /// State, mailbox depth and counters of one actor.

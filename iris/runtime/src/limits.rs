@@ -76,11 +76,14 @@ pub const DROP_TIMEOUT_MS: u64 = 2_000;
 /// Time in milliseconds that killed actors have to be gone before `stop` returns without them (a handler may never return).
 pub const KILL_GRACE_MS: u64 = 200;
 
-/// Slots in the first chunk of the slab; each further chunk is twice as large.
-pub const SLAB_FIRST_CHUNK: usize = 64;
+/// Pages in the first chunk of the slab; each further chunk is twice as large.
+pub const SLAB_FIRST_CHUNK: usize = 16;
 
-/// Chunks of the slab: 64 * (2^25 - 1) slots are more than two thousand million actors.
-pub const SLAB_CHUNKS: usize = 25;
+/// Chunks of the slab: 16 * (2^23 - 1) pages of 64 slots are more than an index can tell.
+pub const SLAB_CHUNKS: usize = 23;
+
+/// Pages of the slab that keep their memory when they are empty, so that a few actors that come and go cost no allocation.
+pub const SLAB_PAGES_KEPT: usize = 16;
 
 /// Longest timer in milliseconds (2^36 - 1, about two years): what six levels of 64 slots reach.
 pub const TIMER_MAX_MS: u64 = (1 << 36) - 1;
