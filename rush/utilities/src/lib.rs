@@ -103,7 +103,7 @@ pub fn help(name: &str) -> (String, &'static str) {
     match name {
         "json" => known(query::SYNOPSIS, "Read and change JSON."),
         "git" => known(
-            "status | branch | log [OPTION]...",
+            "status | branch | log | diff [OPTION]...",
             "Read a repository in this shell, or run git for anything else.",
         ),
         _ => known(

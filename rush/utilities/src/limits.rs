@@ -39,6 +39,12 @@ pub const GIT_COMMITS_MAX: usize = 20_000;
 /// Removed or new files among which the in-process git looks for renamed ones; git's own limit is 1,000.
 pub const GIT_RENAMES_MAX: usize = 200;
 
+/// The largest file that the in-process `git diff` compares.
+pub const GIT_DIFF_BYTES_MAX: usize = 4 << 20;
+
+/// Changed paths whose content the in-process `git diff` compares; more are left to git.
+pub const GIT_DIFF_PATHS_MAX: usize = 1_000;
+
 /// Commits that the in-process `git log` prints; a longer history is streamed by git.
 pub const GIT_LOG_MAX: usize = 2_000;
 

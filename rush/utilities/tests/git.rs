@@ -3,13 +3,13 @@
 //! is no git.
 
 mod machine;
+mod repository;
 
 use std::fs;
-use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::path::Path;
+use std::process::Command;
 
-use machine::Machine;
-use rush_utilities::{Context, Outcome, run};
+use repository::{Scratch, git_is_here};
 
 /// How every state begins: three commits on `main` with folders, a link and an executable.
 const BEGIN: &str = r#"
@@ -24,9 +24,6 @@ echo z >d/z; git add d/z; git commit -qm 'Third
 With a body of
 two lines.'
 "#;
-
-const SETTINGS: &str =
-    "[user]\n\tname = A U Thor\n\temail = author@example.org\n[protocol \"file\"]\n\tallow = always\n";
 
 /// A state: its name, what makes it out of the beginning, and folders to ask from.
 struct State {
@@ -188,6 +185,37 @@ const LOGS: &[&str] = &[
     "log --oneline --no-decorate --",
 ];
 
+/// Questions about differences.
+const DIFFS: &[&str] = &[
+    "diff",
+    "diff --stat",
+    "diff --name-only",
+    "diff --name-status -z",
+    "diff --shortstat",
+    "diff --numstat",
+    "diff --cached",
+    "diff --staged --stat",
+    "diff --cached --name-only",
+    "diff --cached --name-status",
+    "diff --cached --no-renames --name-status",
+    "diff --cached --numstat",
+    "diff --cached --name-only --diff-filter=ACMR",
+    "diff --cached --name-status --diff-filter=d -z",
+    "diff --no-renames HEAD",
+    "diff --no-renames HEAD --stat",
+    "diff HEAD~1 HEAD",
+    "diff HEAD~2..",
+    "diff HEAD~2 main --stat",
+    "diff HEAD~1 --cached --stat",
+    "diff --quiet",
+    "diff --cached --quiet",
+    "diff --exit-code --name-only",
+    "diff -- a d",
+    "diff --stat -- .",
+    "diff .",
+    "diff --no-renames HEAD -- a x d/x",
+];
+
 /// States with more of a history.
 const HISTORIES: &[State] = &[
     state("three", ""),
@@ -225,92 +253,6 @@ const HISTORIES: &[State] = &[
          git commit -q --allow-empty -m S; git checkout -q main; git merge -q --no-edit s",
     ),
 ];
-
-struct Scratch(PathBuf);
-
-impl Scratch {
-    fn new(name: &str) -> Scratch {
-        let root =
-            std::env::temp_dir().join(format!("rush-git-{}-{}", name.replace(' ', "-"), std::process::id()));
-        let _ = fs::remove_dir_all(&root);
-        fs::create_dir_all(root.join("home")).unwrap();
-        fs::write(root.join("home/.gitconfig"), SETTINGS).unwrap();
-        Scratch(fs::canonicalize(root).unwrap())
-    }
-
-    fn variables(&self) -> Vec<(&'static str, String)> {
-        let home = self.0.join("home").to_string_lossy().into_owned();
-        vec![
-            ("PATH", "/usr/local/bin:/usr/bin:/bin".into()),
-            ("HOME", home),
-            ("LC_ALL", "C.UTF-8".into()),
-            ("TZ", "Europe/Berlin".into()),
-            ("GIT_CONFIG_NOSYSTEM", "1".into()),
-        ]
-    }
-
-    /// Runs a script with fixed dates that go up by a minute with each commit.
-    fn script(&self, folder: &Path, script: &str) {
-        let dated = format!(
-            "n=0; git() {{ n=$((n+60)); GIT_AUTHOR_DATE=\"$((1600000000+n)) +0200\" \
-             GIT_COMMITTER_DATE=\"$((1600000000+n)) +0200\" command git \"$@\"; }}\n{script}\n"
-        );
-        let output = Command::new("sh")
-            .args(["-ec", &dated])
-            .current_dir(folder)
-            .env_clear()
-            .envs(self.variables())
-            .stdin(Stdio::null())
-            .output()
-            .unwrap();
-        assert!(output.status.success(), "{script}: {}", String::from_utf8_lossy(&output.stderr));
-    }
-
-    fn ours(&self, folder: &Path, words: &[&str]) -> Option<(String, i32)> {
-        let args: Vec<Vec<u8>> = words.iter().map(|word| word.as_bytes().to_vec()).collect();
-        let (mut output, mut errors) = (Vec::new(), Vec::new());
-        let outcome = run(&mut Context {
-            args: &args,
-            directory: folder,
-            input: &mut machine::Bytes::new(b""),
-            output: &mut output,
-            errors: &mut errors,
-            interrupted: || false,
-            host: &mut Machine { variables: self.variables() },
-        });
-        assert!(errors.is_empty(), "{words:?}: {}", String::from_utf8_lossy(&errors));
-        match outcome {
-            Outcome::Status(status) => Some((String::from_utf8_lossy(&output).into_owned(), status)),
-            Outcome::Fallthrough => {
-                assert!(output.is_empty(), "declined after it had printed: {words:?}");
-                None
-            }
-        }
-    }
-
-    /// What git says; a message on standard error fails, since ours has none.
-    fn theirs(&self, folder: &Path, words: &[&str]) -> (String, i32) {
-        let mut command = Command::new("git");
-        command.args(&words[1..]).current_dir(folder).env_clear().envs(self.variables()).stdin(Stdio::null());
-        let output = command.output().unwrap();
-        let all = [output.stdout, output.stderr].concat();
-        (String::from_utf8_lossy(&all).into_owned(), output.status.code().unwrap_or(-1))
-    }
-}
-
-impl Drop for Scratch {
-    fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.0);
-    }
-}
-
-fn git_is_here() -> bool {
-    let here = Command::new("git").arg("--version").output().is_ok_and(|o| o.status.success());
-    if !here {
-        eprintln!("git: not here, skipped");
-    }
-    here
-}
 
 /// Compares all `commands` in `folder`; what differs is added to `failures`, what was declined to `declined`.
 fn compare(
@@ -406,6 +348,29 @@ fn histories() {
 }
 
 #[test]
+fn differences() {
+    let left_to_git = [
+        // Renamed files without an end of their last line, or with carriage returns.
+        ("both removed", "diff"),
+        ("conflict", "diff"),
+        // The line-ending conversions and binary files of attributes.
+        ("attributes", "diff"),
+        // No commit of that name.
+        ("orphan", "diff"),
+        ("detached at a commit", "diff HEAD~2"),
+        ("detached at a tag", "diff HEAD~2"),
+        ("branches", "diff HEAD~2"),
+        // The width of letters outside ASCII.
+        ("plain names", "diff --no-renames HEAD --stat"),
+        ("plain names", "diff --staged --stat"),
+        ("plain names", "diff HEAD~1 --cached --stat"),
+        // A branch and a tag are called main.
+        ("a branch and a tag of one name", "diff HEAD~2 main"),
+    ];
+    run_states("differences", STATES, "", DIFFS, &left_to_git);
+}
+
+#[test]
 fn before_the_first_commit() {
     if !git_is_here() {
         return;
@@ -463,6 +428,31 @@ fn what_is_not_understood_is_left_to_git() {
         ("", "log HEAD@{0}"),
         ("git notes add -m note", "log"),
         ("echo 'X <author@example.org>' >.mailmap", "log"),
+        ("", "diff HEAD...HEAD~1"),
+        ("", "diff a b HEAD"),
+        ("", "diff nothing"),
+        ("", "diff main:a HEAD:a"),
+        ("", "diff -R"),
+        ("", "diff -w"),
+        ("", "diff -U0"),
+        ("", "diff --stat --name-only"),
+        ("", "diff --stat=40"),
+        ("", "diff --word-diff"),
+        ("", "diff --no-index a b"),
+        ("", "diff -- *.c"),
+        ("", "diff -- :/a"),
+        ("", "diff -- ../../elsewhere"),
+        ("git branch a", "diff a"),
+        ("git config diff.noprefix true; echo m >>a", "diff"),
+        ("git config diff.default.xfuncname ^x; echo m >>a", "diff"),
+        ("git config diff.algorithm histogram; echo m >>a", "diff"),
+        ("git config core.bigfilethreshold 1; echo m >>a", "diff"),
+        ("git config diff.external true; echo m >>a", "diff"),
+        ("echo 'a -diff' >.gitattributes; echo m >>a", "diff"),
+        ("echo '/a diff=rust' >.gitattributes; echo m >>a", "diff"),
+        ("echo n >n; git add -N n", "diff"),
+        ("git mv a a2; rm a2; echo m >>b; rm d/x; echo n >new; git add new", "diff HEAD"),
+        ("seq 2000 >n; git add n; seq 2000 | sort >n", "diff"),
         ("", "commit"),
         ("", "-C . status"),
     ] {

@@ -1,5 +1,6 @@
 //! One difference between two states of the tree.
 
+use super::index::MODE_TYPE;
 use super::oid::Oid;
 
 /// What happened to a path.
@@ -18,6 +19,16 @@ pub(crate) enum Kind {
 }
 
 impl Kind {
+    /// What happened between these two modes; a mode of zero is a path that is not there.
+    pub(crate) fn between(old: u32, new: u32) -> Kind {
+        match (old, new) {
+            (0, _) => Kind::Added,
+            (_, 0) => Kind::Deleted,
+            (old, new) if old & MODE_TYPE != new & MODE_TYPE => Kind::TypeChanged,
+            _ => Kind::Modified,
+        }
+    }
+
     /// The letter in short formats.
     pub(crate) fn letter(self) -> u8 {
         match self {

@@ -38,6 +38,11 @@ impl Config {
             .map(|s| s.value.as_deref().unwrap_or(b"true"))
     }
 
+    /// Whether anything is set in a section.
+    pub(crate) fn has_section(&self, section: &str, subsection: &[u8]) -> bool {
+        self.settings.iter().any(|s| s.section == section.as_bytes() && s.subsection == subsection)
+    }
+
     /// Every value of a setting, in order.
     pub(crate) fn values<'a>(
         &'a self,

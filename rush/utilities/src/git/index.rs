@@ -1,7 +1,13 @@
 //! The index file, versions 2 to 4, and its cache of tree names. Only reads.
 
+use std::fs::File;
+use std::io::Read;
+use std::os::unix::fs::MetadataExt;
+
 use super::oid::{OID_BYTES, Oid};
+use super::repository::{Repository, as_path};
 use super::{Attempt, Decline};
+use crate::limits::{GIT_ENTRIES_MAX, GIT_FILE_BYTES_MAX};
 
 /// Modes as trees and the index have them.
 pub(crate) const MODE_TYPE: u32 = 0o170_000;
@@ -112,6 +118,26 @@ impl Index {
         let at = self.entries.partition_point(|e| e.path.as_slice() < path);
         self.entries.get(at).is_some_and(|e| e.path == path)
     }
+}
+
+/// The index of a repository, and when it was written.
+pub(crate) fn read_index(repository: &Repository) -> Attempt<(Index, (i64, i64))> {
+    let mut file = match File::open(as_path(&repository.git_path(b"index"))) {
+        Ok(file) => file,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok((Index::default(), (0, 0))),
+        Err(_) => return Err(Decline),
+    };
+    let found = file.metadata()?;
+    if found.size() > GIT_FILE_BYTES_MAX {
+        return Err(Decline);
+    }
+    let mut bytes = Vec::with_capacity(found.size() as usize);
+    file.read_to_end(&mut bytes)?;
+    let index = Index::parse(&bytes)?;
+    if index.entries.len() > GIT_ENTRIES_MAX {
+        return Err(Decline);
+    }
+    Ok((index, (found.mtime(), found.mtime_nsec())))
 }
 
 /// Bytes of an entry before its name.

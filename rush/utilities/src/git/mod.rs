@@ -1,4 +1,4 @@
-//! Reads of git in this process: `status`, `branch` and `log`, for plain repositories of moderate size.
+//! Reads of git in this process: `status`, `branch`, `log` and `diff`, for plain repositories of moderate size.
 //!
 //! Invariant: nothing is ever written, not even the index, and nothing is printed before all of it is known. Whatever is
 //! not understood (a flag, a setting, a format, a damaged file) declines, and git runs instead; so there are no error
@@ -10,6 +10,7 @@ mod change;
 mod config;
 mod dates;
 mod decode;
+mod diff;
 mod head;
 mod history;
 mod ignore;
@@ -47,7 +48,7 @@ impl From<io::Error> for Decline {
 /// A result, or that git has to do it.
 pub(crate) type Attempt<T> = Result<T, Decline>;
 
-/// `git status ...`, `git branch ...` and `git log ...`; anything else declines.
+/// `git status`, `git branch`, `git log` and `git diff`, with words; anything else declines.
 pub(crate) fn run(context: &mut Context<'_>) -> io::Result<Outcome> {
     if context.host.output_is_terminal() || !speaks_english(context) {
         return Ok(Outcome::Fallthrough);
@@ -56,13 +57,14 @@ pub(crate) fn run(context: &mut Context<'_>) -> io::Result<Outcome> {
         return Ok(Outcome::Fallthrough);
     };
     let result = match command.as_slice() {
-        b"status" => status::run(context, words),
-        b"branch" => branch::run(context, words),
-        b"log" => log::run(context, words),
+        b"status" => status::run(context, words).map(|text| (text, 0)),
+        b"branch" => branch::run(context, words).map(|text| (text, 0)),
+        b"log" => log::run(context, words).map(|text| (text, 0)),
+        b"diff" => diff::run(context, words),
         _ => Err(Decline),
     };
     match result {
-        Ok(text) => context.output.write_all(&text).map(|()| Outcome::Status(0)),
+        Ok((text, status)) => context.output.write_all(&text).map(|()| Outcome::Status(status)),
         Err(Decline) => Ok(Outcome::Fallthrough),
     }
 }

@@ -1,8 +1,10 @@
-//! What differs between a tree and the index. Folders whose tree the index remembers are not opened.
+//! What differs between a tree and the index, or between two trees. Folders whose tree the index remembers are not opened.
+
+use std::collections::BTreeMap;
 
 use super::change::{Change, Kind};
 use super::decode;
-use super::index::{CachedTree, Entry, Index, MODE_TYPE};
+use super::index::{CachedTree, Entry, Index};
 use super::objects::{self, Objects};
 use super::oid::{self, Oid};
 use super::{Attempt, Decline};
@@ -56,16 +58,43 @@ pub(crate) fn changes(objects: &Objects<'_>, tree: Option<&Oid>, index: &Index) 
 }
 
 fn change(old: Option<&File>, new: Option<&Entry>) -> Change {
-    let kind = match (old, new) {
-        (None, _) => Kind::Added,
-        (_, None) => Kind::Deleted,
-        (Some(old), Some(new)) if old.mode & MODE_TYPE != new.mode & MODE_TYPE => Kind::TypeChanged,
-        _ => Kind::Modified,
-    };
     let path = new.map_or_else(|| old.map(|o| o.path.clone()).unwrap_or_default(), |new| new.path.clone());
-    let old = old.map_or((0, oid::NULL), |old| (old.mode, old.id));
-    let new = new.map_or((0, oid::NULL), |new| (new.mode, new.id));
-    Change { path, kind, from: None, old, new, score: 0 }
+    let state = |found: Option<(u32, Oid)>| found.unwrap_or((0, oid::NULL));
+    of(path, state(old.map(|old| (old.mode, old.id))), state(new.map(|new| (new.mode, new.id))))
+}
+
+/// The change of a path between these two states.
+fn of(path: Vec<u8>, old: (u32, Oid), new: (u32, Oid)) -> Change {
+    Change { path, kind: Kind::between(old.0, new.0), from: None, old, new, score: 0 }
+}
+
+/// The changes from one tree to another, sorted by path. Folders that are the same are not opened.
+pub(crate) fn between(objects: &Objects<'_>, old: &Oid, new: &Oid) -> Attempt<Vec<Change>> {
+    let mut states: BTreeMap<Vec<u8>, [(u32, Oid); 2]> = BTreeMap::new();
+    let mut folders = vec![(Vec::new(), [Some(*old), Some(*new)])];
+    while let Some((prefix, trees)) = folders.pop() {
+        if trees[0] == trees[1] {
+            continue;
+        }
+        let mut inner: BTreeMap<Vec<u8>, [Option<Oid>; 2]> = BTreeMap::new();
+        for (side, tree) in trees.iter().enumerate() {
+            let Some(tree) = tree else { continue };
+            for entry in decode::tree(&objects.expect(tree, objects::Kind::Tree)?)? {
+                let path = [prefix.as_slice(), &entry.name].concat();
+                if entry.is_folder() {
+                    inner.entry([path.as_slice(), b"/"].concat()).or_default()[side] = Some(entry.id);
+                } else {
+                    states.entry(path).or_insert([(0, oid::NULL); 2])[side] = (entry.mode, entry.id);
+                }
+            }
+        }
+        if prefix.iter().filter(|b| **b == b'/').count() > DIRECTORY_DEPTH_MAX {
+            return Err(Decline);
+        }
+        folders.extend(inner);
+    }
+    let changed = states.into_iter().filter(|(_, [old, new])| old != new);
+    Ok(changed.map(|(path, [old, new])| of(path, old, new)).collect())
 }
 
 impl Flat<'_> {

@@ -92,6 +92,12 @@ impl<'r> Worktree<'r> {
         }
     }
 
+    /// What git would store of the file at `path` as it is now.
+    pub(crate) fn content_now(&mut self, path: &[u8]) -> Attempt<Vec<u8>> {
+        let found = self.look(path)?.ok_or(Decline)?;
+        self.content(path, &found)
+    }
+
     fn is_inside_folders(&mut self, folder: &[u8]) -> Attempt<bool> {
         if folder.is_empty() || (self.folder.1 && is_at_or_above(folder, &self.folder.0)) {
             return Ok(true);

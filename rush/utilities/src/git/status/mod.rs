@@ -5,23 +5,19 @@ mod porcelain;
 mod short;
 
 use std::collections::BTreeMap;
-use std::fs::File;
-use std::io::Read;
-use std::os::unix::fs::MetadataExt;
 
 use super::change::{Change, Kind};
 use super::decode::Commit;
 use super::head::Head;
-use super::index::{Entry, Index};
+use super::index::{Entry, Index, read_index};
 use super::objects::{self, Objects};
 use super::refs::Refs;
-use super::repository::{Repository, as_path};
+use super::repository::Repository;
 use super::tracking::{Upstream, upstream};
 use super::untracked::Show;
 use super::worktree::Worktree;
 use super::{Attempt, Decline, rename, staged, untracked};
 use crate::Context;
-use crate::limits::{GIT_ENTRIES_MAX, GIT_FILE_BYTES_MAX};
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Format {
@@ -140,26 +136,6 @@ impl Status<'_> {
         }
         all
     }
-}
-
-/// The index, and when it was written.
-fn read_index(repository: &Repository) -> Attempt<(Index, (i64, i64))> {
-    let mut file = match File::open(as_path(&repository.git_path(b"index"))) {
-        Ok(file) => file,
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok((Index::default(), (0, 0))),
-        Err(_) => return Err(Decline),
-    };
-    let found = file.metadata()?;
-    if found.size() > GIT_FILE_BYTES_MAX {
-        return Err(Decline);
-    }
-    let mut bytes = Vec::with_capacity(found.size() as usize);
-    file.read_to_end(&mut bytes)?;
-    let index = Index::parse(&bytes)?;
-    if index.entries.len() > GIT_ENTRIES_MAX {
-        return Err(Decline);
-    }
-    Ok((index, (found.mtime(), found.mtime_nsec())))
 }
 
 fn show_mode(mode: &[u8]) -> Attempt<Show> {
