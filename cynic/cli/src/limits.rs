@@ -2,6 +2,9 @@
 
 use std::time::Duration;
 
+/// Bytes of a source file: no string is longer, and a device may have no end.
+pub(crate) const SOURCE_BYTES_MAX: u64 = 1 << 29;
+
 /// Guest time for one test262 test. The slowest tests (whole-range URI decoding, regular expression properties) need well
 /// under a second in a release build; checked builds are ten times slower.
 pub(crate) const TEST262_DEADLINE: Duration = Duration::from_secs(20);

@@ -27,3 +27,10 @@ assertEqual(large == large.toString(), true, "loosely equal to its text");
 assertEqual(BigInt.asIntN(2 ** 53 - 1, large), large, "asIntN");
 assertEqual(BigInt.asUintN(64, -large), 1n, "asUintN");
 assertEqual(2n ** 64n > 1e19, true, "compared with a double");
+// Texts of integers near the limit: conversions take seconds, not minutes, and agree.
+const digits = "123456789".repeat(20_000);
+assertEqual(String(BigInt(digits)), digits, "decimal digits there and back");
+assertEqual(BigInt("-" + digits).toString(), "-" + digits, "with a sign");
+assertEqual((3n ** 100_000n).toString(3), "1" + "0".repeat(100_000), "in radix 3");
+assertThrows(SyntaxError, () => eval("1".repeat(1_000_000) + "n"), "a literal that is too long");
+assertEqual(Number("0x" + "f".repeat(10_000_000)), Infinity, "a long hexadecimal number");

@@ -73,6 +73,12 @@ pub const BIGINT_BITS_MAX: u64 = 1 << 22;
 pub const POLL_INTERVAL: u32 = 4096;
 /// Depth of a prototype chain of proxies or bound functions before a RangeError.
 pub const PROXY_CHAIN_MAX: u32 = 10_000;
+/// Promises of `Atomics.waitAsync` that are pending in one isolate: each is outside the heap, and is looked at in every round.
+pub const ASYNC_WAITERS_MAX: usize = 1 << 16;
+/// Years whose months are counted in a calendar that is computed astronomically: the date library goes through them one by one.
+pub const LUNISOLAR_YEARS_MAX: u32 = 5_000;
+/// Bytes of one BigInt literal: the parser's conversion is quadratic and cannot be interrupted.
+pub const BIGINT_LITERAL_BYTES_MAX: usize = 1 << 18;
 /// Arguments in one call (spread, apply).
 pub const ARGUMENTS_MAX: usize = 1 << 18;
 /// Most bytes of one array buffer, its maximal length included; beyond it is a RangeError, as on every engine somewhere.

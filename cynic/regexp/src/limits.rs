@@ -11,6 +11,14 @@ pub const PATTERN_UNITS_MAX: usize = 1 << 20;
 /// Instructions in one compiled program (16 bytes each). Bounded repeats multiply, so a short pattern can ask for much.
 pub const PROGRAM_OPS_MAX: usize = 1 << 20;
 
+/// Ranges that a pattern may bring in by properties of characters and by their strings (8 bytes each, several times over): `\p{L}` alone
+/// has some 680, and a pattern of a million units has room for a hundred thousand such escapes.
+pub const PROPERTY_RANGES_MAX: usize = 1 << 19;
+
+/// Ranges looked at while the classes of one pattern are built. A set operation looks at all ranges so far, so a class can ask for the
+/// square of its length, and folding one character looks at the table of all foldings.
+pub const CLASS_WORK_MAX: usize = 1 << 26;
+
 /// Capturing groups in one pattern; every attempt clears two slots per group.
 pub const CAPTURES_MAX: u32 = 1 << 15;
 

@@ -78,3 +78,21 @@ fn classes() {
     check("[a!!b]", "v", "character must be escaped in a character class with the v flag (at 2)");
     check("[\\q{a}-b]", "v", "invalid set operation in a character class (at 6)");
 }
+
+#[test]
+fn what_sets_of_characters_may_cost() {
+    let refused = |pattern: String, flags: &str| {
+        let flags = Flags::parse(flags.encode_utf16()).expect("flags");
+        let units: Vec<u16> = pattern.encode_utf16().collect();
+        let compiled = Regex::compile(Input::Utf16(&units), flags);
+        compiled.is_err_and(|error| error.to_string().starts_with("pattern is too large"))
+    };
+    assert!(!refused("\\p{L}".repeat(300), "u"));
+    assert!(refused("\\p{L}".repeat(100_000), "u"));
+    assert!(!refused("[\\p{L}--[a-z]]".repeat(100), "v"));
+    assert!(refused(format!("[{}]", "[\\p{L}--[a-z]]".repeat(20_000)), "v"));
+    assert!(!refused("\\p{RGI_Emoji}".repeat(10), "v"));
+    assert!(refused("\\p{RGI_Emoji}".repeat(10_000), "v"));
+    assert!(!refused("é".repeat(10_000), "iu"));
+    assert!(refused("é".repeat(1_000_000), "iu"));
+}

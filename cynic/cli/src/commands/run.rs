@@ -1,6 +1,5 @@
 //! `cynic run FILE...`: scripts and modules, one after another in one realm; with no file, the standard input.
 
-use std::fs;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
@@ -11,6 +10,7 @@ use cynic::vm::JsResult;
 use crate::args::Options;
 use crate::commands::list_features::TYPESCRIPT;
 use crate::exit_status::ExitStatus;
+use crate::module_loader::read_source;
 use crate::session::Session;
 
 /// Runs the files.
@@ -23,7 +23,7 @@ pub(crate) fn run(options: &Options, files: &[PathBuf]) -> Result<ExitStatus, St
         outcome = script(&mut session, "<stdin>", &text);
     }
     for file in files {
-        let text = fs::read_to_string(file).map_err(|error| format!("{}: {error}", file.display()))?;
+        let text = read_source(file).map_err(|error| format!("{}: {error}", file.display()))?;
         check_typescript(options, file)?;
         let name = file.display().to_string();
         outcome = if is_module(file) {

@@ -57,7 +57,7 @@ impl SharedBlock {
             return None;
         }
         let waiter = Arc::new(Waiter::default());
-        lists.entry(at).or_default().push(Arc::clone(&waiter));
+        lists.entry(at).or_default().push_back(Arc::clone(&waiter));
         Some(waiter)
     }
 
@@ -65,9 +65,9 @@ impl SharedBlock {
     pub(super) fn leave(&self, at: usize, waiter: &Arc<Waiter>) -> bool {
         let mut lists = self.waiters.lock().unwrap_or_else(PoisonError::into_inner);
         let Some(list) = lists.get_mut(&at) else { return false };
-        let before = list.len();
-        list.retain(|other| !Arc::ptr_eq(other, waiter));
-        let left = list.len() < before;
+        // Those that leave together do so in the order in which they came: the first is found at once.
+        let place = list.iter().position(|other| Arc::ptr_eq(other, waiter));
+        let left = place.and_then(|place| list.remove(place)).is_some();
         if list.is_empty() {
             lists.remove(&at);
         }
@@ -156,7 +156,9 @@ pub struct AsyncWaiter {
 
 impl Drop for AsyncWaiter {
     fn drop(&mut self) {
-        self.block.leave(self.at, &self.waiter);
+        if !self.waiter.is_notified() {
+            self.block.leave(self.at, &self.waiter);
+        }
     }
 }
 
@@ -170,6 +172,10 @@ pub(super) fn wait_async(vm: &mut Vm, args: CallArgs) -> JsResult<Value> {
             (false, text(vm, "timed-out"))
         }
         Some(waiter) => {
+            if vm.async_waiters.len() >= crate::limits::ASYNC_WAITERS_MAX {
+                request.block.leave(request.at, &waiter);
+                return Err(vm.throw_range_error("too many waiters"));
+            }
             let promise = Value::object(promise::new_promise(vm));
             let deadline = request.timeout.and_then(|timeout| Instant::now().checked_add(timeout));
             let promise_root = Persistent::new(&vm.heap, promise);
@@ -192,21 +198,21 @@ impl Vm {
 
     /// Settles the promises of `Atomics.waitAsync` whose waiters were notified or have timed out; true if there was one.
     pub fn settle_async_waiters(&mut self) -> JsResult<bool> {
-        let mut settled = false;
-        let mut i = 0;
-        while let Some(pending) = self.async_waiters.get(i) {
+        let now = Instant::now();
+        let is_due = |pending: &mut AsyncWaiter| {
+            pending.waiter.is_notified() || pending.deadline.is_some_and(|deadline| now >= deadline)
+        };
+        let due: Vec<AsyncWaiter> = self.async_waiters.extract_if(.., is_due).collect();
+        let settled = !due.is_empty();
+        for pending in due {
             let notified = pending.waiter.is_notified();
-            if !notified && pending.deadline.is_none_or(|deadline| Instant::now() < deadline) {
-                i += 1;
-                continue;
-            }
-            let pending = self.async_waiters.remove(i);
             let timed_out = !notified && pending.block.leave(pending.at, &pending.waiter);
+            // It is in no list any more, whoever took it out.
+            pending.waiter.notified.store(true, Ordering::Release);
             let outcome = text(self, if timed_out { "timed-out" } else { "ok" });
             if let Some(promise) = pending.promise.get().as_object() {
                 promise::resolve_promise(self, promise, outcome)?;
             }
-            settled = true;
         }
         Ok(settled)
     }

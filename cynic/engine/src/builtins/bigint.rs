@@ -10,6 +10,7 @@ use crate::bigint::BigInt;
 use crate::object::ObjectKind;
 use crate::object::function::CallArgs;
 use crate::object::function::NativeSpec;
+use crate::ops::bigint_text;
 use crate::ops::conversion::Hint;
 use crate::realm::{
     Body, Intrinsic, IntrinsicSpec, constructor as constructor_row, method, prototype, to_string_tag,
@@ -40,9 +41,6 @@ pub static PROTOTYPE: IntrinsicSpec = IntrinsicSpec {
         to_string_tag("BigInt"),
     ],
 };
-
-/// Bits of digits per unit of fuel in conversions between binary and decimal, which are quadratic.
-const CONVERSION_BITS_PER_STEP: u64 = 64;
 
 /// BigInt ( value ). <https://tc39.es/ecma262/#sec-bigint-constructor-number-value>
 fn constructor(vm: &mut Vm, args: CallArgs) -> JsResult<Value> {
@@ -127,15 +125,8 @@ fn to_locale_string(vm: &mut Vm, args: CallArgs) -> JsResult<Value> {
 }
 
 fn text_in_radix(vm: &mut Vm, big: BigInt, radix: u32) -> JsResult<Value> {
-    charge_conversion(vm, big.value().bits())?;
-    let text = big.value().to_str_radix(radix);
+    let text = bigint_text::format(vm, big.value(), radix)?;
     Ok(Value::string(vm.new_string(&text)))
-}
-
-/// Charges fuel for a conversion of so many bits, before it is done.
-pub(crate) fn charge_conversion(vm: &mut Vm, bits: u64) -> JsResult<()> {
-    let steps = (bits / CONVERSION_BITS_PER_STEP).saturating_mul(bits / CONVERSION_BITS_PER_STEP) / 64;
-    vm.poll_n(u32::try_from(steps).unwrap_or(u32::MAX))
 }
 
 /// BigInt.asIntN. <https://tc39.es/ecma262/#sec-bigint.asintn>

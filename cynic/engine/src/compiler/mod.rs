@@ -110,6 +110,10 @@ fn compile(
     if nesting.depth > limits::NESTING_MAX {
         return Err(too_deep("the source is nested too deeply"));
     }
+    if let Some(offset) = nesting.long_bigint {
+        let input = Input { text, name, typescript: options.typescript };
+        return Err(SyntaxError::at(input, offset, "this BigInt literal is too long".into()));
+    }
     let room = StackBounds::of_current_thread().room();
     let stack = nesting.bound() as usize * limits::FRONT_END_BYTES_PER_UNIT + limits::FRONT_END_BYTES;
     if stack <= room {

@@ -12,7 +12,7 @@
 
 use std::alloc::{Layout, alloc_zeroed, dealloc};
 use std::cell::{Cell, RefCell};
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 use std::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
@@ -57,7 +57,7 @@ pub struct SharedBlock {
     memory: Memory,
     len: AtomicUsize,
     /// Who waits at which byte, in order of arrival.
-    pub(crate) waiters: Mutex<HashMap<usize, Vec<WaiterRef>>>,
+    pub(crate) waiters: Mutex<HashMap<usize, VecDeque<WaiterRef>>>,
 }
 
 // SAFETY: every access to the memory of a shared block is atomic (see `Buffer::read_shared` and its kin), and the length is atomic.

@@ -237,10 +237,7 @@ pub fn string_to_bigint(s: JsStr, vm: &mut Vm) -> JsResult<Option<Integer>> {
     if bits > crate::limits::BIGINT_BITS_MAX {
         return Err(vm.throw_range_error("BigInt is too large"));
     }
-    if radix == 10 {
-        crate::builtins::bigint::charge_conversion(vm, bits)?;
-    }
-    Ok(Integer::parse_bytes(digits, radix))
+    super::bigint_text::parse(vm, digits, radix)
 }
 
 /// Compares an integer with a double exactly; None for NaN.

@@ -260,8 +260,8 @@ impl Vm {
     }
 
     fn bigint_to_string(&mut self, b: crate::bigint::BigInt) -> JsResult<JsStr> {
-        self.poll_n(u32::try_from(b.value().bits() / 64).unwrap_or(u32::MAX).max(1))?;
-        let text = b.value().to_string();
+        self.poll_n(1)?;
+        let text = super::bigint_text::format(self, b.value(), 10)?;
         Ok(self.new_string_latin1(text.as_bytes()))
     }
 

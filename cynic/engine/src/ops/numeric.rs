@@ -108,6 +108,11 @@ pub fn parse_radix(digits: &[u8], radix: u32) -> Option<f64> {
     if n < 9_007_199_254_740_992.0 {
         return Some(n);
     }
+    // So many digits are beyond the doubles in any radix.
+    const DIGITS_MAX: usize = 1100;
+    if digits.iter().skip_while(|digit| **digit == b'0').count() > DIGITS_MAX {
+        return Some(f64::INFINITY);
+    }
     // Too long for exact accumulation: let the integer library round.
     let exact = Integer::parse_bytes(digits, radix)?;
     Some(bigint_to_f64(&exact))

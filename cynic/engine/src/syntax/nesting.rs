@@ -8,6 +8,7 @@
 //! divisions for certain (`ambiguous`), than `units`, which counts everything.
 
 use super::words::{Word, word};
+use crate::limits;
 
 /// What the scan found.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -18,6 +19,8 @@ pub(crate) struct Nesting {
     pub(crate) deepest: u32,
     /// All units of the text, as if each nested in the one before.
     pub(crate) units: u32,
+    /// Where the first BigInt literal stands that is longer than [`limits::BIGINT_LITERAL_BYTES_MAX`].
+    pub(crate) long_bigint: Option<u32>,
     /// The scan may have taken code for the inside of a literal.
     pub(crate) ambiguous: bool,
 }
@@ -201,12 +204,15 @@ impl<'t> Scan<'t> {
     }
 
     fn number(&mut self) {
-        let mut dots = 0;
+        let (start, mut dots) = (self.at, 0);
         while matches!(self.peek(0), b'0'..=b'9' | b'a'..=b'z' | b'A'..=b'Z' | b'_')
             || self.peek(0) == b'.' && dots == 0
         {
             dots += u32::from(self.peek(0) == b'.');
             self.at += 1;
+        }
+        if self.at - start > limits::BIGINT_LITERAL_BYTES_MAX && self.bytes.get(self.at - 1) == Some(&b'n') {
+            self.found.long_bigint.get_or_insert(start as u32);
         }
         self.operand();
     }

@@ -46,6 +46,7 @@ impl Parser<'_> {
                 }
             }
         }
+        self.spend_class(ranges.len())?;
         let set = self.close(CharSet::from_ranges(ranges));
         let set = if negated { set.complement() } else { set };
         Ok(match set.as_single() {

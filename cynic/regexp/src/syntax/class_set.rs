@@ -62,6 +62,7 @@ impl Parser<'_> {
     /// `[...]` or `[^...]`.
     fn nested_class(&mut self) -> Parsed<Operand> {
         self.enter()?;
+        self.spend_class(1)?;
         let start = self.pos;
         self.pos += 1;
         let negated = self.eat(b"^");
@@ -90,7 +91,9 @@ impl Parser<'_> {
             if self.looking_at(b"&&") || self.looking_at(b"--") {
                 return Err(self.error(Kind::InvalidSetOperation));
             }
-            result.union(self.range_or_operand(start)?);
+            let operand = self.range_or_operand(start)?;
+            self.spend_class(result.chars.ranges().len() + operand.chars.ranges().len())?;
+            result.union(operand);
         }
         Ok(result)
     }
@@ -102,6 +105,8 @@ impl Parser<'_> {
                 return Err(self.error(Kind::InvalidSetOperation));
             }
             let (operand, _) = self.set_operand(start)?;
+            let sizes = result.chars.ranges().len() + operand.chars.ranges().len();
+            self.spend_class(sizes + result.strings.len())?;
             if operator == b"&&" {
                 result.intersect(&operand);
             } else {
@@ -191,7 +196,10 @@ impl Parser<'_> {
             if ended || self.eat(b"|") {
                 let string = self.fold_string(std::mem::take(&mut string));
                 match string[..] {
-                    [c] => operand.chars = operand.chars.union(&CharSet::single(c)),
+                    [c] => {
+                        self.spend_class(operand.chars.ranges().len())?;
+                        operand.chars = operand.chars.union(&CharSet::single(c));
+                    }
                     _ => {
                         operand.may_contain_strings = true;
                         operand.strings.insert(string);

@@ -47,6 +47,7 @@ impl Parser<'_> {
             });
         }
         let c = self.character_escape(start, Place::Atom)?;
+        self.spend_character(c)?;
         Ok(self.character(c))
     }
 
@@ -156,6 +157,7 @@ impl Parser<'_> {
             return Err(fail);
         }
         if let Some(chars) = properties::characters(&name, value.as_deref()) {
+            self.spend_property(chars.ranges().len())?;
             let chars = self.maybe_fold(chars);
             let chars = if negated { self.complement(&chars) } else { chars };
             return Ok(ClassEscape::characters(chars));
@@ -165,6 +167,8 @@ impl Parser<'_> {
             && value.is_none()
             && let Some(set) = properties::strings(&name)
         {
+            let units: usize = set.strings.iter().map(Vec::len).sum();
+            self.spend_property(set.chars.ranges().len() + units)?;
             return Ok(ClassEscape { chars: self.maybe_fold(set.chars), strings: Some(set.strings) });
         }
         Err(fail)

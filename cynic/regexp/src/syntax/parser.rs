@@ -6,7 +6,7 @@ use super::groups::GroupTable;
 use crate::charset::CharSet;
 use crate::error::{SyntaxError, SyntaxErrorKind as Kind};
 use crate::flags::Flags;
-use crate::limits::{CAPTURES_MAX, NESTING_MAX, PATTERN_UNITS_MAX};
+use crate::limits::{CAPTURES_MAX, CLASS_WORK_MAX, NESTING_MAX, PATTERN_UNITS_MAX, PROPERTY_RANGES_MAX};
 use crate::unicode::casing::{self, CaseMode};
 use std::rc::Rc;
 
@@ -34,6 +34,10 @@ pub(crate) struct Parser<'a> {
     pub(super) behind: bool,
     captures: u32,
     depth: u32,
+    /// What properties have brought in, see [`PROPERTY_RANGES_MAX`].
+    property_ranges: usize,
+    /// See [`CLASS_WORK_MAX`].
+    class_work: usize,
     /// The way from the root to here: which alternative of which disjunction.
     path: Vec<(u32, u32)>,
     disjunctions: u32,
@@ -73,6 +77,8 @@ impl<'a> Parser<'a> {
             behind: false,
             captures: 0,
             depth: 0,
+            property_ranges: 0,
+            class_work: 0,
             path: Vec::new(),
             disjunctions: 0,
             seen_names: Vec::new(),
@@ -92,6 +98,8 @@ impl<'a> Parser<'a> {
             behind: false,
             captures: 0,
             depth: 0,
+            property_ranges: 0,
+            class_work: 0,
             path: Vec::new(),
             disjunctions: 0,
             seen_names: Vec::new(),
@@ -176,6 +184,26 @@ impl<'a> Parser<'a> {
         if self.modifiers.ignore_case { casing::close_over_case(self.case_mode(), &set) } else { set }
     }
 
+    // Limits.
+
+    /// Counts the ranges of a property.
+    pub(super) fn spend_property(&mut self, ranges: usize) -> Parsed<()> {
+        self.property_ranges += ranges;
+        if self.property_ranges > PROPERTY_RANGES_MAX { Err(self.error(Kind::TooLarge)) } else { Ok(()) }
+    }
+
+    /// Counts the work on a class: `ranges`, and the table of foldings if case does not matter.
+    pub(super) fn spend_class(&mut self, ranges: usize) -> Parsed<()> {
+        let foldings = if self.modifiers.ignore_case { casing::FOLDINGS } else { 0 };
+        self.class_work += ranges + foldings;
+        if self.class_work > CLASS_WORK_MAX { Err(self.error(Kind::TooLarge)) } else { Ok(()) }
+    }
+
+    /// The same for one character outside classes; ASCII has a table of its own.
+    pub(super) fn spend_character(&mut self, c: u32) -> Parsed<()> {
+        if c < 0x80 { Ok(()) } else { self.spend_class(0) }
+    }
+
     // Grammar.
 
     pub(super) fn enter(&mut self) -> Parsed<()> {
@@ -247,7 +275,10 @@ impl<'a> Parser<'a> {
                 return Err(self.error_at(start, Kind::NothingToRepeat));
             }
             _ => match self.bump() {
-                Some(c) => self.character(c),
+                Some(c) => {
+                    self.spend_character(c)?;
+                    self.character(c)
+                }
                 None => Node::Empty,
             },
         };

@@ -57,6 +57,9 @@ pub(crate) fn close_over_case(mode: CaseMode, set: &CharSet) -> CharSet {
     CharSet::from_ranges(ranges)
 }
 
+/// About so many characters have a folding: what folding a set costs at least.
+pub(crate) const FOLDINGS: usize = 1500;
+
 /// `MaybeSimpleCaseFolding` (22.2.2.7.4) of the characters of a class with `v` and `i`.
 pub(crate) fn fold_set(set: &CharSet) -> CharSet {
     let mut mapped = Vec::new();

@@ -28,12 +28,14 @@ macro_rules! differences {
             let value = this_value::<$type>(vm, args)?;
             let other = $convert(vm, args.get(0), Value::UNDEFINED)?;
             let settings = Options::from(vm, args.get(1))?.difference_settings(vm)?;
+            super::lunisolar::check_difference(vm, &value, &other, &settings)?;
             wrap(vm, value.until(&other, settings))
         }
         fn since(vm: &mut Vm, args: CallArgs) -> JsResult<Value> {
             let value = this_value::<$type>(vm, args)?;
             let other = $convert(vm, args.get(0), Value::UNDEFINED)?;
             let settings = Options::from(vm, args.get(1))?.difference_settings(vm)?;
+            super::lunisolar::check_difference(vm, &value, &other, &settings)?;
             wrap(vm, value.since(&other, settings))
         }
     };

@@ -10,6 +10,7 @@ use temporal_rs::partial::{PartialDate, PartialDuration, PartialZonedDateTime};
 use temporal_rs::{Duration, PlainDate, PlainDateTime, Sign, ZonedDateTime};
 
 use super::fields::{self, Wanted, to_integer_if_integral};
+use super::lunisolar;
 use super::object::{
     check, construct, create, require_new, text, this_value, value_of, value_of_throws, wrap,
 };
@@ -223,6 +224,8 @@ fn round(vm: &mut Vm, args: CallArgs) -> JsResult<Value> {
     rounding.increment = Some(options.rounding_increment(vm)?);
     rounding.rounding_mode = options.rounding_mode(vm)?;
     rounding.smallest_unit = options.unit(vm, "smallestUnit")?;
+    let units = (rounding.largest_unit, rounding.smallest_unit);
+    lunisolar::check_duration(vm, &duration, relative_to.as_ref(), units.0, units.1)?;
     wrap(vm, duration.round(rounding, relative_to))
 }
 
@@ -235,6 +238,7 @@ fn total(vm: &mut Vm, args: CallArgs) -> JsResult<Value> {
         Some(unit) if unit != Unit::Auto => unit,
         _ => return Err(vm.throw_range_error("the option unit is required")),
     };
+    lunisolar::check_duration(vm, &duration, relative_to.as_ref(), Some(unit), None)?;
     let total = check(vm, duration.total(unit, relative_to))?;
     Ok(Value::number(total.as_inner()))
 }

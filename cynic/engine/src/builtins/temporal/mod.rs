@@ -8,6 +8,7 @@ mod calendar_getters;
 pub(crate) mod duration;
 mod fields;
 pub(crate) mod instant;
+mod lunisolar;
 pub(crate) mod now;
 mod object;
 mod options;

@@ -1,5 +1,7 @@
 //! Resolving exports, and Link (16.2.1.5.1): imports get their cells, functions are instantiated.
 
+use rustc_hash::FxHashSet;
+
 use super::{Module, ModuleRecord, Status, module_of};
 use crate::bytecode::Text;
 use crate::compiler::{ExportEntry, ImportName};
@@ -30,83 +32,119 @@ fn own_cell(module: &ModuleRecord, slot: u32) -> Resolution {
     cell.map_or(Resolution::Missing, Resolution::Cell)
 }
 
-/// ResolveExport (16.2.1.6.3).
-pub(crate) fn resolve_export(module: Module, name: &Text, seen: &mut Vec<(Module, Text)>) -> Resolution {
-    if seen.iter().any(|(known, known_name)| *known == module && known_name == name) {
-        return Resolution::Missing;
-    }
-    seen.push((module, name.clone()));
-    if let Some(cell) = module.default_cell.get().as_value_array() {
-        return if *name == Text::from("default") { Resolution::Cell(cell) } else { Resolution::Missing };
-    }
+/// What a module itself says about an export.
+enum Named<'m> {
+    /// This is it.
+    Here(Resolution),
+    /// It is another module's export.
+    Elsewhere(Module, &'m Text),
+    /// It says nothing.
+    Unknown,
+}
+
+fn named<'m>(module: &'m ModuleRecord, name: &Text) -> Named<'m> {
     for entry in &module.code.exports {
         match entry {
             ExportEntry::Local { name: exported, slot } if exported == name => {
-                return own_cell(&module, *slot);
+                return Named::Here(own_cell(module, *slot));
             }
             ExportEntry::Indirect { name: exported, request, import } if exported == name => {
-                let Some(target) = requested(&module, *request) else { return Resolution::Missing };
-                return match import {
-                    ImportName::Namespace => Resolution::Namespace(target),
-                    ImportName::Name(import) => resolve_export(target, import, seen),
+                return match (requested(module, *request), import) {
+                    (None, _) => Named::Here(Resolution::Missing),
+                    (Some(target), ImportName::Namespace) => Named::Here(Resolution::Namespace(target)),
+                    (Some(target), ImportName::Name(import)) => Named::Elsewhere(target, import),
                 };
             }
             _ => {}
         }
     }
-    if *name == Text::from("default") {
-        return Resolution::Missing;
-    }
-    resolve_star_exports(module, name, seen)
+    Named::Unknown
 }
 
-fn resolve_star_exports(module: Module, name: &Text, seen: &mut Vec<(Module, Text)>) -> Resolution {
-    let mut found = Resolution::Missing;
-    for entry in &module.code.exports {
-        let ExportEntry::Star { request } = entry else { continue };
-        let Some(target) = requested(&module, *request) else { continue };
-        match resolve_export(target, name, seen) {
-            Resolution::Missing => {}
-            Resolution::Ambiguous => return Resolution::Ambiguous,
-            resolution if found == Resolution::Missing => found = resolution,
-            resolution if found == resolution => {}
-            _ => return Resolution::Ambiguous,
-        }
-    }
-    found
+fn stars(module: &ModuleRecord) -> impl Iterator<Item = Module> + '_ {
+    module.code.exports.iter().filter_map(|entry| match entry {
+        ExportEntry::Star { request } => requested(module, *request),
+        _ => None,
+    })
 }
 
-/// GetExportedNames (16.2.1.6.2).
-pub(crate) fn exported_names(module: Module, seen: &mut Vec<Module>) -> Vec<Text> {
-    if seen.contains(&module) {
-        return Vec::new();
-    }
-    seen.push(module);
-    if module.default_cell.get().as_value_array().is_some() {
-        return vec![Text::from("default")];
-    }
-    let mut names = Vec::new();
-    for entry in &module.code.exports {
-        match entry {
-            ExportEntry::Local { name, .. } | ExportEntry::Indirect { name, .. } => names.push(name.clone()),
-            ExportEntry::Star { request } => {
-                let Some(target) = requested(&module, *request) else { continue };
-                for name in exported_names(target, seen) {
-                    if name != Text::from("default") && !names.contains(&name) {
-                        names.push(name);
+impl Vm {
+    /// ResolveExport (16.2.1.6.3), without its recursion: whatever way a name is found, what is found must be one thing.
+    pub(crate) fn resolve_export(&mut self, module: Module, name: &Text) -> JsResult<Resolution> {
+        let default = Text::from("default");
+        let mut found = Resolution::Missing;
+        let mut seen = FxHashSet::default();
+        let mut pending = vec![(module, name.clone())];
+        while let Some((module, name)) = pending.pop() {
+            if !seen.insert((module.addr(), name.clone())) {
+                continue;
+            }
+            self.poll_n(1 + module.code.exports.len() as u32)?;
+            let resolution = match module.default_cell.get().as_value_array() {
+                Some(cell) if name == default => Resolution::Cell(cell),
+                Some(_) => Resolution::Missing,
+                None => match named(&module, &name) {
+                    Named::Here(resolution) => resolution,
+                    Named::Elsewhere(target, import) => {
+                        pending.push((target, import.clone()));
+                        Resolution::Missing
                     }
+                    Named::Unknown => {
+                        if name != default {
+                            pending.extend(stars(&module).map(|target| (target, name.clone())));
+                        }
+                        Resolution::Missing
+                    }
+                },
+            };
+            if resolution != Resolution::Missing {
+                if found != Resolution::Missing && found != resolution {
+                    return Ok(Resolution::Ambiguous);
                 }
+                found = resolution;
             }
         }
+        Ok(found)
     }
-    names
+
+    /// GetExportedNames (16.2.1.6.2), in no particular order.
+    pub(crate) fn exported_names(&mut self, root: Module) -> JsResult<Vec<Text>> {
+        let default = Text::from("default");
+        let mut names = FxHashSet::default();
+        let mut seen = FxHashSet::default();
+        let mut pending = vec![root];
+        while let Some(module) = pending.pop() {
+            if !seen.insert(module.addr()) {
+                continue;
+            }
+            self.poll_n(1 + module.code.exports.len() as u32)?;
+            let passes = |name: &Text| module == root || *name != default;
+            if module.default_cell.get().as_value_array().is_some() {
+                names.extend(Some(default.clone()).filter(passes));
+                continue;
+            }
+            for entry in &module.code.exports {
+                match entry {
+                    ExportEntry::Local { name, .. } | ExportEntry::Indirect { name, .. } if passes(name) => {
+                        names.insert(name.clone());
+                    }
+                    _ => {}
+                }
+            }
+            pending.extend(stars(&module));
+        }
+        Ok(names.into_iter().collect())
+    }
 }
 
 impl Vm {
     /// Link: every module of the graph, dependencies first.
     pub(crate) fn link_module(&mut self, root: Module) -> JsResult<()> {
-        let mut order = Vec::new();
-        self.link_order(root, &mut order)?;
+        let (mut order, mut touched) = (Vec::new(), Vec::new());
+        if let Err(abrupt) = self.link_order(root, &mut order, &mut touched) {
+            touched.iter().for_each(|module| module.status.set(Status::Unlinked));
+            return Err(abrupt);
+        }
         for module in &order {
             if let Err(abrupt) = self.initialize_environment(*module) {
                 for module in order.iter().filter(|module| module.status.get() == Status::Linking) {
@@ -121,15 +159,22 @@ impl Vm {
         Ok(())
     }
 
-    fn link_order(&mut self, module: Module, order: &mut Vec<Module>) -> JsResult<()> {
+    /// Dependencies first; `touched` has them in the order in which they were met.
+    fn link_order(
+        &mut self,
+        module: Module,
+        order: &mut Vec<Module>,
+        touched: &mut Vec<Module>,
+    ) -> JsResult<()> {
         if module.status.get() != Status::Unlinked {
             return Ok(());
         }
         self.check_native_stack()?;
         module.status.set(Status::Linking);
+        touched.push(module);
         let requested = module.requested.borrow().clone();
         for target in requested.into_iter().filter_map(module_of) {
-            self.link_order(target, order)?;
+            self.link_order(target, order, touched)?;
         }
         order.push(module);
         Ok(())
@@ -146,7 +191,7 @@ impl Vm {
         let Some(body) = &module.code.body else { return Ok(()) };
         for entry in &module.code.exports {
             if let ExportEntry::Indirect { name, .. } = entry {
-                let resolution = resolve_export(module, name, &mut Vec::new());
+                let resolution = self.resolve_export(module, name)?;
                 if matches!(resolution, Resolution::Missing | Resolution::Ambiguous) {
                     return Err(self.throw_unresolved(module, name, resolution));
                 }
@@ -176,7 +221,7 @@ impl Vm {
                         None => Value::object(namespace),
                     }
                 }
-                ImportName::Name(name) => match resolve_export(target, name, &mut Vec::new()) {
+                ImportName::Name(name) => match self.resolve_export(target, name)? {
                     Resolution::Cell(cell) => Value::cell(cell),
                     Resolution::Namespace(inner) => {
                         let namespace = Value::object(self.module_namespace(inner)?);

@@ -3,7 +3,7 @@
 //! Internal slot 0: a [`Namespace`] cell.
 
 use super::Module;
-use super::link::{Resolution, exported_names, resolve_export};
+use super::link::Resolution;
 use crate::gc::{Data, Gc, RootedVec, Trace, Tracer, ValueArray};
 use crate::object::internal_methods::ExoticMethods;
 use crate::object::{Object, ObjectKind, OwnProperty, PropertyDescriptor, flags};
@@ -116,8 +116,10 @@ impl Vm {
         if let Some(namespace) = module.namespace.get().as_object() {
             return Ok(namespace);
         }
+        // A module may export the namespace of the next, and so on.
+        self.check_native_stack()?;
         let mut names: Vec<(Vec<u16>, crate::bytecode::Text)> =
-            exported_names(module, &mut Vec::new()).into_iter().map(|name| (units(&name), name)).collect();
+            self.exported_names(module)?.into_iter().map(|name| (units(&name), name)).collect();
         names.sort();
         let shape = self.root_shape(Value::NULL, 1);
         let object =
@@ -125,10 +127,23 @@ impl Vm {
         // The object is known before its exports are: a module may export its own namespace.
         module.namespace.set(Value::object(object));
         module.write_barrier();
+        if let Err(abrupt) = self.fill_namespace(module, object, names) {
+            module.namespace.set(Value::UNDEFINED);
+            return Err(abrupt);
+        }
+        Ok(object)
+    }
+
+    fn fill_namespace(
+        &mut self,
+        module: Module,
+        object: Object,
+        names: Vec<(Vec<u16>, crate::bytecode::Text)>,
+    ) -> JsResult<()> {
         let mut exports = Vec::new();
         let mut rooted = self.scratch();
         for (_, name) in names {
-            let cell = match resolve_export(module, &name, &mut Vec::new()) {
+            let cell = match self.resolve_export(module, &name)? {
                 Resolution::Cell(cell) => cell,
                 Resolution::Namespace(inner) => {
                     let namespace = Value::object(self.module_namespace(inner)?);
@@ -146,7 +161,7 @@ impl Vm {
         let tag = crate::atoms::MODULE.to_value(self);
         self.add_keyed_property(object, symbol::TO_STRING_TAG, tag, 0);
         self.ordinary_lock(object, crate::shape::Lock::PreventExtensions);
-        Ok(object)
+        Ok(())
     }
 }
 
