@@ -14,6 +14,9 @@ use crate::targets::Failure;
 /// Scripts that one round compares; each costs two process starts.
 const SCRIPTS: usize = 100;
 
+/// Seconds that a script may take; one that waits for ever is killed with all that it started.
+const SCRIPT_SECONDS: &str = "20";
+
 /// Set inside the sandbox.
 const INSIDE: &str = "PITHOS_FUZZ_INSIDE";
 
@@ -102,19 +105,21 @@ fn shown(output: &Output) -> String {
 /// What one shell makes of `script` in a fresh folder.
 fn run(shell: &Path, script: &str) -> Result<Output, Failure> {
     let absent = |error: io::Error| Failure::Absent(format!("{}: {error}", shell.display()));
-    // Scripts may leave their folder by one level; the next run must not see what they do there.
+    // Scripts may leave their folder by some levels; the next run must not see what they do there.
     let _ = std::fs::remove_dir_all("work");
-    let folder = Path::new("work/here");
+    let folder = Path::new("work/1/2/3/4/5/6/7/8/here");
     std::fs::create_dir_all(folder.join("sub")).map_err(absent)?;
     for file in FILES {
         std::fs::write(folder.join(file), format!("{file}\nline two\n")).map_err(absent)?;
     }
-    Command::new(shell)
+    Command::new("timeout")
+        .args(["--signal=KILL", SCRIPT_SECONDS])
+        .arg(shell)
         .args(["-c", script, "fuzz"])
         .env_clear()
         .env("PATH", "/usr/bin:/bin")
         .env("LC_ALL", "C")
-        .env("HOME", "/mnt/work/here")
+        .env("HOME", "/mnt/work/1/2/3/4/5/6/7/8/here")
         .current_dir(folder)
         .stdin(Stdio::null())
         .output()

@@ -5,7 +5,7 @@
 //! themselves, and at most [`RECURSION_MAX`] deep.
 
 use super::number::parse_plain;
-use super::parser::parse;
+use super::parser::parse_as_far_as_possible;
 use super::{
     ArithmeticError, Binary, Failure, Operation, Place, Program, RECURSION_MAX, Step, Subscript, Value,
     Variables,
@@ -71,11 +71,12 @@ impl<V: Variables> Machine<'_, V> {
         if self.depth >= RECURSION_MAX {
             return Err(ArithmeticError::at(text, "expression recursion level exceeded", 0).into());
         }
-        let program = parse(text, &mut |name| self.variables.intern(name))?;
+        let (program, error) = parse_as_far_as_possible(text, &mut |name| self.variables.intern(name));
         self.depth += 1;
         let result = self.program(&program);
         self.depth -= 1;
-        result
+        let value = result?;
+        error.map_or(Ok(value), |error| Err(error.into()))
     }
 
     fn program(&mut self, program: &Program<V::Name>) -> Result<i64, Failure<V::Error>> {

@@ -12,15 +12,28 @@ pub fn parse<N: Clone>(
     text: &[u8],
     intern: &mut dyn FnMut(&[u8]) -> N,
 ) -> Result<Program<N>, ArithmeticError> {
+    let (program, error) = parse_as_far_as_possible(text, intern);
+    error.map_or(Ok(program), Err)
+}
+
+/// Parses `text` up to an error. bash evaluates while it reads, so what stands before the error is to be run before it is
+/// reported. Where that is not known (before the end of a condition) the program is empty.
+pub(super) fn parse_as_far_as_possible<N: Clone>(
+    text: &[u8],
+    intern: &mut dyn FnMut(&[u8]) -> N,
+) -> (Program<N>, Option<ArithmeticError>) {
     let mut parser = Parser { lexer: Lexer::new(text, 0), operations: Vec::new(), nesting: 0, intern };
-    parser.lexer.advance()?;
-    if parser.lexer.current != Token::End {
-        parser.comma()?;
-        if parser.lexer.current != Token::End {
-            return Err(parser.lexer.error("syntax error in expression"));
-        }
+    let error = parser.whole().err();
+    let jumps = |operation: &Operation<N>| {
+        matches!(
+            operation,
+            Operation::AndJump(_) | Operation::OrJump(_) | Operation::JumpIfZero(_) | Operation::Jump(_)
+        )
+    };
+    if error.is_some() && parser.operations.iter().any(jumps) {
+        parser.operations.clear();
     }
-    Ok(Program { text: text.into(), operations: parser.operations.into_boxed_slice() })
+    (Program { text: text.into(), operations: parser.operations.into_boxed_slice() }, error)
 }
 
 struct Parser<'t, 'i, N> {
@@ -57,6 +70,33 @@ impl<N: Clone> Parser<'_, '_, N> {
             return Err(self.lexer.error("expression recursion level exceeded"));
         }
         Ok(())
+    }
+
+    fn whole(&mut self) -> Result<(), ArithmeticError> {
+        self.lexer.advance()?;
+        if self.lexer.current == Token::End {
+            return Ok(());
+        }
+        self.comma()?;
+        if self.lexer.current == Token::End {
+            return Ok(());
+        }
+        let error = self.lexer.error("syntax error in expression");
+        if let Token::Name(name, subscript) = self.lexer.current {
+            // bash looks one token ahead behind each name before it evaluates it: of several names in a row
+            // the last one finds the error.
+            while matches!(self.lexer.current, Token::Name(..)) {
+                if let Err(error) = self.lexer.advance() {
+                    if matches!(self.operations.last(), Some(Operation::Load(_))) {
+                        self.operations.pop();
+                    }
+                    return Err(error);
+                }
+            }
+            let place = self.place(name, subscript);
+            self.operations.push(Operation::Load(place));
+        }
+        Err(error)
     }
 
     fn position(&self) -> u32 {
@@ -201,10 +241,16 @@ impl<N: Clone> Parser<'_, '_, N> {
         };
         self.enter()?;
         self.lexer.advance()?;
+        let start = self.operations.len();
         self.unary()?;
         self.nesting -= 1;
-        match (operation, self.operations.last_mut()) {
-            (Some(Operation::Negate), Some(Operation::Constant(n))) => *n = n.wrapping_neg(),
+        // A constant that is the whole operand; that of `-(a ? b : 1)` is not.
+        let constant = match self.operations.get_mut(start..) {
+            Some([Operation::Constant(n)]) => Some(n),
+            _ => None,
+        };
+        match (operation, constant) {
+            (Some(Operation::Negate), Some(n)) => *n = n.wrapping_neg(),
             (Some(operation), _) => self.operations.push(operation),
             (None, _) => {}
         }

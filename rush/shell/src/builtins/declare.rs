@@ -136,6 +136,7 @@ fn run_redirected(
 ) -> Outcome {
     trace(session, name, &arguments);
     if command.redirects().is_empty() {
+        trace_assignments(session, name, &arguments);
         let result = run_arguments(session, name, arguments);
         return account_output(session, name, result);
     }
@@ -143,6 +144,7 @@ fn run_redirected(
         Ok(saved) => saved,
         Err(status) => return Ok(status),
     };
+    trace_assignments(session, name, &arguments);
     let result = run_arguments(session, name, arguments);
     let result = account_output(session, name, result);
     session.undo_redirects(saved);
@@ -176,7 +178,11 @@ fn trace(session: &mut Session, name: &[u8], arguments: &[Argument<'_>]) {
         }
     }
     session.trace_declaration(name, &trace_words(session, arguments));
-    if !matches!(name, b"export" | b"readonly") {
+}
+
+/// `export` and `readonly` show their assignments a second time, when they make them: where their errors go.
+fn trace_assignments(session: &mut Session, name: &[u8], arguments: &[Argument<'_>]) {
+    if !session.traces() || !matches!(name, b"export" | b"readonly") {
         return;
     }
     for argument in arguments {
@@ -601,6 +607,10 @@ fn make_nameref(session: &mut Session, request: &Request, operand: &Operand<'_>)
         if *target == own_name && session.variables.function_scope().is_none() {
             let message = [own_name.as_slice(), b": nameref variable self references not allowed"].concat();
             session.builtin_error(&request.builtin, message);
+            return Ok(false);
+        }
+        if target.is_empty() && operand.has_value() {
+            session.builtin_error(&request.builtin, "`': not a valid identifier");
             return Ok(false);
         }
         if !target.is_empty() && !is_name(target) && split_subscript(target).is_none() {

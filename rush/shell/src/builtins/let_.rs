@@ -1,7 +1,7 @@
 //! `let`: evaluates arithmetic expressions.
 
 use crate::arith::{self, Failure};
-use crate::{Bytes, Outcome, Session};
+use crate::{Bytes, Outcome, Session, Unwind};
 
 /// `let arg [arg ...]`
 pub(super) fn run(session: &mut Session, args: &[Bytes]) -> Outcome {
@@ -21,6 +21,8 @@ pub(super) fn run(session: &mut Session, args: &[Bytes]) -> Outcome {
                 session.report_arithmetic(&error, b"let: ");
                 return Ok(1);
             }
+            // A variable that may not be changed: `let` fails, and no more.
+            Err(Failure::Variable(Unwind::Discard(_))) => return Ok(1),
             Err(Failure::Variable(unwind)) => return Err(unwind),
         }
     }

@@ -112,6 +112,7 @@ impl<'w> Evaluation<'_, 'w> {
         let truth = self.or()?;
         match self.words.get(self.at) {
             None => Ok(truth),
+            Some(word) if word.starts_with(b"-") => message(&[b"syntax error: `", word, b"' unexpected"]),
             Some(_) => message(&[b"too many arguments"]),
         }
     }
@@ -174,9 +175,6 @@ impl<'w> Evaluation<'_, 'w> {
         if let (Some(letter), Some(operand)) = (unary_letter(word), second) {
             self.at += 2;
             return unary(self.session, letter, operand);
-        }
-        if word.len() == 2 && word.first() == Some(&b'-') && second.is_some() {
-            return message(&[word, b": unary operator expected"]);
         }
         self.at += 1;
         Ok(!word.is_empty())

@@ -2,6 +2,7 @@
 
 use crate::exec::traps::{Action, COUNT, trap_name, trap_number};
 use crate::quote::single_quote;
+use crate::state::options::SetOption;
 use crate::{Bytes, Outcome, Session};
 use std::rc::Rc;
 
@@ -31,7 +32,7 @@ pub(super) fn run(session: &mut Session, args: &[Bytes]) -> Outcome {
         return Ok(list_signals(session));
     }
     if print || rest.is_empty() {
-        return Ok(print_traps(session, rest));
+        return Ok(print_traps(session, rest, print));
     }
     let (action, names) = split_action(rest);
     if names.is_empty() {
@@ -74,7 +75,9 @@ fn set_trap(session: &mut Session, number: usize, action: Option<Action>) {
     }
 }
 
-fn print_traps(session: &mut Session, names: &[Bytes]) -> i32 {
+/// Lists traps. In POSIX mode names have no `SIG`, and what is asked for (`all`) is listed without a trap, too.
+fn print_traps(session: &mut Session, names: &[Bytes], all: bool) -> i32 {
+    let posix = session.is(SetOption::Posix);
     let mut status = 0;
     let mut numbers: Vec<usize> = Vec::new();
     for name in names {
@@ -89,18 +92,21 @@ fn print_traps(session: &mut Session, names: &[Bytes]) -> i32 {
         }
     }
     if names.is_empty() {
-        numbers = (0..COUNT).collect();
+        // Some numbers are no signal.
+        numbers = (0..COUNT).filter(|number| trap_name(*number) != b"SIG").collect();
     }
     let mut text = Bytes::new();
     for number in numbers {
-        let Some(action) = session.traps.listed().get(number).and_then(Option::as_ref) else { continue };
-        text.extend_from_slice(b"trap -- ");
-        match action {
-            Action::Ignore => text.extend_from_slice(b"''"),
-            Action::Run(action) => text.extend(single_quote(action)),
-        }
-        text.push(b' ');
-        text.extend(trap_name(number));
+        let action = session.traps.listed().get(number).and_then(Option::as_ref);
+        let shown = match action {
+            None if posix && all => b"-".to_vec(),
+            None => continue,
+            Some(Action::Ignore) => b"''".to_vec(),
+            Some(Action::Run(action)) => single_quote(action),
+        };
+        text.extend([b"trap -- ", shown.as_slice(), b" "].concat());
+        let name = trap_name(number);
+        text.extend_from_slice(name.strip_prefix(b"SIG").filter(|_| posix).unwrap_or(&name));
         text.push(b'\n');
     }
     session.write_out(&text);

@@ -169,6 +169,16 @@ impl Session {
                     self.error(message);
                     return Err(crate::Unwind::Discard(1));
                 }
+                if let Index::Number(..0) = &index
+                    && !self.has_element_from_end(id, &index)
+                {
+                    let mut message = self.variables.names.text(id).to_vec();
+                    message.push(b'[');
+                    message.extend_from_slice(subscript.word.source());
+                    message.extend_from_slice(b"]: bad array subscript");
+                    self.error(message);
+                    return Err(self.assignment_failed(AssignError::Reported));
+                }
                 Some(index)
             }
             None => None,

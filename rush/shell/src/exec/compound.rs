@@ -14,6 +14,12 @@ enum Flow {
     Leave,
 }
 
+/// Whether `set -e` and ERR traps look at a command while its redirections are still in force.
+pub(super) fn is_checked_inside(command: &CompoundCommand) -> bool {
+    matches!(command.kind, Compound::Arithmetic(_) | Compound::Conditional(_))
+        && !command.redirects.is_empty()
+}
+
 impl Session {
     /// Runs a compound command with its redirections.
     pub(crate) fn run_compound(&mut self, command: &CompoundCommand) -> Outcome {
@@ -26,18 +32,31 @@ impl Session {
         }
         match self.redirect(&command.redirects)? {
             Ok(saved) => {
-                let result = self.run_compound_kind(command);
+                let mut result = self.run_compound_kind(command);
+                if let (true, Ok(status)) = (is_checked_inside(command), &result) {
+                    // An ERR trap writes where the command does.
+                    result = self.check_compound(command, *status);
+                }
                 self.undo_redirects(saved);
                 result
             }
             Err(status) => {
                 self.status = status;
-                if !command.kind.is_checked() {
+                if !command.kind.is_checked() || is_checked_inside(command) {
                     self.check_errexit()?;
                 }
                 Ok(status)
             }
         }
+    }
+
+    /// What follows a compound command that `set -e` and ERR traps look at.
+    pub(crate) fn check_compound(&mut self, command: &CompoundCommand, status: Status) -> Outcome {
+        self.status = status;
+        self.line = command.line;
+        self.set_pipeline_status(status);
+        self.check_errexit()?;
+        Ok(status)
     }
 
     /// Runs a compound command as all that this process still does: its redirections are never undone.

@@ -4,7 +4,7 @@ use crate::state::names;
 use crate::state::options::{SetOption, Shopt};
 use crate::state::session::{Call, Function};
 use crate::state::variables::FrameKind;
-use crate::syntax::ast::FunctionDefinition;
+use crate::syntax::ast::{CompoundCommand, FunctionDefinition};
 use crate::{Bytes, Outcome, Session, Status, Unwind, limits};
 use std::rc::Rc;
 
@@ -68,7 +68,7 @@ impl Session {
             self.line = function.definition.body.line;
             self.run_debug_trap()?;
         }
-        let result = self.run_compound(&function.definition.body);
+        let result = self.run_body(&function.definition.body);
         let result = self.end_call(result);
         if let Some(saved) = std::mem::replace(&mut self.local_options, options) {
             self.options = saved;
@@ -84,6 +84,15 @@ impl Session {
         self.loop_depth = loop_depth;
         self.positional = positional;
         result
+    }
+
+    /// A body that is one checked command fails inside the function, where the caller's ERR trap does not count.
+    fn run_body(&mut self, body: &CompoundCommand) -> Outcome {
+        let status = self.run_compound(body)?;
+        if body.kind.is_checked() && !super::compound::is_checked_inside(body) {
+            return self.check_compound(body, status);
+        }
+        Ok(status)
     }
 
     /// Turns `return` into a status and runs the RETURN trap.

@@ -77,13 +77,28 @@ impl Session {
             && let Some(known) = self.hashed.get_mut(name)
         {
             known.hits += 1;
-            return Some(known.path.clone());
+            let path = known.path.clone();
+            return Some(self.nearer_program(name, &path).unwrap_or(path));
         }
         let path = self.search_path(name, true).into_iter().next()?;
         if self.is(SetOption::Hashall) {
             self.hashed.insert(name.to_vec(), Hashed { path: path.clone(), hits: 1 });
         }
         Some(path)
+    }
+
+    /// The program in the working directory, if PATH leads there before it leads to the remembered one.
+    fn nearer_program(&self, name: &[u8], path: &[u8]) -> Option<Bytes> {
+        let here = |directory: &[u8]| matches!(directory, b"" | b".");
+        let there = |directory: &[u8]| {
+            let rest = path.strip_prefix(directory).and_then(|rest| rest.strip_suffix(name));
+            matches!(rest, Some(b"" | b"/"))
+        };
+        let first = self.hash_path.split(|b| *b == b':').find(|d| here(d) || there(d))?;
+        let candidate = [b"./".as_slice(), name].concat();
+        let found =
+            here(first) && sys::is_file(&candidate) && sys::access_error(&candidate, libc::X_OK).is_none();
+        found.then_some(candidate)
     }
 
     /// Every file called `name` in PATH, executable ones or all.

@@ -129,15 +129,10 @@ impl Session {
         match command {
             Command::Simple(simple) => self.run_simple(simple),
             Command::Compound(compound) => {
-                let checked = compound.kind.is_checked();
+                let checked = compound.kind.is_checked() && !compound::is_checked_inside(compound);
                 let status = self.run_compound(compound)?;
                 self.status = status;
-                if checked {
-                    self.line = compound.line;
-                    self.set_pipeline_status(status);
-                    self.check_errexit()?;
-                }
-                Ok(status)
+                if checked { self.check_compound(compound, status) } else { Ok(status) }
             }
             Command::Function(definition) => {
                 let status = self.define_function(definition);

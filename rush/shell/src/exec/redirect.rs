@@ -262,7 +262,7 @@ impl Session {
         }
         let source = std::str::from_utf8(digits).ok().and_then(|d| d.parse::<usize>().ok());
         let Some((number, file)) = source.and_then(|n| Some((n, self.descriptors.get(n)?))) else {
-            let mut message = digits.to_vec();
+            let mut message = if moves { digits.to_vec() } else { redirect.target.source().to_vec() };
             message.extend_from_slice(b": Bad file descriptor");
             self.error(message);
             return Ok(false);

@@ -3,7 +3,7 @@
 use crate::perf::{Phase, Started};
 use crate::state::descriptors::OpenFile;
 use crate::state::options::{SetOption, Shopt};
-use crate::syntax::ast::List;
+use crate::syntax::ast::{Command, Compound, List};
 use crate::syntax::{Context, Input, LineSource, Next, Parsed, Parser, SyntaxError};
 use crate::{Bytes, Outcome, Session, Unwind, limits};
 use std::rc::Rc;
@@ -63,6 +63,12 @@ impl Session {
                         self.command_ended(started, 0, b"");
                         continue;
                     }
+                    self.spares_errexit = false;
+                    // The redirections of a group, which has no line of its own, are on the line read last.
+                    if starts_with_redirected_group(&list) {
+                        let last = input.position().saturating_sub(1);
+                        self.line = input.line_at(last);
+                    }
                     let outcome = if started.is_some() {
                         let end = input.position();
                         let text = input.slice(start.min(end), end).to_vec();
@@ -83,7 +89,10 @@ impl Session {
                             self.status = s;
                             self.note_pipeline_status(s);
                             status = s;
-                            if self.is(SetOption::Errexit) && self.errexit_ignored == 0 {
+                            if self.is(SetOption::Errexit)
+                                && self.errexit_ignored == 0
+                                && !self.spares_errexit
+                            {
                                 return Err(Unwind::Exit(s));
                             }
                         }
@@ -92,7 +101,10 @@ impl Session {
                             self.status = s;
                             self.note_pipeline_status(s);
                             status = s;
-                            if self.is(SetOption::Errexit) && self.errexit_ignored == 0 {
+                            if self.is(SetOption::Errexit)
+                                && self.errexit_ignored == 0
+                                && !self.spares_errexit
+                            {
                                 return Err(Unwind::Exit(s));
                             }
                         }
@@ -189,6 +201,12 @@ impl Session {
         self.error_context = old;
         self.line = line;
     }
+}
+
+fn starts_with_redirected_group(list: &List) -> bool {
+    let first = list.items.first().and_then(|item| item.and_or.first.stages.first());
+    matches!(first, Some(Command::Compound(compound))
+        if matches!(compound.kind, Compound::Group(_)) && !compound.redirects.is_empty())
 }
 
 /// A script in a file, read in blocks.

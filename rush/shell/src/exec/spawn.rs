@@ -324,6 +324,7 @@ impl Session {
                     self.is(crate::state::options::SetOption::Functrace),
                 );
                 self.became_child();
+                self.loop_depth = 0;
                 Ok(0)
             }
             Ok(pid) => Ok(pid),
@@ -358,7 +359,6 @@ impl Session {
         self.options.put(crate::state::options::SetOption::Monitor, false);
         self.traps.became_child();
         self.random = self.random.wrapping_add(sys::process_id() as u32);
-        self.loop_depth = 0;
     }
 
     /// Copies the whole shell into a new process: 0 in the copy, which keeps everything but the jobs (they are its parent's

@@ -68,6 +68,7 @@ impl Session {
             Failure::Expression(error) => {
                 self.report_arithmetic(&error, prefix);
                 self.status = 1;
+                self.spares_errexit = true;
                 Unwind::Discard(1)
             }
             Failure::Variable(unwind) => unwind,
@@ -98,6 +99,16 @@ impl Session {
             None if self.is(SetOption::Nounset) => Err(self.arithmetic_unbound(id)),
             None => Ok(arith::Value::Unset),
         }
+    }
+
+    /// An element: `set -u` asks only whether the array has any.
+    fn arithmetic_element(&mut self, id: NameId, value: Option<Bytes>) -> Result<arith::Value<'_>, Unwind> {
+        let filled = match self.value(id) {
+            Value::Indexed(array) => array.iter().next().is_some(),
+            Value::Associative(array) => array.iter().next().is_some(),
+            _ => false,
+        };
+        if value.is_none() && filled { Ok(arith::Value::Unset) } else { self.arithmetic_value(id, value) }
     }
 
     fn resolved(&mut self, id: NameId) -> Expanded<(NameId, Option<Index>)> {
@@ -184,7 +195,7 @@ impl arith::Variables for Session {
     fn get_index(&mut self, name: &NameId, index: i64) -> Result<arith::Value<'_>, Unwind> {
         let (id, _) = self.resolved(*name)?;
         let value = self.element(id, &Index::Number(index))?;
-        self.arithmetic_value(id, value)
+        self.arithmetic_element(id, value)
     }
 
     fn set_index(&mut self, name: &NameId, index: i64, value: i64) -> Result<(), Unwind> {
@@ -196,7 +207,7 @@ impl arith::Variables for Session {
     fn get_key(&mut self, name: &NameId, key: &[u8]) -> Result<arith::Value<'_>, Unwind> {
         let (id, _) = self.resolved(*name)?;
         let value = self.element(id, &Index::Key(key.to_vec()))?;
-        self.arithmetic_value(id, value)
+        self.arithmetic_element(id, value)
     }
 
     fn set_key(&mut self, name: &NameId, key: &[u8], value: i64) -> Result<(), Unwind> {

@@ -178,7 +178,14 @@ impl Session {
     /// The status of a shell that an expansion ends: a `-c` string is given up as if it had not been found, also by the
     /// copies of the shell that run its simple commands in pipelines and in the background.
     pub(crate) fn fatal_status(&self) -> crate::Status {
-        if self.runs_command_string && self.subshell_depth == self.plain_stages { 127 } else { 1 }
+        if self.runs_command_string
+            && self.subshell_depth == self.plain_stages
+            && !self.is(SetOption::Errexit)
+        {
+            127
+        } else {
+            1
+        }
     }
 
     /// The parameter as messages name it.

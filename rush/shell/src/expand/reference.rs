@@ -2,6 +2,7 @@
 
 use super::Expanded;
 use crate::state::names::{NameId, is_name};
+use crate::state::options::SetOption;
 use crate::state::session::AssignError;
 use crate::state::value::{Attributes, Value};
 use crate::syntax::ast::Expression;
@@ -106,30 +107,28 @@ impl Session {
             (Value::Indexed(array), Index::Number(n)) => {
                 let n = if *n < 0 { *n + array.max_index() + 1 } else { *n };
                 if n < 0 {
-                    self.bad_subscript(id);
-                    return Ok(None);
+                    return self.bad_subscript(id);
                 }
                 Ok(array.get(n).cloned())
             }
-            (Value::Associative(_), Index::Key(key)) if key.is_empty() => {
-                self.bad_subscript(id);
-                Ok(None)
-            }
+            (Value::Associative(_), Index::Key(key)) if key.is_empty() => self.bad_subscript(id),
             (Value::Associative(array), Index::Key(key)) => Ok(array.get(key).cloned()),
             (Value::Associative(array), Index::Number(n)) => {
                 Ok(array.get(&crate::state::value::decimal(*n)).cloned())
             }
+            (_, Index::Number(..0)) => self.bad_subscript(id),
             (Value::Unset, _) => Ok(None),
-            (value, Index::Number(0 | -1)) => Ok(value.scalar().map(|v| v.into_owned())),
+            (value, Index::Number(0)) => Ok(value.scalar().map(|v| v.into_owned())),
             _ => Ok(None),
         }
     }
 
-    /// Reports a negative subscript that is out of range.
-    pub(crate) fn bad_subscript(&mut self, id: NameId) {
+    /// Reports a negative subscript that is out of range; it stands for nothing, but `set -e` sees it.
+    fn bad_subscript(&mut self, id: NameId) -> Expanded<Option<Bytes>> {
         let mut message = self.variables.names.text(id).to_vec();
         message.extend_from_slice(b": bad array subscript");
         self.error(message);
+        if self.is(SetOption::Errexit) { Err(Unwind::Exit(1)) } else { Ok(None) }
     }
 
     /// Turns a refused assignment into its message and the end of the command.
@@ -139,7 +138,7 @@ impl Session {
         }
         self.report_assign_error(&error);
         self.status = 1;
-        if self.is(crate::state::options::SetOption::Posix) && !self.interactive {
+        if self.is(SetOption::Posix) && !self.interactive {
             return Unwind::Exit(self.fatal_status());
         }
         Unwind::Discard(1)

@@ -146,6 +146,7 @@ impl Session {
     fn negative_length(&mut self, text: &[u8]) -> crate::Unwind {
         let mut message = text.to_vec();
         message.extend_from_slice(b": substring expression < 0");
+        self.spares_errexit = true;
         self.expansion_error(message)
     }
 

@@ -41,6 +41,8 @@ fn scan(text: &[u8]) -> Scanned {
         None
     } else {
         Some(match base {
+            // What is said depends on how the whole word begins: a sign hides the base.
+            _ if text.first() != Some(&b'0') => Problem::Invalid,
             8 if digits.get(1).is_some_and(u8::is_ascii_digit) => Problem::InvalidOctal,
             16 => Problem::InvalidHex,
             _ if matches!(digits, [b'0', b'x', ..]) => Problem::InvalidHex,

@@ -255,6 +255,17 @@ impl Session {
         Ok(())
     }
 
+    /// Whether a negative index leads to an element, seen from the end.
+    pub(crate) fn has_element_from_end(&self, id: NameId, index: &Index) -> bool {
+        let Index::Number(n) = index else { return true };
+        match &self.variables.slot(id).value {
+            Value::Indexed(array) => n + array.max_index() + 1 >= 0,
+            Value::Unset => *n + 1 > 0,
+            Value::Associative(_) => true,
+            _ => n + 1 >= 0,
+        }
+    }
+
     fn index_from_end(&mut self, id: NameId, index: Option<Index>) -> Result<Index, AssignError> {
         let Some(Index::Number(n)) = index else { return Err(AssignError::Reported) };
         let max = match &self.variables.slot(id).value {

@@ -100,6 +100,8 @@ pub struct Session {
     pub calls: Vec<Call>,
     /// Loops being run in the current function.
     pub loop_depth: u32,
+    /// The expansion error that gives up a command is one of those that `set -e` does not see.
+    pub spares_errexit: bool,
     /// `$$`.
     pub pid: i32,
     /// `$!`.
@@ -198,6 +200,7 @@ impl Session {
             jobs: Jobs::default(),
             calls: Vec::new(),
             loop_depth: 0,
+            spares_errexit: false,
             pid: sys::process_id(),
             last_background: None,
             subshell_depth: 0,

@@ -1,0 +1,122 @@
+//! What random scripts have found (`pithos-fuzz shell-bash`) and was mended. The expectations are what bash 5.2 prints.
+
+use std::process::Command;
+
+const RUSH: &str = env!("CARGO_BIN_EXE_rush");
+
+/// Both outputs of a `-c` string in an empty folder, mixed, and the status.
+#[track_caller]
+fn check(script: &str, expect: &str, status: i32) {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let output = Command::new("sh")
+        .args(["-c", r#"exec "$0" -c "$1" rush 2>&1"#, RUSH, script])
+        .env_clear()
+        .envs([("PATH", "/usr/bin:/bin"), ("LC_ALL", "C")])
+        .current_dir(folder.path())
+        .output()
+        .expect("sh starts");
+    assert_eq!(String::from_utf8_lossy(&output.stdout), expect, "{script}");
+    assert_eq!(output.status.code(), Some(status), "{script}");
+}
+
+#[test]
+fn signs_apply_to_whole_conditions() {
+    check("echo $((-(1 ? 5 : 2) + 16)) $((!(1 ? 0 : 2))) $((~(0 ? 1 : 2))) $((-5 + - 3))", "11 1 -3 -8\n", 0);
+}
+
+#[test]
+fn arithmetic_is_evaluated_up_to_an_error() {
+    let error = "((: c -= 1 s : syntax error in expression (error token is \"s \")";
+    check("c=5; (( c -= 1 s )); echo $c", &format!("rush: line 1: {error}\n4\n"), 0);
+    check("set -u; v='zz w'; echo $((v))", "rush: line 1: zz: unbound variable\n", 127);
+    let error = "p .b: syntax error: invalid arithmetic operator (error token is \".b\")";
+    check("p=1; q='p .b'; echo $((q))", &format!("rush: line 1: {error}\n"), 1);
+    let error = "x y$: syntax error: invalid arithmetic operator (error token is \"$\")";
+    check("v='x y$'; echo $((v))", &format!("rush: line 1: {error}\n"), 1);
+    check("readonly a=q; let b=1 a=2 c=3; echo $? $b $c", "rush: line 1: a: readonly variable\n1 1\n", 0);
+}
+
+#[test]
+fn a_subshell_that_becomes_a_process_stays_in_its_loop() {
+    check(
+        "for i in 1 2; do ( for j in 1; do : $BASHPID; done; echo in $i ); done; echo out",
+        "in 1\nin 2\nout\n",
+        0,
+    );
+    check("( for j in 1 2; do : $BASHPID; break; done; echo $j )", "1\n", 0);
+}
+
+#[test]
+fn set_e_does_not_see_every_expansion_error() {
+    let error = "rush: line 2:  -1: substring expression < 0\n";
+    check("set -e\nd=-3; echo ${d:2: -1}\necho next $?", &format!("{error}next 1\n"), 0);
+    let error = "rush: line 2: 1+: syntax error: operand expected (error token is \"+\")\n";
+    check("set -e\necho $((1+))\necho next $?", &format!("{error}next 1\n"), 0);
+    check("set -e; shopt -s failglob\necho *nothing*\necho next", "rush: line 2: no match: *nothing*\n", 1);
+    let error = "rush: line 1: arr: bad array subscript\n";
+    check("set -e; unset arr; echo ${arr[-1]} || echo or; echo next", error, 1);
+}
+
+#[test]
+fn statuses_of_fatal_expansions() {
+    let error = "rush: line 1: zz: unbound variable\n";
+    check("set -u; echo $zz | cat; echo ${PIPESTATUS[*]}", &format!("{error}127 0\n"), 0);
+    check("set -u; { echo $zz; } | cat; echo ${PIPESTATUS[*]}", &format!("{error}1 0\n"), 0);
+    check("set -u; (( zz )) | cat; echo ${PIPESTATUS[*]}", &format!("{error}1 0\n"), 0);
+    check("set -u; ( echo $zz ); echo $?", &format!("{error}1\n"), 0);
+    check("set -eu; echo $zz", error, 1);
+    check("set -u; arr=(1); (( arr[8]++ )); echo ${arr[@]}", "1 1\n", 0);
+    check("set -e; echo ${e:?}", "rush: line 1: e: parameter null or not set\n", 1);
+}
+
+#[test]
+fn redirections_of_checked_commands() {
+    let error = "rush: line 1: missing/x: No such file or directory\n";
+    check("true | false; (( 1 )) > missing/x; echo \"${PIPESTATUS[*]}\"", &format!("{error}0 1\n"), 0);
+    check("exec 3>&1; trap 'echo err' ERR; (( 0 )) >/dev/null; [[ a = b ]] >/dev/null; echo end", "end\n", 0);
+    let error = |line: u32| format!("rush: line {line}: missing: No such file or directory\n");
+    check("\n\n{ :; } < missing\n:\n\n{ echo; } < missing; echo x", &(error(3) + &error(6) + "x\n"), 0);
+    check("fd=77; echo x >&$fd", "rush: line 1: $fd: Bad file descriptor\n", 1);
+}
+
+#[test]
+fn functions_whose_body_is_one_checked_command() {
+    check("set -e; trap 'echo err' ERR; g() ( false ); g; echo no", "", 1);
+    check("trap 'echo err' ERR; g() ( false ); g; echo no", "err\nno\n", 0);
+}
+
+#[test]
+fn subscripts() {
+    let error = "rush: line 1: arr: bad array subscript\n";
+    check("unset arr; echo ${arr[-1]}x", &format!("{error}x\n"), 0);
+    check("s=abc; echo ${s[-1]}y ${s[0]}", "rush: line 1: s: bad array subscript\ny abc\n", 0);
+    check("arr[1-3]=x; echo no", "rush: line 1: arr[1-3]: bad array subscript\n", 1);
+    check("arr[ -1]=x; echo no", "rush: line 1: arr[ -1]: bad array subscript\n", 1);
+}
+
+#[test]
+fn messages_of_builtins() {
+    check("[ -a arr -eq 1 ]", "rush: line 1: [: syntax error: `-eq' unexpected\n", 2);
+    check("[ -1 -a x ]; echo $?; [ -1 x y ]", "0\nrush: line 1: [: x: binary operator expected\n", 2);
+    let error = |text: &str, kind: &str| format!("rush: line 1: printf: {text}: invalid {kind}\n");
+    let octal = error("08", "octal number") + &error("-08", "number") + &error("-0xg", "number");
+    check("printf '%d ' 010 -010 08 -08 -0xg 2>&1 >/dev/null", &octal, 1);
+    let error = "environment: line 1: local: `': not a valid identifier\n";
+    check("g() { local -n r=$1; r=5; echo \"in $r\"; }; g; echo after", &format!("{error}in 5\nafter\n"), 0);
+    check(
+        "set -o posix; trap 'echo x' INT; trap -p INT TERM; trap",
+        "trap -- 'echo x' INT\ntrap -- - TERM\ntrap -- 'echo x' INT\n",
+        0,
+    );
+    let trace = "+ readonly zz=q\n+ declare xx=4\n";
+    check("set -x; readonly zz=q 2>/dev/null; declare xx=4 2>/dev/null", trace, 0);
+}
+
+#[test]
+fn a_program_in_the_working_directory_may_come_first() {
+    let make = r#"printf '#!/bin/sh\necho %s\n' $2 >$1; chmod +x $1;"#;
+    let script = format!(
+        "mkdir d; make() {{ {make} }}; make d/prog one; PATH=.:$PWD/d:$PATH; prog; make prog two; prog; rm prog; prog"
+    );
+    check(&script, "one\ntwo\none\n", 0);
+}
