@@ -51,7 +51,10 @@ pub(crate) fn destinations(
         let base = base_name(s);
         (!matches!(base, b".." | b"/")).then(|| (s.to_vec(), [target, slash, base].concat()))
     };
-    sources.iter().map(into).collect()
+    let pairs: Vec<(Vec<u8>, Vec<u8>)> = sources.iter().map(into).collect::<Option<_>>()?;
+    // Two sources of one name: a warning, or a refusal to overwrite what was just made.
+    let targets: std::collections::HashSet<&[u8]> = pairs.iter().map(|(_, to)| to.as_slice()).collect();
+    (targets.len() == pairs.len()).then_some(pairs)
 }
 
 pub(crate) fn run(context: &mut Context<'_>) -> io::Result<Outcome> {
@@ -102,7 +105,9 @@ fn is_ordinary(context: &Context<'_>, from: &[u8], to: &[u8], style: &Style) -> 
     let target = context.path(to).into_owned();
     let parent = target.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let inside = match (fs::canonicalize(&source), fs::canonicalize(parent)) {
-        (Ok(source), Ok(parent)) => parent.starts_with(source),
+        (Ok(source), Ok(parent)) => {
+            parent.starts_with(&source) || fs::canonicalize(&target).is_ok_and(|target| target == source)
+        }
         _ => true,
     };
     !inside && has_ordinary_files(&source, 0)

@@ -98,20 +98,20 @@ pub(crate) fn run(context: &mut Context<'_>) -> io::Result<Outcome> {
     };
     let operands = if parsed.operands.is_empty() { vec![b".".as_slice()] } else { parsed.operands.clone() };
     let several = operands.len() > 1;
-    let (mut files, mut directories) = (Vec::new(), Vec::new());
+    let (mut files, mut directories, mut missing) = (Vec::new(), Vec::new(), Vec::new());
     for word in operands {
         let path = context.path(word);
         // A link to a directory on the command line is followed, except in long form.
         let found = if style.long || style.directory_itself || style.classify {
             fs::symlink_metadata(&path)
         } else {
-            fs::metadata(&path).or_else(|_| fs::symlink_metadata(&path))
+            match fs::metadata(&path) {
+                Ok(metadata) if metadata.is_dir() => Ok(metadata),
+                _ => fs::symlink_metadata(&path),
+            }
         };
         match found {
-            Err(error) => {
-                context.complain(&[b"cannot access ", &always(word), b": ", reason(&error).as_bytes()]);
-                listing.status = 2;
-            }
+            Err(error) => missing.push((word, error)),
             Ok(metadata) if metadata.is_dir() && !style.directory_itself => {
                 directories.push((word.to_vec(), metadata))
             }
@@ -121,6 +121,15 @@ pub(crate) fn run(context: &mut Context<'_>) -> io::Result<Outcome> {
                 files.push(Entry { name: word.to_vec(), metadata: Some(metadata), target, is_directory });
             }
         }
+    }
+    // The columns of the files are as wide as those of the folders would be.
+    let columns = style.long || parsed.has(b'i');
+    if columns && !files.is_empty() && !directories.is_empty() && !style.json {
+        return Ok(Outcome::Fallthrough);
+    }
+    for (word, error) in missing {
+        context.complain(&[b"cannot access ", &always(word), b": ", reason(&error).as_bytes()]);
+        listing.status = 2;
     }
     sort(&mut files, &style);
     directories.sort_by(|a, b| order(&style, (&a.0, Some(&a.1)), (&b.0, Some(&b.1))));

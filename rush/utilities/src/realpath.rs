@@ -37,6 +37,11 @@ pub(crate) fn run(context: &mut Context<'_>) -> io::Result<Outcome> {
     if parsed.operands.is_empty() || parsed.operands.iter().any(|o| o.is_empty()) {
         return Ok(Outcome::Fallthrough);
     }
+    // Without following links, what has to exist is decided differently.
+    let missing = |word: &&[u8]| std::fs::metadata(context.path(word)).is_err();
+    if parsed.has(b's') && parsed.operands.iter().any(missing) {
+        return Ok(Outcome::Fallthrough);
+    }
     let existence = match parsed.last_of(b"em") {
         Some(b'e') => Existence::All,
         Some(_) => Existence::None,

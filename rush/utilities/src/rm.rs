@@ -5,6 +5,7 @@ use std::fs;
 use std::io::{self, ErrorKind};
 use std::path::Path;
 
+use crate::basename::base_name;
 use crate::context::reason;
 use crate::options::parse;
 use crate::quoting::always;
@@ -17,6 +18,11 @@ pub(crate) fn run(context: &mut Context<'_>) -> io::Result<Outcome> {
     let force = parsed.has(b'f');
     let verbose = parsed.has(b'v');
     let asks = !force && context.host.output_is_terminal();
+    let folder_by_itself = |word: &&[u8]| word.ends_with(b"/") || matches!(base_name(word), b"." | b"..");
+    // What `-d` says of empty folders, and of names that are not their own, is left to GNU.
+    if parsed.has(b'd') && !recursive && (verbose || parsed.operands.iter().any(folder_by_itself)) {
+        return Ok(Outcome::Fallthrough);
+    }
     let names_root = parsed.operands.iter().any(|o| !o.is_empty() && o.iter().all(|&b| b == b'/'));
     if (recursive && verbose) || asks || names_root || (parsed.operands.is_empty() && !force) {
         return Ok(Outcome::Fallthrough);

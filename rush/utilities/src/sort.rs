@@ -72,6 +72,10 @@ pub(crate) fn run(context: &mut Context<'_>) -> io::Result<Outcome> {
         return Ok(Outcome::Fallthrough);
     }
     let Some(rules) = rules(&parsed) else { return Ok(Outcome::Fallthrough) };
+    // Both checks are refused, and both ways of leaving characters out are one that GNU words.
+    if (parsed.has(b'c') && parsed.has(b'C')) || (parsed.has(b'd') && parsed.has(b'i')) {
+        return Ok(Outcome::Fallthrough);
+    }
     let check = parsed.last_of(b"cC");
     let operands = if parsed.operands.is_empty() { vec![b"-".as_slice()] } else { parsed.operands.clone() };
     if check.is_some() && (operands.len() > 1 || parsed.has(b'o')) {

@@ -20,6 +20,11 @@ struct Wanted {
 
 pub(crate) fn run(context: &mut Context<'_>) -> io::Result<Outcome> {
     let args = expand_old_form(context.args);
+    // `-N` is a number of lines only where at most one file and nothing else follows.
+    let others = context.args.get(2..).unwrap_or_default();
+    if args != context.args && (others.len() > 1 || others.iter().any(|word| word.starts_with(b"-"))) {
+        return Ok(Outcome::Fallthrough);
+    }
     let long = [("lines=", b'n'), ("bytes=", b'c'), ("quiet", b'q'), ("silent", b'q'), ("verbose", b'v')];
     let Some(parsed) = parse(&args, "n:c:qv", &long) else { return Ok(Outcome::Fallthrough) };
     if parsed.operands.first().is_some_and(|o| o.first() == Some(&b'+')) {
@@ -27,12 +32,15 @@ pub(crate) fn run(context: &mut Context<'_>) -> io::Result<Outcome> {
     }
     let mut wanted = Wanted { lines: true, from_start: false, count: 10 };
     if let Some((letter, value)) = parsed.given.iter().rev().find(|(l, _)| matches!(l, b'n' | b'c')) {
-        let (from_start, digits) = match value {
-            [b'+', digits @ ..] => (true, digits),
-            [b'-', digits @ ..] => (false, digits),
-            digits => (false, *digits),
-        };
+        let digits = value.strip_prefix(b"+").or(value.strip_prefix(b"-")).unwrap_or(*value);
+        // One plus sign holds for all that follow.
+        let counts = parsed.given.iter().filter(|(l, _)| matches!(l, b'n' | b'c'));
+        let from_start = counts.into_iter().any(|(_, value)| value.starts_with(b"+"));
         let Some(count) = size(digits) else { return Ok(Outcome::Fallthrough) };
+        // Nothing is asked for: GNU does not even open the files.
+        if count == 0 && !from_start {
+            return Ok(Outcome::Status(0));
+        }
         wanted = Wanted { lines: *letter == b'n', from_start, count };
     }
     let operands = if parsed.operands.is_empty() { vec![b"-".as_slice()] } else { parsed.operands.clone() };

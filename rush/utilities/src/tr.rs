@@ -22,6 +22,12 @@ pub(crate) fn run(context: &mut Context<'_>) -> io::Result<Outcome> {
     };
     let complement = parsed.has(b'c') || parsed.has(b'C');
     let (delete, squeeze) = (parsed.has(b'd'), parsed.has(b's'));
+    // What GNU refuses: repetition where nothing is translated, a class complemented and cut.
+    let repeats = |set: &&[u8]| memchr::memchr(b'[', set).is_some() && memchr::memchr(b'*', set).is_some();
+    if (delete && parsed.operands.iter().skip(1).any(repeats)) || (complement && parsed.has(b't') && !delete)
+    {
+        return Ok(Outcome::Fallthrough);
+    }
     let Some(sets) = parsed.operands.iter().map(|o| elements(o)).collect::<Option<Vec<_>>>() else {
         return Ok(Outcome::Fallthrough);
     };

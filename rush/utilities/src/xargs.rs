@@ -45,6 +45,10 @@ pub(crate) fn run(context: &mut Context<'_>) -> io::Result<Outcome> {
         (false, None, None) => Separation::Words,
         _ => return Ok(Outcome::Fallthrough),
     };
+    // With a terminator of its own, an item that is too long is an error.
+    if bytes.is_some() && matches!(separation, Separation::Byte(_)) {
+        return Ok(Outcome::Fallthrough);
+    }
     let count = count.flatten().and_then(|n| usize::try_from(n).ok()).unwrap_or(usize::MAX);
     let limit = bytes.flatten().and_then(|n| usize::try_from(n).ok()).unwrap_or(XARGS_BYTES_MAX);
     let mut command: Vec<Vec<u8>> = parsed.operands.iter().map(|o| o.to_vec()).collect();

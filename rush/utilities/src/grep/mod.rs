@@ -83,6 +83,11 @@ pub(crate) fn run(context: &mut Context<'_>) -> io::Result<Outcome> {
     if style.only_matching && !matcher.spans_are_exact {
         return Ok(Outcome::Fallthrough);
     }
+    // A folder that is not descended into counts as a file without lines, after the message.
+    let is_folder = |word: &&[u8]| fs::metadata(context.path(word)).is_ok_and(|m| m.is_dir());
+    if (parsed.has(b'c') || parsed.has(b'L')) && !parsed.has(b'r') && operands.iter().any(is_folder) {
+        return Ok(Outcome::Fallthrough);
+    }
     let filter = Filter::new(&parsed);
     let mut run = Run {
         style: &style,
@@ -240,10 +245,8 @@ impl Run<'_> {
         if let Err(error) = result {
             self.complain(context, word, &error);
         }
-        self.found |= match self.style.list {
-            Some(b'L') => search.selected == 0,
-            _ => search.selected > 0,
-        };
+        // The status of `-L`, too, tells whether lines were selected.
+        self.found |= search.selected > 0;
         self.stop = self.found && self.style.quiet;
         Ok(())
     }
