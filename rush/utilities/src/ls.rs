@@ -84,6 +84,10 @@ pub(crate) fn run(context: &mut Context<'_>) -> io::Result<Outcome> {
         return Ok(Outcome::Fallthrough);
     };
     let style = style(&parsed);
+    // What a link leads to gets a mark of its own.
+    if style.long && style.classify && !style.json {
+        return Ok(Outcome::Fallthrough);
+    }
     let colour = parsed.value(b'c').is_some_and(|c| !matches!(c, b"never" | b"auto"));
     let terminal = context.host.output_is_terminal() && !style.json;
     if colour || terminal || !context.collates_by_byte() || changes_quoting(context) {

@@ -80,7 +80,8 @@ pub(crate) fn run(context: &mut Context<'_>) -> io::Result<Outcome> {
     let Some((matcher, style)) = matcher.zip(style(&parsed, &operands, context)) else {
         return Ok(Outcome::Fallthrough);
     };
-    if style.only_matching && !matcher.spans_are_exact {
+    let context_lines = [b'A', b'B', b'C'].iter().any(|letter| parsed.has(*letter));
+    if style.only_matching && (context_lines || !matcher.spans_are_exact) {
         return Ok(Outcome::Fallthrough);
     }
     // A folder that is not descended into counts as a file without lines, after the message.

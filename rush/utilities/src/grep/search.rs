@@ -139,7 +139,10 @@ impl<'s> Search<'s> {
                 break;
             }
             let rest = block.get(at..).unwrap_or_default();
-            let length = memchr::memchr(b'\n', rest).unwrap_or(rest.len());
+            // In a binary file zeros end lines, too.
+            let length =
+                if self.binary { memchr::memchr2(b'\n', 0, rest) } else { memchr::memchr(b'\n', rest) };
+            let length = length.unwrap_or(rest.len());
             let line = rest.get(..length).unwrap_or_default();
             at += length + 1;
             self.line += 1;
@@ -227,7 +230,9 @@ impl<'s> Search<'s> {
     fn leading_context(&mut self, report: &mut Report) {
         let context = self.style.before > 0 || self.style.after > 0;
         let first = self.before.front().map_or(self.line, |(number, _)| *number);
-        if context && report.separated && first > self.last_printed + 1 {
+        // Nothing is adjacent to the first lines of a file.
+        let apart = self.last_printed == 0 || first > self.last_printed + 1;
+        if context && report.separated && apart {
             self.out.extend_from_slice(b"--\n");
         }
         report.separated |= context;
