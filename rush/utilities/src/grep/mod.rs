@@ -70,6 +70,10 @@ pub(crate) fn run(context: &mut Context<'_>) -> io::Result<Outcome> {
         }
         patterns.push(operands.remove(0));
     }
+    // Two kinds of patterns are refused, or the last one counts: releases differ.
+    if [b'E', b'F', b'G'].iter().filter(|letter| parsed.has(**letter)).count() > 1 {
+        return Ok(Outcome::Fallthrough);
+    }
     let syntax = match parsed.last_of(b"EFG") {
         Some(b'E') => Syntax::Extended,
         Some(b'F') => Syntax::Fixed,

@@ -166,7 +166,8 @@ impl<'s> Search<'s> {
             Some(found) => memchr::memrchr(b'\n', rest.get(..found).unwrap_or_default()).map_or(0, |n| n + 1),
             None => rest.len(),
         };
-        if self.style.numbers || self.style.json {
+        // Whether context is adjacent is told by the numbers of lines.
+        if self.style.numbers || self.style.json || self.style.after > 0 {
             let skipped = rest.get(..start).unwrap_or_default();
             self.line += memchr::memchr_iter(b'\n', skipped).count() as u64;
         }
