@@ -504,7 +504,10 @@ fn run(table: &Table, changes: bool) -> Vec<String> {
         eprintln!("{}: not GNU here, skipped", table.name);
         return Vec::new();
     }
-    let shared = scratch(&format!("wide-{}", table.name));
+    // One level deeper: what `..` shows must not change meanwhile.
+    let outer = scratch(&format!("wide-{}", table.name));
+    let shared = outer.join("tree");
+    fs::create_dir(&shared).unwrap();
     build_tree(&shared);
     let (mut failures, mut answered) = (Vec::new(), 0);
     let lines = command_lines(table);
@@ -531,7 +534,7 @@ fn run(table: &Table, changes: bool) -> Vec<String> {
             None => failures.push(format!("{line}: not started")),
         }
     }
-    let _ = fs::remove_dir_all(&shared);
+    let _ = fs::remove_dir_all(&outer);
     let _ = fs::remove_dir_all(scratch(&format!("wide-{}-changed", table.name)));
     let (count, part) = (lines.len(), answered * 1_000 / lines.len());
     println!("{}: {answered} of {count} answered ({part} of 1,000), {} differ", table.name, failures.len());

@@ -146,7 +146,9 @@ impl<'s> Search<'s> {
             let line = rest.get(..length).unwrap_or_default();
             at += length + 1;
             self.line += 1;
-            if self.matcher.is_match(line) != self.style.invert {
+            // Behind the last line that is wanted there is only context.
+            let full = self.style.maximum.is_some_and(|most| self.selected >= most);
+            if !full && self.matcher.is_match(line) != self.style.invert {
                 self.select(line, report);
             } else {
                 self.pass(line);
