@@ -83,7 +83,7 @@ pub const SLAB_FIRST_CHUNK: usize = 16;
 pub const SLAB_CHUNKS: usize = 23;
 
 /// Pages of the slab that keep their memory when they are empty, so that a few actors that come and go cost no allocation.
-pub const SLAB_PAGES_KEPT: usize = 16;
+pub const SLAB_PAGES_KEPT: usize = if cfg!(miri) { 2 } else { 16 };
 
 /// Longest timer in milliseconds (2^36 - 1, about two years): what six levels of 64 slots reach.
 pub const TIMER_MAX_MS: u64 = (1 << 36) - 1;
