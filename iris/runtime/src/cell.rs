@@ -14,6 +14,7 @@ use parking_lot::Mutex;
 use crate::behaviour::{Behaviour, Flow, Signal};
 use crate::context::Context;
 use crate::exit::ExitReason;
+use crate::limits::CACHE_LINE;
 use crate::mailbox::{Batch, Control, Envelope, Fit, Mailbox, Push, Turn, Wake};
 use crate::pid::Pid;
 use crate::relations::Relations;
@@ -28,19 +29,25 @@ pub(crate) type Logic<M> = Box<dyn Behaviour<M>>;
 const TRAP_EXIT: u8 = 1;
 const DORMANT: u8 = 2;
 
+/// What the runner writes comes first, what senders write last; see `Mailbox`.
+#[repr(C)]
 pub(crate) struct Cell<M: Send + 'static> {
     pub(crate) pid: Pid,
     pub(crate) shared: Arc<Shared>,
-    pub(crate) pool: u8,
-    flags: AtomicU8,
-    budget: u32,
-    pub(crate) mailbox: Mailbox<M, Logic<M>>,
-    pub(crate) relations: Mutex<Relations>,
-    pub(crate) versions: Mutex<Option<Box<Versions<M>>>>,
     /// Messages and signals handled; only the runner writes it.
     processed: AtomicU64,
     /// Nanoseconds spent in handlers while `Handle::time_handlers` was on; only the runner writes it.
     busy_ns: AtomicU64,
+    budget: u32,
+    pub(crate) pool: u8,
+    flags: AtomicU8,
+    pub(crate) mailbox: Mailbox<M, Logic<M>, Apart<M>>,
+}
+
+/// What is seldom looked at: it lies between what the runner and what senders write.
+pub(crate) struct Apart<M: Send + 'static> {
+    relations: Mutex<Relations>,
+    versions: Mutex<Option<Box<Versions<M>>>>,
 }
 
 /// A cell whose message type is not known: what the slab, links and supervisors hold.
@@ -99,21 +106,28 @@ impl<M: Send + 'static> Cell<M> {
         shared: Arc<Shared>,
         pool: u8,
         budget: u32,
-        mailbox: Mailbox<M, Logic<M>>,
+        behaviour: Option<Logic<M>>,
         parent: Option<Pid>,
     ) -> Self {
+        const { assert!(Mailbox::<M, Logic<M>, Apart<M>>::DISTANCE >= CACHE_LINE) };
+        let apart = Apart { relations: Mutex::new(Relations::new(parent)), versions: Mutex::new(None) };
         Self {
             pid,
             shared,
-            pool,
-            flags: AtomicU8::new(0),
-            budget: budget.max(1),
-            mailbox,
-            relations: Mutex::new(Relations::new(parent)),
-            versions: Mutex::new(None),
             processed: AtomicU64::new(0),
             busy_ns: AtomicU64::new(0),
+            budget: budget.max(1),
+            pool,
+            flags: AtomicU8::new(0),
+            mailbox: match behaviour {
+                Some(behaviour) => Mailbox::push_role(behaviour, apart),
+                None => Mailbox::pull_role(apart),
+            },
         }
+    }
+
+    fn versions(&self) -> &Mutex<Option<Box<Versions<M>>>> {
+        &self.mailbox.apart.versions
     }
 
     fn has(&self, flag: u8) -> bool {
@@ -207,6 +221,7 @@ impl<M: Send + 'static> Cell<M> {
         slice: &Slice<'_>,
     ) -> TurnEnd {
         let budget = self.budget.min(slice.budget_max).min(slice.pace.max(turn.due));
+        let mut until = budget;
         let mut counted = 0;
         loop {
             if self.mailbox.exit_requested() {
@@ -232,7 +247,10 @@ impl<M: Send + 'static> Cell<M> {
             if let Flow::Exit(reason) = flow {
                 return TurnEnd::Exit(reason);
             }
-            if *done >= budget || slice.preempted() || cx.take_yield() {
+            if *done >= until && slice.goes_on() {
+                until = done.saturating_add(budget);
+            }
+            if *done >= until || slice.preempted() || cx.take_yield() {
                 self.count_processed(u64::from(*done - counted));
                 return TurnEnd::Yield;
             }
@@ -252,10 +270,10 @@ impl<M: Send + 'static> Cell<M> {
             Control::Exit(reason) => Flow::Exit(reason),
             Control::Shutdown(reason) => current.shutdown(cx, reason),
             Control::Swap { version, behaviour } => {
-                Versions::apply_swap(&self.versions, current, version, behaviour).into_flow()
+                Versions::apply_swap(self.versions(), current, version, behaviour).into_flow()
             }
             Control::Rollback { steps } => {
-                Versions::apply_rollback(&self.versions, current, steps).into_flow()
+                Versions::apply_rollback(self.versions(), current, steps).into_flow()
             }
         }
     }
@@ -270,7 +288,7 @@ impl<M: Send + 'static> Cell<M> {
         let behaviour = turn.behaviour;
         self.end(unread, &reason);
         drop_quietly(behaviour);
-        let versions = self.versions.lock().take();
+        let versions = self.versions().lock().take();
         drop_quietly(versions);
     }
 
@@ -278,7 +296,7 @@ impl<M: Send + 'static> Cell<M> {
     pub(crate) fn end(self: &Arc<Self>, unread: Batch<M, Logic<M>>, reason: &ExitReason) {
         let Some(rest) = self.mailbox.close() else { return };
         trace::ended(self.pid, reason);
-        let relations = self.relations.lock().close();
+        let relations = self.relations().lock().close();
         self.shared.forget(self.pid, &relations);
         self.shared.announce(self.pid, relations, reason);
         self.bury(unread, reason);
@@ -328,7 +346,7 @@ impl<M: Send + 'static> AnyCell for Cell<M> {
     }
 
     fn exit_from(self: Arc<Self>, from: Pid, reason: ExitReason) {
-        self.relations.lock().links.remove(&from);
+        self.relations().lock().links.remove(&from);
         if self.has(TRAP_EXIT) {
             self.deliver(Signal::Exit { from, reason });
         } else if !matches!(reason, ExitReason::Normal) {
@@ -354,7 +372,7 @@ impl<M: Send + 'static> AnyCell for Cell<M> {
     }
 
     fn relations(&self) -> &Mutex<Relations> {
-        &self.relations
+        &self.mailbox.apart.relations
     }
 
     fn snapshot(&self) -> CellSnapshot {
@@ -379,7 +397,7 @@ impl<M: Send + 'static> AnyCell for Cell<M> {
             visitor(&**behaviour as &dyn Any);
             behaviour.parts().into_iter().for_each(&mut *visitor);
         });
-        if let Some(versions) = self.versions.lock().as_ref() {
+        if let Some(versions) = self.versions().lock().as_ref() {
             versions.visit(visitor);
         }
     }
@@ -389,11 +407,11 @@ impl<M: Send + 'static> AnyCell for Cell<M> {
     }
 
     fn version(&self) -> u32 {
-        self.versions.lock().as_ref().map_or(1, |versions| versions.declared())
+        self.versions().lock().as_ref().map_or(1, |versions| versions.declared())
     }
 
     fn rollback(self: Arc<Self>, steps: usize) -> Option<u32> {
-        let mut slot = self.versions.lock();
+        let mut slot = self.versions().lock();
         let version = slot.as_mut()?.declare_rollback(steps)?;
         // Pushed under the versions lock, so that mailbox order is the order in which versions were promised.
         let queued = self.control(Control::Rollback { steps });
@@ -413,7 +431,7 @@ impl<M: Send + 'static> Cell<M> {
         if self.mailbox.is_pull() {
             return None;
         }
-        let mut slot = self.versions.lock();
+        let mut slot = self.versions().lock();
         let version = slot.get_or_insert_with(Box::default).declare_swap();
         let refused = self.try_control(Control::Swap { version, behaviour });
         // User destructors never run under a lock of the cell: they may come back to it.

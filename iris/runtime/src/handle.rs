@@ -12,7 +12,7 @@ use crate::dead_letters::DeadLetter;
 use crate::exit::ExitReason;
 use crate::inbox::Inbox;
 use crate::limits::BUDGET_DEFAULT;
-use crate::mailbox::{Control, Mailbox, Overflow};
+use crate::mailbox::{Control, Overflow};
 use crate::pid::Pid;
 use crate::reference::{ActorRef, SendError};
 use crate::registry::normalise;
@@ -140,7 +140,7 @@ impl Handle {
         behaviour: Logic<M>,
     ) -> Result<ActorRef<M>, SpawnError> {
         let start = behaviour.needs_start();
-        let cell = self.make(options, Mailbox::push_role(behaviour))?;
+        let cell = self.make(options, Some(behaviour))?;
         if start {
             cell.control(Control::Start);
         }
@@ -152,7 +152,7 @@ impl Handle {
         &self,
         options: SpawnOptions,
     ) -> Result<(ActorRef<M>, Inbox<M>), SpawnError> {
-        let cell = self.make(options, Mailbox::pull_role())?;
+        let cell = self.make(options, None)?;
         Ok((ActorRef::new(cell.clone()), Inbox::new(cell)))
     }
 
@@ -169,10 +169,11 @@ impl Handle {
         Ok(actor)
     }
 
+    /// A cell that is in the slab; one without a behaviour is a pull actor.
     fn make<M: Send + 'static>(
         &self,
         options: SpawnOptions,
-        mailbox: Mailbox<M, Logic<M>>,
+        behaviour: Option<Logic<M>>,
     ) -> Result<Arc<Cell<M>>, SpawnError> {
         let shared = &self.shared;
         if shared.stopping.load(std::sync::atomic::Ordering::Relaxed) {
@@ -182,7 +183,7 @@ impl Handle {
             return Err(SpawnError::NoPool);
         }
         let pid = shared.slab.reserve().ok_or(SpawnError::Full)?;
-        let cell = Cell::new(pid, shared.clone(), options.pool, options.budget, mailbox, options.parent);
+        let cell = Cell::new(pid, shared.clone(), options.pool, options.budget, behaviour, options.parent);
         let cell = Arc::new(cell);
         if let Some((capacity, policy)) = options.bound {
             cell.mailbox.set_bound(Some(capacity), policy);

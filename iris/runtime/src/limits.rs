@@ -55,6 +55,12 @@ pub const DEAD_LETTERS_KEPT: usize = 256;
 /// Queue capacity in messages above which an idle actor gives its buffer back.
 pub const IDLE_QUEUE_KEPT: usize = 64;
 
+/// Queue capacity in messages above which a busy actor's used buffer is not used again.
+pub const BUSY_QUEUE_KEPT: usize = 4_096;
+
+/// Bytes that two cores do not write at the same time without cost.
+pub const CACHE_LINE: usize = 64;
+
 /// Restarts that a supervisor allows within `INTENSITY_PERIOD_MS` unless told otherwise (OTP allows 1 in 5 s).
 pub const INTENSITY_DEFAULT: u32 = 3;
 
@@ -89,7 +95,7 @@ pub const SLAB_PAGES_KEPT: usize = if cfg!(miri) { 2 } else { 16 };
 pub const TIMER_MAX_MS: u64 = (1 << 36) - 1;
 
 /// Cancelled timers that may wait in the wheel before it is swept.
-pub const TIMER_TOMBSTONES_MAX: usize = 1_024;
+pub const TIMER_TOMBSTONES_MAX: usize = if cfg!(miri) { 64 } else { 1_024 };
 
 /// Rounds a worker looks for work before it sleeps.
 pub const SEARCH_ROUNDS: u32 = 24;

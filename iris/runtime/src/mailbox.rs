@@ -25,7 +25,7 @@ use std::task::Waker;
 
 use crate::behaviour::Signal;
 use crate::exit::ExitReason;
-use crate::limits::IDLE_QUEUE_KEPT;
+use crate::limits::{BUSY_QUEUE_KEPT, IDLE_QUEUE_KEPT};
 use crate::pid::Pid;
 use crate::sync::{AtomicBool, AtomicU32, Mutex, Ordering};
 
@@ -158,27 +158,35 @@ pub(crate) enum Pull<M, B> {
     Ended,
 }
 
-pub(crate) struct Mailbox<M, B> {
-    inner: Mutex<Inner<M, B>>,
+/// The order of the fields matters: what the runner touches at every message must not share a cache line with what senders write at every
+/// push, or a flood costs both sides a miss per message. Between the two lies what neither often needs.
+#[repr(C)]
+pub(crate) struct Mailbox<M, B, A = ()> {
     /// Mirrors `inner.kill.is_some()`, so that the runner can look without the lock.
     kill: AtomicBool,
     /// Messages that the runner has taken but not begun; only the runner writes it.
     in_hand: AtomicU32,
+    pub(crate) apart: A,
+    inner: Mutex<Inner<M, B>>,
 }
 
-impl<M, B> Mailbox<M, B> {
-    pub(crate) fn push_role(behaviour: B) -> Self {
-        Self::new(Role::Push(Some(behaviour)))
+impl<M, B, A> Mailbox<M, B, A> {
+    /// Bytes from the runner's words to the senders'.
+    pub(crate) const DISTANCE: usize =
+        std::mem::offset_of!(Self, inner) - std::mem::offset_of!(Self, in_hand);
+
+    pub(crate) fn push_role(behaviour: B, apart: A) -> Self {
+        Self::new(Role::Push(Some(behaviour)), apart)
     }
 
-    pub(crate) fn pull_role() -> Self {
-        Self::new(Role::Pull(None))
+    pub(crate) fn pull_role(apart: A) -> Self {
+        Self::new(Role::Pull(None), apart)
     }
 
-    fn new(role: Role<B>) -> Self {
+    fn new(role: Role<B>, apart: A) -> Self {
         let (state, queue) = (State::Idle, VecDeque::new());
         let inner = Inner { state, due: 0, front: None, queue, role, bound: None, kill: None };
-        Self { inner: Mutex::new(inner), kill: AtomicBool::new(false), in_hand: AtomicU32::new(0) }
+        Self { kill: AtomicBool::new(false), in_hand: AtomicU32::new(0), apart, inner: Mutex::new(inner) }
     }
 
     /// Puts an envelope at the end. `waiter` is left for the next free place if the policy is `Block`.
@@ -204,7 +212,7 @@ impl<M, B> Mailbox<M, B> {
         let behaviour = behaviour.take();
         inner.state = State::Running;
         let due = std::mem::take(&mut inner.due);
-        let (batch, room) = inner.take_batch();
+        let (batch, room) = inner.take_batch(VecDeque::new());
         drop(inner);
         self.in_hand.store(batch.len() as u32, Ordering::Relaxed);
         wake_all(room);
@@ -217,12 +225,19 @@ impl<M, B> Mailbox<M, B> {
         if inner.front.is_none() && inner.queue.is_empty() && inner.kill.is_none() {
             inner.role = Role::Push(turn.behaviour.take());
             inner.state = State::Idle;
-            if inner.queue.capacity() == 0 && turn.batch.queue.capacity() <= IDLE_QUEUE_KEPT {
-                inner.queue = std::mem::take(&mut turn.batch.queue);
+            if inner.queue.capacity() == 0 || inner.queue.capacity() > IDLE_QUEUE_KEPT {
+                std::mem::swap(&mut inner.queue, &mut turn.batch.queue);
+            }
+            if inner.queue.capacity() > IDLE_QUEUE_KEPT {
+                let large = std::mem::take(&mut inner.queue);
+                drop(inner);
+                drop(large);
             }
             return false;
         }
-        let (batch, room) = inner.take_batch();
+        let used = std::mem::take(&mut turn.batch.queue);
+        let (batch, room) =
+            inner.take_batch(if used.capacity() <= BUSY_QUEUE_KEPT { used } else { VecDeque::new() });
         drop(inner);
         self.in_hand.store(batch.len() as u32, Ordering::Relaxed);
         turn.batch = batch;
@@ -440,10 +455,12 @@ impl<M, B> Inner<M, B> {
         }
     }
 
-    /// Everything at once, or one envelope of a bounded mailbox (whose places must be counted exactly).
-    fn take_batch(&mut self) -> (Batch<M, B>, Vec<Waker>) {
+    /// Everything at once, or one envelope of a bounded mailbox (whose places must be counted exactly). An empty queue, whose memory is
+    /// used for what comes next, is taken in exchange: the sender and the runner of a busy actor allocate nothing.
+    fn take_batch(&mut self, empty: VecDeque<Envelope<M, B>>) -> (Batch<M, B>, Vec<Waker>) {
         if self.bound.is_none() {
-            return (Batch { front: self.front.take(), queue: std::mem::take(&mut self.queue) }, Vec::new());
+            let queue = std::mem::replace(&mut self.queue, empty);
+            return (Batch { front: self.front.take(), queue }, Vec::new());
         }
         let front = self.pop();
         let room = front.as_ref().map(|envelope| self.taken(envelope)).unwrap_or_default();
@@ -472,6 +489,60 @@ impl<M, B> Inner<M, B> {
 fn wake_all(wakers: Vec<Waker>) {
     for waker in wakers {
         waker.wake();
+    }
+}
+
+#[cfg(all(test, not(iris_loom)))]
+mod tests {
+    use super::*;
+
+    fn filled(messages: usize) -> Mailbox<u8, ()> {
+        let mailbox = Mailbox::push_role((), ());
+        (0..messages).for_each(|_| push(&mailbox));
+        mailbox
+    }
+
+    fn push(mailbox: &Mailbox<u8, ()>) {
+        let queued = mailbox.push(Envelope::User(1), Fit::Bounded, None);
+        assert!(matches!(queued, Push::Queued(_)));
+    }
+
+    /// Reads everything, and so much more as each refill finds.
+    fn read(mailbox: &Mailbox<u8, ()>, refills: &[usize]) {
+        let mut turn = mailbox.begin().expect("it was scheduled");
+        let mut refills = refills.iter();
+        loop {
+            while turn.batch.pop().is_some() {}
+            refills.next().into_iter().for_each(|more| (0..*more).for_each(|_| push(mailbox)));
+            if !mailbox.refill_or_idle(&mut turn) {
+                return;
+            }
+        }
+    }
+
+    #[test]
+    fn an_idle_mailbox_keeps_little_memory() {
+        for refills in
+            [&[][..], &[2 * IDLE_QUEUE_KEPT][..], &[2 * IDLE_QUEUE_KEPT, 3], &[3, 2 * IDLE_QUEUE_KEPT]]
+        {
+            let mailbox = filled(2 * IDLE_QUEUE_KEPT);
+            read(&mailbox, refills);
+            let kept = mailbox.inner.lock().queue.capacity();
+            assert!(kept <= IDLE_QUEUE_KEPT, "{kept} after {refills:?}");
+        }
+    }
+
+    #[test]
+    fn a_busy_mailbox_uses_its_buffers_again() {
+        let mailbox = filled(100);
+        let mut turn = mailbox.begin().expect("it was scheduled");
+        for _ in 0..20 {
+            while turn.batch.pop().is_some() {}
+            (0..100).for_each(|_| push(&mailbox));
+            assert!(mailbox.refill_or_idle(&mut turn));
+            let ready = mailbox.inner.lock().queue.capacity();
+            assert!(ready >= 99, "room for {ready} messages");
+        }
     }
 }
 
@@ -512,7 +583,7 @@ mod loom_tests {
     /// Every permit that is handed out is run, as a scheduler would; all messages must be read, once, in order.
     fn deliver(budget: usize) {
         loom::model(move || {
-            let mailbox = Arc::new(Mailbox::push_role(()));
+            let mailbox = Arc::new(Mailbox::push_role((), ()));
             let (permits, running) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
             let (theirs, count) = (mailbox.clone(), permits.clone());
             let sender = thread::spawn(move || {
@@ -555,7 +626,7 @@ mod loom_tests {
     #[test]
     fn loom_two_senders_hand_out_one_permit() {
         loom::model(|| {
-            let mailbox: Arc<Box8> = Arc::new(Mailbox::push_role(()));
+            let mailbox: Arc<Box8> = Arc::new(Mailbox::push_role((), ()));
             let theirs = mailbox.clone();
             let other = thread::spawn(move || push(&theirs, 1));
             let mine = push(&mailbox, 2);
@@ -566,7 +637,7 @@ mod loom_tests {
     #[test]
     fn loom_an_exit_is_seen_by_the_runner_or_schedules_the_cell() {
         loom::model(|| {
-            let mailbox: Arc<Box8> = Arc::new(Mailbox::push_role(()));
+            let mailbox: Arc<Box8> = Arc::new(Mailbox::push_role((), ()));
             assert!(push(&mailbox, 1));
             let theirs = mailbox.clone();
             let killer =
@@ -608,7 +679,7 @@ mod loom_tests {
     #[test]
     fn loom_a_pull_that_found_nothing_is_woken() {
         loom::model(|| {
-            let mailbox: Arc<Box8> = Arc::new(Mailbox::pull_role());
+            let mailbox: Arc<Box8> = Arc::new(Mailbox::pull_role(()));
             let theirs = mailbox.clone();
             let sender = thread::spawn(move || {
                 if let Push::Queued(Wake::Waker(waker)) = theirs.push(Envelope::User(1), Fit::Bounded, None) {
@@ -626,7 +697,7 @@ mod loom_tests {
     #[test]
     fn loom_a_sender_that_waits_for_room_is_woken() {
         loom::model(|| {
-            let mailbox: Arc<Box8> = Arc::new(Mailbox::push_role(()));
+            let mailbox: Arc<Box8> = Arc::new(Mailbox::push_role((), ()));
             mailbox.set_bound(Some(1), Overflow::Block);
             assert!(push(&mailbox, 1));
             let theirs = mailbox.clone();
@@ -645,7 +716,7 @@ mod loom_tests {
     #[test]
     fn loom_close_and_push_agree_on_every_message() {
         loom::model(|| {
-            let mailbox: Arc<Box8> = Arc::new(Mailbox::push_role(()));
+            let mailbox: Arc<Box8> = Arc::new(Mailbox::push_role((), ()));
             let theirs = mailbox.clone();
             let sender = thread::spawn(move || {
                 !matches!(theirs.push(Envelope::User(1), Fit::Bounded, None), Push::Dead(_))

@@ -96,7 +96,8 @@ impl SimulationCore {
         drop(state);
         let pid = job.id();
         self.preempt.store(false, Ordering::Relaxed);
-        let handled = job.run(&Slice { preempt: &self.preempt, budget_max: budget, pace: u32::MAX });
+        let handled =
+            job.run(&Slice { preempt: &self.preempt, budget_max: budget, pace: u32::MAX, others: None });
         self.record(Step::Turn { pid, handled });
         true
     }

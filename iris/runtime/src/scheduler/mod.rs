@@ -16,6 +16,7 @@ use std::rc::Rc;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::thread::JoinHandle;
+use std::time::Instant;
 
 use crossbeam_deque::{Injector, Steal, Stealer, Worker as Deque};
 use parking_lot::{Condvar, Mutex};
@@ -40,9 +41,31 @@ pub(crate) struct Slice<'a> {
     pub(crate) budget_max: u32,
     /// Messages after which it makes way for others, unless more than these have waited since the last turn.
     pub(crate) pace: u32,
+    /// Where others would wait for this worker, and until when it may go on while there are none.
+    pub(crate) others: Option<Others<'a>>,
+}
+
+/// The queues that a worker takes its next job from.
+#[derive(Clone, Copy)]
+pub(crate) struct Others<'a> {
+    own: &'a Deque<Job>,
+    shared: &'a Injector<Job>,
+    until: Instant,
+}
+
+impl Others<'_> {
+    fn none(&self) -> bool {
+        self.own.is_empty() && self.shared.is_empty()
+    }
 }
 
 impl Slice<'_> {
+    /// Whether a turn whose budget is spent may go on with another, because nobody waits: to queue the actor again and begin its next
+    /// turn would cost a flood two more locks and a copy of what has come meanwhile.
+    pub(crate) fn goes_on(&self) -> bool {
+        self.others.is_some_and(|others| others.none() && Instant::now() < others.until)
+    }
+
     pub(crate) fn preempted(&self) -> bool {
         self.preempt.load(Ordering::Relaxed)
     }

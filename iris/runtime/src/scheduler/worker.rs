@@ -12,11 +12,11 @@
 use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use crossbeam_deque::{Steal, Worker as Deque};
 
-use super::{Job, LOCAL, Local, Pool, Slice, WorkerSlot};
+use super::{Job, LOCAL, Local, Others, Pool, Slice, WorkerSlot};
 use crate::limits::{BATCH_BEHIND_MAX, ROUND_US, SEARCH_ROUNDS, SHARE_MESSAGES, SLICE_MESSAGES, SLICE_US};
 use crate::runtime::Shared;
 
@@ -121,8 +121,9 @@ impl Worker<'_> {
         let begin = Instant::now();
         let (mut handled, mut looked_at) = (0, 0);
         let mut looked_us = 0;
+        let until = begin + Duration::from_micros(SLICE_US);
         while let Some(job) = first.take().or_else(|| self.next()) {
-            handled += self.turn(job);
+            handled += self.turn(job, until);
             if self.slot.stuck.load(Ordering::Relaxed) {
                 return;
             }
@@ -138,15 +139,18 @@ impl Worker<'_> {
         }
     }
 
-    fn turn(&mut self, job: Job) -> u32 {
+    /// `until`: when the slice ends.
+    fn turn(&mut self, job: Job, until: Instant) -> u32 {
         self.turns = self.turns.wrapping_add(1);
         self.slot.current.store(job.id() | CURRENT_MARK, Ordering::Relaxed);
         self.slot.epoch.store(self.turns, Ordering::Relaxed);
         if self.slot.preempt.load(Ordering::Relaxed) {
             self.slot.preempt.store(false, Ordering::Relaxed);
         }
+        let others = Others { own: &self.local.deque, shared: &self.pool.injector, until };
+        let preempt = &self.slot.preempt;
         let handled =
-            job.run(&Slice { preempt: &self.slot.preempt, budget_max: u32::MAX, pace: self.pace.budget });
+            job.run(&Slice { preempt, budget_max: u32::MAX, pace: self.pace.budget, others: Some(others) });
         self.share.spend(handled);
         handled
     }

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU32, AtomicUsize};
 use std::time::Duration;
 
 use super::*;
-use crate::behaviour::{Behaviour, Direction, Flow};
+use crate::behaviour::{Behaviour, Direction, Flow, Handler};
 use crate::context::Context;
 use crate::exit::ExitReason;
 use crate::handle::SpawnOptions;
@@ -109,7 +109,7 @@ fn a_ball_stays_with_one_worker_while_another_is_awake() {
         // The other looks between any two strokes.
         assert!(second.search().is_none());
         let job = first.next().expect("it was not taken away");
-        first.turn(job);
+        first.turn(job, Instant::now());
         assert_eq!(ball.turns(), stroke);
         first.local.deque.push(ball.clone());
     }
@@ -142,7 +142,7 @@ fn what_comes_from_outside_gets_its_share_beside_turns_of_a_hundred_messages() {
     for _ in 0..count + count / 10 {
         let before = long.turns();
         let job = worker.next().expect("there is work");
-        worker.turn(job);
+        worker.turn(job, Instant::now());
         if long.turns() > before {
             worker.local.deque.push(long.clone());
         }
@@ -159,7 +159,7 @@ fn the_keepers_tick_lets_the_shared_queue_go_first() {
     (0..1_000).for_each(|_| worker.local.deque.push(own.clone()));
     let step = |worker: &mut Worker<'_>| {
         let job = worker.next().expect("there is work");
-        worker.turn(job);
+        worker.turn(job, Instant::now());
     };
     (0..3).for_each(|_| step(&mut worker));
     pool(&runtime).injector.push(outside.clone());
@@ -233,16 +233,37 @@ fn a_turn_reads_what_has_waited_since_the_last_one() {
     worker.pace.budget = 1;
     let mut turn = || {
         let job = worker.next().expect("there is work");
-        worker.turn(job)
+        worker.turn(job, Instant::now())
     };
     (0..250).for_each(|_| pair[0].send(()).expect("it lives"));
     assert_eq!(turn(), 1, "none had waited when it was queued");
     assert_eq!((turn(), turn()), (1, 100), "the other's first; then of 249, which have waited, its budget");
 }
 
+/// A worker with an actor that has 250 messages, and a turn of it in a slice that ends in an hour or has ended.
+fn turn_of_250(others: usize, more_time: Duration) -> u32 {
+    let runtime = system(1);
+    let mut worker = worker(&runtime);
+    let options = SpawnOptions { pool: 1, ..SpawnOptions::default() };
+    let idle = Handler::new(|_: &mut Context<'_, ()>, ()| ());
+    let actor = runtime.spawn_with(options, idle).expect("there is room");
+    (0..250).for_each(|_| actor.send(()).expect("it lives"));
+    let job = worker.next().expect("there is work");
+    (0..others).for_each(|_| worker.local.deque.push(Counting::new(1)));
+    worker.turn(job, Instant::now() + more_time)
+}
+
+#[test]
+fn a_turn_goes_on_while_nobody_else_waits_and_the_slice_lasts() {
+    let hour = Duration::from_secs(3_600);
+    assert_eq!(turn_of_250(0, hour), 250);
+    assert_eq!(turn_of_250(1, hour), 100, "another waits");
+    assert_eq!(turn_of_250(0, Duration::ZERO), 100, "the slice is over");
+}
+
 #[test]
 fn messages_that_gather_do_not_hold_up_what_comes_from_outside() {
-    let count = scaled(2_000, 100);
+    let count = scaled(2_000, 20);
     let runtime = system(1);
     let mut worker = worker(&runtime);
     let (ring, swapped): (Arc<std::sync::OnceLock<_>>, Arc<AtomicUsize>) = Default::default();
@@ -254,7 +275,7 @@ fn messages_that_gather_do_not_hold_up_what_comes_from_outside() {
         let mut messages = 0;
         while !enough(messages) {
             let job = worker.next().expect("there is work");
-            messages += worker.turn(job) as usize;
+            messages += worker.turn(job, Instant::now()) as usize;
         }
         messages
     };
