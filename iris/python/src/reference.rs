@@ -71,6 +71,11 @@ impl Ref {
         self.actor.pid().to_bits()
     }
 
+    /// A reference does wherever a pid is expected.
+    fn __index__(&self) -> u64 {
+        self.actor.pid().to_bits()
+    }
+
     /// Whether the actor has not ended.
     #[getter]
     fn alive(&self) -> bool {

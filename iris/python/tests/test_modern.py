@@ -277,6 +277,127 @@ def test_context_variables(system):
     assert system.spawn(lambda message: name.get()).ask_sync(1, timeout=10) == "nobody"
 
 
+CONTEXT = contextvars.ContextVar("context", default="nobody")
+
+
+class InContext:
+    """Answers with the variable as the handler and the hooks saw it."""
+
+    def started(self):
+        self.at_start = CONTEXT.get()
+
+    def code_change(self, old):
+        self.at_start = "changed by " + CONTEXT.get()
+
+    def receive(self, message):
+        return self.at_start, CONTEXT.get()
+
+
+def pulled_in_context(mailbox):
+    while mailbox.recv() is not None:
+        mailbox.reply((CONTEXT.get(), iris.me() == mailbox.ref, iris.current_pid() == mailbox.pid))
+
+
+def test_every_kind_runs_in_the_spawners_context(system):
+    token = CONTEXT.set("spawner")
+    try:
+        for options in ({}, {"release_gil": True}):
+            target = iris.actor(type("Marked", (InContext,), {}), context=True, **options)
+            ref = system.spawn(target)
+            assert ref.ask_sync(1, timeout=10) == ("spawner", "spawner")
+            CONTEXT.set("swapper")
+            system.hot_swap(ref, target)
+            assert ref.ask_sync(1, timeout=10) == ("changed by swapper", "swapper")
+            CONTEXT.set("spawner")
+        for options in ({"pull": True}, {"thread": True}):
+            target = iris.actor(lambda mailbox: pulled_in_context(mailbox), context=True, **options)
+            assert system.spawn(target).ask_sync(1, timeout=10) == ("spawner", True, True)
+            plain = iris.actor(lambda mailbox: pulled_in_context(mailbox), **options)
+            assert system.spawn(plain).ask_sync(1, timeout=10) == ("nobody", True, True)
+    finally:
+        CONTEXT.reset(token)
+
+
+def test_an_actor_in_the_context_of_a_pull_actor_is_itself(system):
+    @iris.actor(context=True)
+    def who(message):
+        return iris.me(), iris.current_pid()
+
+    @iris.actor(thread=True)
+    def spawning(mailbox):
+        mailbox.recv()
+        ref = system.spawn(who)
+        mailbox.reply((ref, ref.ask_sync(1, timeout=10)))
+
+    ref, (me, pid) = system.spawn(spawning).ask_sync(1, timeout=20)
+    assert me == ref and pid == ref.pid
+
+
+def test_a_function_in_a_context_is_what_the_next_version_replaces(system):
+    @iris.actor(context=True)
+    def first(message):
+        return "first"
+
+    class Second:
+        def code_change(self, old):
+            self.old = old
+
+        def receive(self, message):
+            return self.old
+
+    ref = system.spawn(first)
+    system.hot_swap(ref, Second)
+    assert ref.ask_sync(1, timeout=10) is first
+
+
+def test_a_reference_does_where_a_pid_is_expected(system):
+    got = []
+    watched, other = system.spawn(got.append), system.spawn(lambda message: None)
+    assert system.register("watched", watched) and system.whereis("watched") == watched.pid
+    assert system.join_group("all", watched) and system.group("all") == [watched.pid]
+    system.send_after(watched, 1, b"later")
+    wait_until(lambda: got == [b"later"])
+    assert system.mailbox_size(watched) == 0 and system.behavior_version(watched) == 1
+    assert system.link(watched, other) and system.is_alive(other)
+    child = system.spawn_child(watched, lambda message: None)
+    assert system.stop(watched) and system.join(watched, timeout=10)
+    wait_until(lambda: not system.is_alive(child))
+    with pytest.raises(TypeError):
+        system.is_alive("watched")
+
+
+def test_policies_are_checked_before_anything_is_spawned(system):
+    with pytest.raises(ValueError, match="one of dropnew"):
+        iris.actor(capacity=1, overflow="bogus")
+    with pytest.raises(ValueError, match="overflow_target"):
+        iris.actor(capacity=1, overflow="redirect")
+    entered, release, rest = threading.Event(), threading.Event(), []
+    target = iris.actor(
+        lambda message: (entered.set(), release.wait(20)),
+        capacity=1, overflow="redirect", overflow_target=system.spawn(rest.append),
+    )  # fmt: skip
+    full = system.spawn(target)
+    full.send(1)
+    assert entered.wait(20) and full.send(2) and full.send(3)
+    wait_until(lambda: rest == [3])
+    release.set()
+
+
+def test_a_child_that_has_just_ended_is_nobody(system):
+    running = system.supervise(iris.Supervisor(children=[iris.Child("c", Counter)], intensity=1_000, period=1))
+    seen = [running.child("c")]
+
+    def restarted():
+        seen.append(running.child("c"))
+        return seen[-1] not in (None, before)
+
+    for _ in range(50):
+        before = seen[-1]
+        before.send("crash")
+        wait_until(restarted)
+    assert {type(child) for child in seen} <= {iris.Ref, type(None)}
+
+
 def test_context_manager_drains():
     got = []
     with iris.System() as system:

@@ -14,10 +14,9 @@ from iris._iris import (
     Ref,
     Swapped,
     allocate_buffer,
-    current_pid,
     version,
 )
-from iris.actors import System, actor, me
+from iris.actors import System, actor, current_pid, me
 from iris.aio import AsyncMailbox
 from iris.hub import PyMailbox, Stopped
 from iris.processes import run_in_process

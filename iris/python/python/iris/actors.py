@@ -11,12 +11,16 @@ import types
 from typing import Any, Callable, Optional, TypeVar, Union, overload
 
 from iris._iris import PyRuntime, Ref
+from iris._iris import current_pid as _pushed_pid
 from iris.aio import serving
-from iris.hub import run_in_thread, running_mailbox
+from iris.hub import current_mailbox, run_in_thread, running_mailbox
 from iris.runtime import Runtime, _alive
 from iris.versions import History, Version
 
 Target = Union[type, Callable[..., Any]]
+Call = Callable[..., Any]
+
+_OVERFLOWS = ("dropnew", "dropold", "block", "redirect", "spill")
 T = TypeVar("T", bound=Target)
 
 
@@ -30,8 +34,15 @@ class Options:
     release_gil: bool = False
     capacity: Optional[int] = None
     overflow: str = "dropnew"
+    overflow_target: "Optional[Ref | int]" = None
     trap_exit: bool = False
     context: bool = False
+
+    def __post_init__(self) -> None:
+        if self.overflow not in _OVERFLOWS:
+            raise ValueError(f"the overflow policy must be one of {', '.join(_OVERFLOWS)}, not {self.overflow!r}")
+        if self.overflow in ("redirect", "spill") and self.overflow_target is None:
+            raise ValueError(f'the policy "{self.overflow}" needs an overflow_target')
 
 
 @overload
@@ -45,6 +56,7 @@ def actor(
     release_gil: bool = ...,
     capacity: Optional[int] = ...,
     overflow: str = ...,
+    overflow_target: "Optional[Ref | int]" = ...,
     trap_exit: bool = ...,
     context: bool = ...,
 ) -> Callable[[T], T]: ...
@@ -55,8 +67,9 @@ def actor(target: Optional[Target] = None, /, **options: Any) -> Any:
     `receive(self, message)`, or `run(self, mailbox)` to pull; either may be async. Optional methods of a class: `started(self)`,
     `stopped(self, reason)`, `code_change(self, old)`.
 
-    Options: pull, thread (pull on an OS thread), budget, release_gil, capacity, overflow, trap_exit, context (run in a copy of the
-    spawner's context variables).
+    Options: pull, thread (pull on an OS thread), budget, release_gil, capacity, overflow (and overflow_target, for "redirect" and
+    "spill"), trap_exit, context (run in a copy of the context variables of whoever spawns it or swaps this code in; async actors always
+    do, as tasks do).
     """
     chosen = Options(**options)
 
@@ -74,6 +87,7 @@ class _Parts:
     call: Callable[..., Any]
     pull: bool
     instance: Any = None
+    original: Optional[Call] = None
     started: Optional[Callable[[], Any]] = None
     stopped: Optional[Callable[[Any], Any]] = None
     code_change: Optional[Callable[[Any], Any]] = None
@@ -86,10 +100,39 @@ class _Parts:
     def kind(self) -> str:
         return "async" if self.is_async else "pull" if self.pull else "push"
 
+    def in_context(self) -> "_Parts":
+        """The same, with everything run in one copy of the present context variables. Tasks have a copy anyway."""
+        if self.is_async:
+            return self
+        context = contextvars.copy_context()
+        # The spawner may be a pull actor; this actor is not.
+        context.run(current_mailbox.set, None)
+
+        def inside(call: Optional[Call]) -> Any:
+            return None if call is None else lambda *args: context.run(call, *args)
+
+        def pulling(mailbox: Any) -> Any:
+            context.run(current_mailbox.set, mailbox)
+            return context.run(self.call, mailbox)
+
+        return dataclasses.replace(
+            self,
+            call=pulling if self.pull else inside(self.call),
+            original=self.subject,
+            started=inside(self.started),
+            stopped=inside(self.stopped),
+            code_change=inside(self.code_change),
+        )
+
+    @property
+    def known(self) -> Any:
+        """The instance, or the function where something else is called instead."""
+        return self.original if self.instance is None else self.instance
+
     @property
     def subject(self) -> Any:
         """What `code_change` of the next version gets."""
-        return self.call if self.instance is None else self.instance
+        return self.call if self.known is None else self.known
 
 
 def _main_of(parts: _Parts, started: Optional[Callable[[], Any]]) -> Callable[[Any], Any]:
@@ -99,7 +142,16 @@ def _main_of(parts: _Parts, started: Optional[Callable[[], Any]]) -> Callable[[A
     return parts.call
 
 
+def _options(target: Target) -> Options:
+    return getattr(target, "__iris__", None) or Options()
+
+
 def _take_apart(target: Target, args: tuple[Any, ...], kwargs: dict[str, Any], options: Options) -> _Parts:
+    parts = _parts_of(target, args, kwargs, options)
+    return parts.in_context() if options.context else parts
+
+
+def _parts_of(target: Target, args: tuple[Any, ...], kwargs: dict[str, Any], options: Options) -> _Parts:
     if not inspect.isclass(target):
         if args or kwargs:
             raise TypeError("a function actor takes no arguments: use a class, or functools.partial")
@@ -126,13 +178,13 @@ class System(Runtime):
         if not args and not kwargs and _is_plain(target):
             return self._inner._spawn_actor(target)
         own = {key: kwargs.pop(key, None) for key in ("name", "path", "parent", "link", "monitor")}
-        options = getattr(target, "__iris__", None) or Options()
+        options = _options(target)
         parts = _take_apart(target, args, kwargs, options)
         ref = self._start(parts, options, own["parent"], own["link"])
         if parts.instance is not None:
             _introduce(parts.instance, ref, self)
         if options.capacity is not None and options.overflow != "dropnew":
-            ref.bound(options.capacity, options.overflow)
+            ref.bound(options.capacity, options.overflow, options.overflow_target)
         if own["name"] is not None:
             self._inner.register(own["name"], ref.pid)
         if own["path"] is not None:
@@ -151,14 +203,11 @@ class System(Runtime):
         parent = None if parent is None else _pid(parent)
         if parts.pull or parts.is_async:
             return self._start_pull(parts, options, parent, link)
-        call = parts.call
-        if options.context:
-            call = _in_context(contextvars.copy_context(), call)
         started = None if parts.started is None else _starting(self, parts)
         return self._inner._spawn_actor(
-            call, options.budget, options.release_gil, options.capacity, parent,
+            parts.call, options.budget, options.release_gil, options.capacity, parent,
             None if link is None else _pid(link), options.trap_exit,
-            started, parts.stopped, parts.code_change, parts.instance,
+            started, parts.stopped, parts.code_change, parts.known,
         )  # fmt: skip
 
     def _start_pull(self, parts: _Parts, options: Options, parent: Optional[int], link: Any) -> Ref:
@@ -191,17 +240,17 @@ class System(Runtime):
         the same kind: push by push, pull by pull, async by async. Pull and async code ends where it receives next (see `iris.Swapped`).
         """
         pid = _pid(ref)
-        parts = _take_apart(target, args, kwargs, getattr(target, "__iris__", None) or Options())
+        parts = _take_apart(target, args, kwargs, _options(target))
         kind = self._inner._kind(pid)
         if kind is not None and kind != parts.kind:
             raise TypeError(f"the actor is a {kind} actor, and the new code is for a {parts.kind} one")
         if parts.instance is not None:
             _introduce(parts.instance, self._inner._ref(pid), self)
         if parts.kind == "push":
-            return self._inner._swap_actor(pid, parts.call, parts.stopped, parts.code_change, parts.instance)
+            return self._inner._swap_actor(pid, parts.call, parts.stopped, parts.code_change, parts.known)
         return self._inner._swap_pull(pid, Version(_main_of(parts, None), parts.subject, parts.code_change))
 
-    def send(self, to: "Ref | int | str", message: Any) -> bool:
+    def send(self, to: "Ref | int | str", message: Any) -> bool:  # type: ignore[override]
         """Sends to a reference, a pid, a name or a path."""
         ref = self.find(to)
         return ref is not None and ref.send(message)
@@ -256,8 +305,11 @@ def _starting(system: System, parts: _Parts) -> Callable[[], Any]:
     return started
 
 
-def _in_context(context: contextvars.Context, call: Callable[[Any], Any]) -> Callable[[Any], Any]:
-    return lambda message: context.run(call, message)
+def current_pid() -> Optional[int]:
+    """The pid of the actor that runs here, of whatever system; None outside actors."""
+    mailbox = running_mailbox()
+    pid: Optional[int] = _pushed_pid() if mailbox is None else mailbox.pid
+    return pid
 
 
 def me() -> Optional[Ref]:

@@ -84,6 +84,11 @@ class RunningSupervisor:
         pid = self._core.start_child(child.id, self._factory(child), child.restart, child.shutdown)
         return self._system._inner._ref(pid) or pid
 
+    def _running(self, pid: int) -> Any:
+        """The reference, for a supervisor its pid; None for one that has ended and that the supervisor has yet to hear of."""
+        inner = self._system._inner
+        return inner._ref(pid) or (pid if inner.is_alive(pid) else None)
+
     def _factory(self, child: Child) -> Callable[[], Any]:
         system, parent = self._system, self._core.pid
         if isinstance(child.target, Supervisor):
@@ -94,7 +99,7 @@ class RunningSupervisor:
         """The reference of a running child by its id, or None."""
         for name, pid, _ in self._core.which_children():
             if name == id and pid is not None:
-                return self._system._inner._ref(pid) or pid
+                return self._running(pid)
         return None
 
     def which_children(self) -> list[tuple[str, Optional[int], int]]:
