@@ -6,6 +6,7 @@ mod bench;
 mod conformance;
 mod corpora;
 mod demo;
+mod miri;
 mod npm;
 mod python;
 mod release;
@@ -27,6 +28,7 @@ usage: cargo xtask COMMAND [ARG...]
   conformance [--bless]   the conformance suites that can be found; --bless rewrites the expectation lists
   npm [FILTER]            programs over npm packages, printed output compared with node's
   python                  build the wheel into a virtual environment and run its tests
+  miri [NAME]             Miri over the actor core's tests (needs its nightly; half an hour), or over one test file
   demo                    the scripted agent task on release binaries
   bench [ARG...]          release builds of everything measured, then pithos-bench with these arguments (default: all)
   start-order             renew the list of functions that stand together in the static rush (needs valgrind)
@@ -43,6 +45,7 @@ fn main() -> ExitCode {
         "conformance" => conformance::run(&workspace, &rest),
         "npm" => npm::run(&workspace, &rest),
         "python" => python::run(&workspace, &rest),
+        "miri" => miri::run(&workspace, &rest),
         "demo" => demo::run(&workspace),
         "bench" => bench::run(&workspace, &rest),
         "start-order" => start_order::run(&workspace, &rest),
