@@ -52,7 +52,8 @@ pub(crate) fn run_words(words: &[Vec<u8>], environment: Environment) -> (i32, Op
     let arguments = match arguments::parse(words.get(1..).unwrap_or_default()) {
         Ok(arguments) => arguments,
         Err(message) => {
-            eprint!("{}: {message}\n{USAGE}", String::from_utf8_lossy(&name));
+            let usage = if message.ends_with("invalid option") { USAGE } else { "" };
+            eprint!("{}: {message}\n{usage}", String::from_utf8_lossy(&name));
             return (2, None);
         }
     };
@@ -154,11 +155,8 @@ fn run_operands(session: &mut Session, arguments: Arguments) -> rush::Outcome {
     let interactive = arguments.interactive || terminal;
     start_interactive(session, interactive, arguments.no_rc, arguments.rc_file)?;
     session.run_environment_file()?;
-    if terminal
-        && session.interactive
-        && let Some(outcome) = interactive::run(session)
-    {
-        return outcome;
+    if session.interactive {
+        return interactive::run(session, terminal);
     }
     let file = OpenFile::borrowed(0);
     session.run_script(Box::new(StandardInputLines::new(file)))

@@ -5,13 +5,15 @@ use std::fs;
 use std::io::Write;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::OpenOptionsExt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
+use crate::history::expansion::Entries;
+use crate::history::{self, Entry, join_lines};
 use crate::state::options::{SetOption, Shopt};
 use crate::state::value::Value;
 use crate::syntax::{Context, Input, Next, Parser};
-use crate::{Bytes, Outcome, Session, Unwind, limits};
+use crate::{Bytes, Outcome, Session, Unwind, limits, sys};
 
 impl Session {
     /// Whether the text ends inside a command, so that the shell has to ask for more of it.
@@ -82,6 +84,10 @@ impl Session {
             other => other.scalar().map(|value| value.into_owned()).into_iter().collect(),
         };
         let (status, pipeline) = (self.status, self.pipeline_status.clone());
+        // What was typed last has ended: `fc` counts it.
+        if self.builtin_state.history.holds_current {
+            Rc::make_mut(&mut self.builtin_state.history).holds_current = false;
+        }
         for command in commands.iter().filter(|command| !command.is_empty()) {
             if let Err(Unwind::Exit(code)) = self.run_text(command, 1) {
                 return Err(Unwind::Exit(code));
@@ -101,10 +107,25 @@ impl Session {
         self.forget_done_jobs();
     }
 
-    /// Adds what was typed to the history, as `HISTCONTROL` and `HISTIGNORE` say.
-    pub fn remember(&mut self, entry: &[u8]) {
-        let entry = entry.strip_suffix(b"\n").unwrap_or(entry);
-        if entry.is_empty() || !self.is(SetOption::History) {
+    /// Adds what was typed to the history, as `cmdhist`, `lithist`, `HISTCONTROL` and `HISTIGNORE` say.
+    pub fn remember(&mut self, text: &[u8]) {
+        Rc::make_mut(&mut self.builtin_state.history).holds_current = false;
+        if !self.is(SetOption::History) {
+            return;
+        }
+        if self.shopt(Shopt::Cmdhist) {
+            let entry = join_lines(text, self.shopt(Shopt::Lithist));
+            self.remember_entry(&entry);
+        } else {
+            for line in text.strip_suffix(b"\n").unwrap_or(text).split(|byte| *byte == b'\n') {
+                self.remember_entry(line);
+            }
+        }
+    }
+
+    /// Adds one entry, unless `HISTCONTROL` or `HISTIGNORE` are against it.
+    pub(crate) fn remember_entry(&mut self, entry: &[u8]) {
+        if entry.is_empty() {
             return;
         }
         let control = self.get(b"HISTCONTROL").map(|value| value.into_owned()).unwrap_or_default();
@@ -113,8 +134,8 @@ impl Session {
         if (both || says(b"ignorespace")) && entry.starts_with(b" ") {
             return;
         }
-        let history = self.builtin_state.history.clone();
-        if (both || says(b"ignoredups")) && history.entries.last().is_some_and(|last| last == entry) {
+        let last = self.builtin_state.history.entries.last();
+        if (both || says(b"ignoredups")) && last.is_some_and(|last| last.text == entry) {
             return;
         }
         if self.is_ignored_entry(entry) {
@@ -122,23 +143,17 @@ impl Session {
         }
         let erases = says(b"erasedups");
         let limit = self.history_limit(b"HISTSIZE");
-        drop(history);
         let history = Rc::make_mut(&mut self.builtin_state.history);
         if erases {
-            history.entries.retain(|old| old != entry);
+            history.entries.retain(|old| old.text != entry);
         }
-        history.push(entry.to_vec(), limit);
-        self.set_history_number();
-    }
-
-    fn set_history_number(&mut self) {
-        let history = &self.builtin_state.history;
-        self.history_number = history.base + history.entries.len() + 1;
+        history.push(Entry { text: entry.to_vec(), time: sys::now_seconds() }, limit);
+        history.holds_current = true;
     }
 
     fn is_ignored_entry(&mut self, entry: &[u8]) -> bool {
         let Some(patterns) = self.get(b"HISTIGNORE").map(|value| value.into_owned()) else { return false };
-        let last = self.builtin_state.history.entries.last().cloned();
+        let last = self.builtin_state.history.entries.last().map(|last| last.text.clone());
         patterns.split(|byte| *byte == b':').filter(|pattern| !pattern.is_empty()).any(|pattern| {
             if pattern == b"&" {
                 return last.as_deref() == Some(entry);
@@ -147,12 +162,11 @@ impl Session {
         })
     }
 
-    /// A limit such as `HISTSIZE`: negative is none, unset is 500.
-    fn history_limit(&mut self, name: &[u8]) -> usize {
-        match self.get(name).and_then(|value| std::str::from_utf8(&value).ok()?.trim().parse::<i64>().ok()) {
-            Some(number) => usize::try_from(number).unwrap_or(usize::MAX),
-            None => limits::HISTORY_ENTRIES_DEFAULT,
-        }
+    /// A limit such as `HISTSIZE`: negative or unset is none.
+    pub(crate) fn history_limit(&mut self, name: &[u8]) -> usize {
+        let number =
+            self.get(name).and_then(|value| std::str::from_utf8(&value).ok()?.trim().parse::<i64>().ok());
+        number.map_or(usize::MAX, |number| usize::try_from(number).unwrap_or(usize::MAX))
     }
 
     fn history_file(&mut self) -> Option<PathBuf> {
@@ -160,8 +174,13 @@ impl Session {
         Some(PathBuf::from(std::ffi::OsStr::from_bytes(&name)))
     }
 
-    /// Sets the variables of the history and reads its file.
-    pub fn load_history(&mut self) {
+    /// Whether times are written to the history file, and entries of several lines read from it.
+    pub(crate) fn times_history(&mut self) -> bool {
+        self.get(b"HISTTIMEFORMAT").is_some()
+    }
+
+    /// Sets the variables of the history, where the environment did not.
+    pub(crate) fn set_history_variables(&mut self) {
         if self.get(b"HISTFILE").is_none()
             && let Some(home) = self.get(b"HOME").map(|value| value.into_owned())
         {
@@ -172,38 +191,48 @@ impl Session {
                 let _ = self.set(name, limits::HISTORY_ENTRIES_DEFAULT.to_string().into_bytes());
             }
         }
-        let limit = self.history_limit(b"HISTSIZE");
-        let Some(text) = self.history_file().and_then(|path| fs::read(path).ok()) else { return };
-        let history = Rc::make_mut(&mut self.builtin_state.history);
-        let lines = text.split(|byte| *byte == b'\n').filter(|line| !line.is_empty());
-        // Lines of a `#` and digits are times that bash writes with HISTTIMEFORMAT.
-        let time = |line: &[u8]| line.starts_with(b"#") && line[1..].iter().all(u8::is_ascii_digit);
-        for line in lines.filter(|line| !time(line)) {
-            history.push(line.to_vec(), limit);
-        }
-        history.lines_read = history.entries.len();
-        history.unsaved = 0;
-        self.set_history_number();
     }
 
-    /// Writes the history file: all of it, or with `histappend` what is new; a file of the user's alone.
+    /// Reads the history file.
+    pub fn load_history(&mut self) {
+        let limit = self.history_limit(b"HISTSIZE");
+        let Some(text) = self.history_file().and_then(|path| fs::read(path).ok()) else { return };
+        let (entries, lines) = history::parse(&text, 0, self.times_history(), sys::now_seconds());
+        let history = Rc::make_mut(&mut self.builtin_state.history);
+        history.entries.extend(entries);
+        history.truncate(limit);
+        history.lines_read = lines;
+        history.unsaved = 0;
+    }
+
+    /// Writes what is new to the history file, a file of the user's alone; all of the list if some of what is new has been dropped from
+    /// it, unless `histappend` is on. The file keeps `HISTFILESIZE` entries.
     pub fn save_history(&mut self) {
         let Some(path) = self.history_file() else { return };
-        let limit = self.history_limit(b"HISTFILESIZE");
-        let append = self.shopt(Shopt::Histappend);
         let history = self.builtin_state.history.clone();
-        let count = if append { history.unsaved } else { limit }.min(history.entries.len());
-        let entries = history.entries.get(history.entries.len() - count..).unwrap_or_default();
-        let mut text = Bytes::new();
-        for entry in entries {
-            text.extend_from_slice(entry);
-            text.push(b'\n');
+        if history.unsaved == 0 {
+            return;
         }
+        let append = history.unsaved <= history.entries.len() || self.shopt(Shopt::Histappend);
+        let count = if append { history.unsaved.min(history.entries.len()) } else { history.entries.len() };
+        let entries = history.entries.get(history.entries.len() - count..).unwrap_or_default();
+        let text = history::format(entries, self.times_history());
         let mut options = fs::OpenOptions::new();
         options.create(true).mode(0o600);
         options.append(append).truncate(!append).write(true);
         // A history that cannot be written is no reason not to end.
-        let _ = options.open(path).and_then(|mut file| file.write_all(&text));
+        let _ = options.open(&path).and_then(|mut file| file.write_all(&text));
+        Rc::make_mut(&mut self.builtin_state.history).unsaved = 0;
+        self.shorten_history_file(&path);
+    }
+
+    fn shorten_history_file(&mut self, path: &Path) {
+        let limit = self.history_limit(b"HISTFILESIZE");
+        let Ok(text) = fs::read(path) else { return };
+        let kept = history::newest(&text, limit);
+        if kept.len() < text.len() {
+            let _ = fs::write(path, kept);
+        }
     }
 
     /// Whether `word` is a command: for colouring, so the hash table is left alone.
@@ -218,8 +247,14 @@ impl Session {
             || !self.search_path(word, true).is_empty()
     }
 
-    /// The history list, oldest first, and the number before that of the first entry.
-    pub fn history_entries(&self) -> (&[Bytes], usize) {
-        (&self.builtin_state.history.entries, self.builtin_state.history.base)
+    /// The history list.
+    pub fn history_entries(&self) -> Entries<'_> {
+        Entries { list: &self.builtin_state.history.entries, base: self.builtin_state.history.base }
+    }
+
+    /// The number that the next history entry gets.
+    pub(crate) fn history_number(&self) -> usize {
+        let history = &self.builtin_state.history;
+        if self.is(SetOption::History) { history.base + history.entries.len() + 1 } else { 1 }
     }
 }

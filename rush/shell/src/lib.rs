@@ -9,6 +9,7 @@ pub mod arith;
 pub mod builtins;
 pub mod exec;
 pub mod expand;
+pub mod history;
 pub mod interactive;
 pub mod limits;
 pub mod pattern;
@@ -29,6 +30,9 @@ pub const VERSION: &str = "5.2.15(1)-release";
 pub const VERSION_SHORT: &str = "5.2";
 /// `\V` in prompts.
 pub const VERSION_PATCH: &str = "5.2.15";
+
+/// `PS1` of an interactive shell where nobody has set it.
+pub const PROMPT: &[u8] = b"\\s-\\v\\$ ";
 
 /// A byte string owned by the guest: script text, a variable's value, a field.
 pub type Bytes = Vec<u8>;

@@ -39,3 +39,12 @@ pub const HISTORY_ENTRIES_DEFAULT: usize = 500;
 
 /// Pipelines whose stages a host is told of, per run: the last ones.
 pub const PIPELINES_RECORDED_MAX: usize = 64;
+
+/// Files of line editing (`~/.inputrc`) that include one another.
+pub const INIT_FILE_DEPTH_MAX: usize = 16;
+
+/// How long a program is silent before the spinner is shown.
+pub const SPINNER_DELAY_MS: i32 = 50;
+
+/// How long a frame of the spinner stands.
+pub const SPINNER_FRAME_MS: i32 = 80;

@@ -108,12 +108,10 @@ impl Hinter for Helper {
             return None;
         }
         let slot = self.session.borrow();
-        let (entries, _) = slot.as_ref()?.history_entries();
-        let entry = entries
-            .iter()
-            .rev()
-            .find(|entry| entry.len() > line.len() && entry.starts_with(line.as_bytes()))?;
-        let rest = std::str::from_utf8(&entry[line.len()..]).ok()?;
+        let entries = slot.as_ref()?.history_entries().list.iter().rev();
+        let mut longer = entries.filter(|entry| entry.text.len() > line.len());
+        let entry = longer.find(|entry| entry.text.starts_with(line.as_bytes()))?;
+        let rest = std::str::from_utf8(&entry.text[line.len()..]).ok()?;
         (!rest.contains('\n')).then(|| rest.to_string())
     }
 }

@@ -1,25 +1,33 @@
-//! The interactive loop on a terminal: prompt, line editing, history, running. Made only when commands come from a terminal;
-//! nothing of it exists for `-c`, scripts or pipes.
+//! The interactive loop: prompt, line, history, running. Made only for interactive shells; nothing of it exists for `-c`, scripts or
+//! pipes. Lines are edited where they come from a terminal (`editor.rs`) and read as they are elsewhere (`plain.rs`).
 
-mod expansion;
+mod bindings;
+mod editor;
+mod edits;
+mod functions;
+mod git;
 mod helper;
+mod keys;
+mod plain;
+mod spinner;
 
-use std::cell::RefCell;
-
-use expansion::{Entries, Expansion};
-use helper::Helper;
+use editor::TerminalEditor;
+use git::GitPrompt;
+use plain::PlainReader;
+use rush::history::expansion::{self, Expansion};
 use rush::state::options::{SetOption, Shopt};
-use rush::{Bytes, Outcome, Session, sys};
-use rustyline::config::{Builder, Configurer};
-use rustyline::error::ReadlineError;
-use rustyline::history::{History, MemHistory};
-use rustyline::{CompletionType, EditMode, Editor};
+use rush::{Bytes, Outcome, Session};
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
 
-type LineEditor = Editor<Helper, MemHistory>;
+/// The variable that the prompt shows the repository with.
+const GIT_VARIABLE: &[u8] = b"RUSH_PROMPT_GIT";
 
-/// What was typed.
-enum Entry {
-    /// Whole commands.
+/// The prompt on a terminal where nobody has set one.
+const DEFAULT_PROMPT: &[u8] = b"\\w$RUSH_PROMPT_GIT\\$ ";
+
+/// A line that was read.
+enum Line {
     Text(Bytes),
     /// SIGINT: start again.
     Interrupted,
@@ -27,20 +35,41 @@ enum Entry {
     End,
 }
 
-/// Runs the commands that are typed, until the end or `exit`. `None` if the terminal is none that can be edited on.
-pub(crate) fn run(session: &mut Session) -> Option<Outcome> {
-    let config = Builder::new()
-        .completion_type(CompletionType::List)
-        .completion_show_all_if_ambiguous(false)
-        .auto_add_history(false)
-        .bracketed_paste(true)
-        .build();
-    let mut editor: LineEditor = Editor::with_history(config, MemHistory::new()).ok()?;
-    let styled =
-        session.get(b"TERM").is_some_and(|term| *term != *b"dumb") && session.get(b"NO_COLOR").is_none();
-    editor.set_helper(Some(Helper { session: RefCell::new(None), styled }));
+/// Where lines come from.
+enum Source {
+    Terminal(Box<TerminalEditor>),
+    Plain(PlainReader),
+}
+
+/// What was typed.
+enum Entry {
+    /// Whole commands.
+    Text(Bytes),
+    /// The end of the input in the middle of a command.
+    Unfinished(Bytes),
+    /// SIGINT: start again.
+    Interrupted,
+    /// The end of the input.
+    End,
+}
+
+/// Runs the commands that are typed, until the end or `exit`.
+pub(crate) fn run(session: &mut Session, terminal: bool) -> Outcome {
+    let editor = if terminal { TerminalEditor::new(session) } else { None };
+    let source = match editor {
+        Some(editor) => Source::Terminal(Box::new(editor)),
+        None => Source::Plain(PlainReader::new()),
+    };
     session.load_history();
-    let mut state = Loop { editor, synchronised: 0, warned: false };
+    if matches!(source, Source::Terminal(_)) && is_styled(session) {
+        session.spinner = Some(spinner::draw);
+    }
+    if matches!(source, Source::Terminal(_))
+        && session.get(b"PS1").is_some_and(|prompt| *prompt == *rush::PROMPT)
+    {
+        let _ = session.set(b"PS1", DEFAULT_PROMPT.to_vec());
+    }
+    let mut state = Loop { source, warned: false, git: GitPrompt::default() };
     let outcome = loop {
         if let Some(outcome) = state.turn(session) {
             break outcome;
@@ -48,13 +77,12 @@ pub(crate) fn run(session: &mut Session) -> Option<Outcome> {
     };
     session.save_history();
     session.release_jobs();
-    Some(outcome)
+    outcome
 }
 
 struct Loop {
-    editor: LineEditor,
-    /// How many entries, counted from the first ever, the editor knows.
-    synchronised: usize,
+    source: Source,
+    git: GitPrompt,
     /// Whether the last command was told of stopped jobs.
     warned: bool,
 }
@@ -63,11 +91,20 @@ impl Loop {
     /// One prompt and what it brings; the outcome when the shell is to end.
     fn turn(&mut self, session: &mut Session) -> Option<Outcome> {
         session.notify_jobs();
+        if matches!(self.source, Source::Terminal(_)) {
+            measure_terminal(session);
+        }
         if let Err(unwind) = session.run_prompt_commands() {
             return Some(Err(unwind));
         }
         let text = match self.read_entry(session) {
             Entry::Text(text) => text,
+            Entry::Unfinished(text) => {
+                // The parser says what is missing.
+                let outcome = session.run_entry(&text);
+                session.write_err(b"exit\n");
+                return Some(outcome);
+            }
             Entry::Interrupted => {
                 session.status = 130;
                 return None;
@@ -104,8 +141,7 @@ impl Loop {
         if !session.is(SetOption::Histexpand) {
             return Some(text);
         }
-        let (list, base) = session.history_entries();
-        match expansion::expand(&text, &Entries { list, base }) {
+        match expansion::expand(&text, &session.history_entries()) {
             Ok(Expansion::Unchanged) => Some(text),
             Ok(Expansion::Changed(text)) => {
                 session.write_err(&text);
@@ -124,63 +160,62 @@ impl Loop {
         }
     }
 
+    /// Sets the variable that tells of the repository, if the prompt shows it.
+    fn describe_repository(&mut self, session: &mut Session) {
+        let shown = |text: &[u8]| text.windows(GIT_VARIABLE.len()).any(|part| part == GIT_VARIABLE);
+        if !session.get(b"PS1").is_some_and(|prompt| shown(&prompt)) {
+            return;
+        }
+        let directory = session.get(b"PWD").map(|value| value.into_owned()).unwrap_or_default();
+        let text = self.git.text(Path::new(std::ffi::OsStr::from_bytes(&directory)));
+        let _ = session.set(GIT_VARIABLE, text.into_bytes());
+    }
+
     /// Reads lines until they are whole commands.
     fn read_entry(&mut self, session: &mut Session) -> Entry {
         let mut text = Bytes::new();
         loop {
+            if text.is_empty() {
+                self.describe_repository(session);
+            }
             let prompt = session.prompt(if text.is_empty() { b"PS1" } else { b"PS2" });
-            match self.read_line(session, &prompt) {
-                Ok(line) => {
-                    text.extend_from_slice(line.as_bytes());
+            let line = match &mut self.source {
+                Source::Terminal(editor) => editor.read_line(session, &prompt),
+                Source::Plain(reader) => reader.read_line(session, &prompt),
+            };
+            match line {
+                Line::Text(line) => {
+                    text.extend_from_slice(&line);
                     text.push(b'\n');
                     let blank = text.iter().all(u8::is_ascii_whitespace);
                     if blank || !session.needs_more(&text) {
                         return Entry::Text(text);
                     }
                 }
-                Err(ReadlineError::Interrupted) => return Entry::Interrupted,
-                // In the middle of a command the parser says what is missing.
-                Err(_) if !text.is_empty() => return Entry::Text(text),
-                Err(_) => return Entry::End,
+                Line::Interrupted => return Entry::Interrupted,
+                Line::End if !text.is_empty() => return Entry::Unfinished(text),
+                Line::End => return Entry::End,
             }
         }
     }
+}
 
-    fn read_line(&mut self, session: &mut Session, prompt: &[u8]) -> rustyline::Result<String> {
-        self.synchronise(session);
-        let mode = if session.is(SetOption::Vi) { EditMode::Vi } else { EditMode::Emacs };
-        self.editor.set_edit_mode(mode);
-        let prompt = (
-            String::from_utf8_lossy(&without_marked(prompt)).into_owned(),
-            String::from_utf8_lossy(&without_marks(prompt)).into_owned(),
-        );
-        let lent = std::mem::replace(session, Session::new(Bytes::new()));
-        if let Some(helper) = self.editor.helper() {
-            helper.session.replace(Some(lent));
-        }
-        let line = self.editor.readline(&prompt);
-        if let Some(lent) = self.editor.helper().and_then(|helper| helper.session.take()) {
-            *session = lent;
-        }
-        // What interrupted the editor is no command's business; after a whole line, a ^C is meant for the command that begins.
-        if matches!(line, Err(ReadlineError::Interrupted)) {
-            sys::clear_pending_signals();
-        }
-        line
+/// Whether the terminal is one for colours and the like, and the user wants them.
+fn is_styled(session: &mut Session) -> bool {
+    session.get(b"TERM").is_some_and(|term| *term != *b"dumb") && session.get(b"NO_COLOR").is_none()
+}
+
+/// `checkwinsize`: `LINES` and `COLUMNS` follow the terminal.
+fn measure_terminal(session: &mut Session) {
+    if !session.shopt(Shopt::Checkwinsize) {
+        return;
     }
-
-    /// Gives the editor the history entries that it does not know.
-    fn synchronise(&mut self, session: &Session) {
-        let (entries, base) = session.history_entries();
-        let end = base + entries.len();
-        if end < self.synchronised || self.editor.history().len() > entries.len() {
-            let _ = self.editor.clear_history();
-            self.synchronised = base;
-        }
-        for entry in entries.iter().skip(self.synchronised.saturating_sub(base)) {
-            let _ = self.editor.add_history_entry(String::from_utf8_lossy(entry).into_owned());
-        }
-        self.synchronised = end;
+    if let Ok(size) = rustix::termios::tcgetwinsize(rustix::stdio::stderr())
+        && size.ws_row > 0
+        && size.ws_col > 0
+    {
+        let _ = session.set(b"LINES", size.ws_row.to_string().into_bytes());
+        let _ = session.set(b"COLUMNS", size.ws_col.to_string().into_bytes());
     }
 }
 
@@ -190,31 +225,4 @@ const MARKS: (u8, u8) = (1, 2);
 /// The prompt as it is written.
 fn without_marks(prompt: &[u8]) -> Bytes {
     prompt.iter().copied().filter(|byte| *byte != MARKS.0 && *byte != MARKS.1).collect()
-}
-
-/// The prompt as it is measured.
-fn without_marked(prompt: &[u8]) -> Bytes {
-    let mut inside = false;
-    let mut out = Bytes::new();
-    for byte in prompt {
-        match *byte {
-            b if b == MARKS.0 => inside = true,
-            b if b == MARKS.1 => inside = false,
-            b if !inside => out.push(b),
-            _ => {}
-        }
-    }
-    out
-}
-
-#[cfg(test)]
-mod tests {
-    use super::{without_marked, without_marks};
-
-    #[test]
-    fn marked_parts_take_no_room() {
-        let prompt = b"\x01\x1b]0;title\x07\x02user\x01\x1b[32m\x02$ ";
-        assert_eq!(without_marked(prompt), b"user$ ");
-        assert_eq!(without_marks(prompt), b"\x1b]0;title\x07user\x1b[32m$ ");
-    }
 }

@@ -28,7 +28,7 @@ pub(super) fn run(session: &mut Session, args: &[Bytes]) -> Outcome {
     for word in words {
         let split = word.iter().position(|&b| b == b'=').filter(|&at| at > 0);
         let Some(at) = split else {
-            if !show(session, word) {
+            if !print && !show(session, word) {
                 session.builtin_error(b"alias", [word, b": not found".as_slice()].concat());
                 status = 1;
             }

@@ -1,11 +1,15 @@
 //! `caller`: where the running function was called from.
 
-use super::options::{parse_integer, usage};
+use super::options::{OptionReader, parse_integer, usage};
 use crate::{Bytes, Outcome, Session};
 
 /// `caller [expr]`
 pub(super) fn run(session: &mut Session, args: &[Bytes]) -> Outcome {
-    let word = args.get(1);
+    let mut options = OptionReader::new(args, "");
+    if let Err(status) = options.next(session) {
+        return Ok(status);
+    }
+    let word = options.operands().first();
     let depth = match word {
         None => 0,
         Some(word) => match parse_integer(word) {

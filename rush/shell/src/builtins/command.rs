@@ -53,10 +53,11 @@ fn describe_all(session: &mut Session, words: &[Bytes], verbose: bool) -> Outcom
 
 /// `builtin [shell-builtin [arg ...]]`
 pub(super) fn run_builtin(session: &mut Session, args: &[Bytes]) -> Outcome {
-    let mut words = args.get(1..).unwrap_or_default();
-    if words.first().is_some_and(|w| w.as_slice() == b"--") {
-        words = words.get(1..).unwrap_or_default();
+    let mut options = OptionReader::new(args, "");
+    if let Err(status) = options.next(session) {
+        return Ok(status);
     }
+    let words = options.operands();
     let Some(name) = words.first() else { return Ok(0) };
     match super::find(name).filter(|_| !session.is_disabled(name)) {
         Some(builtin) => session.run_builtin(builtin, words.to_vec()),

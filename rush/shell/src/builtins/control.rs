@@ -74,11 +74,14 @@ pub(super) fn run_continue(session: &mut Session, args: &[Bytes]) -> Outcome {
 
 /// `return [n]`
 pub(super) fn run_return(session: &mut Session, args: &[Bytes]) -> Outcome {
+    let rest = operands(args);
     if !session.can_return() {
+        if let Some(text) = rest.first().filter(|text| parse_integer(text).is_none()) {
+            not_numeric(session, &args[0], text);
+        }
         session.builtin_error(&args[0], "can only `return' from a function or sourced script");
         return Ok(2);
     }
-    let rest = operands(args);
     match rest.first() {
         None => Err(Unwind::Return(session.status)),
         Some(text) => match parse_integer(text) {

@@ -221,18 +221,20 @@ pub(super) fn run(session: &mut Session, args: &[Bytes]) -> Outcome {
 }
 
 fn run_arguments(session: &mut Session, name: &[u8], arguments: Vec<Argument<'_>>) -> Outcome {
-    let (request, operands) = match parse(session, name, arguments) {
-        Ok(parsed) => parsed,
-        Err(status) => return Ok(status),
-    };
     if name == b"local" && session.variables.function_scope().is_none() {
         session.builtin_error(name, "can only be used in a function");
         return Ok(1);
     }
+    let (request, operands) = match parse(session, name, arguments) {
+        Ok(parsed) => parsed,
+        Err(status) => return Ok(status),
+    };
     if request.functions || request.function_names {
         return functions(session, &request, &operands);
     }
-    if operands.is_empty() || request.print {
+    // `export -p NAME` exports as if there were no `-p`.
+    let print = request.print && !matches!(name, b"export" | b"readonly");
+    if operands.is_empty() || print {
         return list(session, &request, &operands);
     }
     let mut status = 0;
@@ -246,9 +248,8 @@ fn run_arguments(session: &mut Session, name: &[u8], arguments: Vec<Argument<'_>
 
 fn letters_of(name: &[u8]) -> &'static [u8] {
     match name {
-        b"export" => b"fnp",
-        b"readonly" => b"aAfp",
-        _ => b"aAfFgiIlnrtuxpc",
+        b"export" | b"readonly" => b"aAfnp",
+        _ => b"aAfFgiIlnrtuxpcG",
     }
 }
 
@@ -310,7 +311,7 @@ fn apply_letter(request: &mut Request, name: &[u8], letter: u8, plus: bool) {
             request.function_names = true;
             return;
         }
-        b'g' => {
+        b'g' | b'G' => {
             request.global = true;
             return;
         }
@@ -324,6 +325,10 @@ fn apply_letter(request: &mut Request, name: &[u8], letter: u8, plus: bool) {
         }
         b'n' if name == b"export" => {
             request.remove_export = true;
+            return;
+        }
+        b'n' if name == b"readonly" => {
+            request.on = request.on.without(Attributes::READONLY);
             return;
         }
         b'i' => Attributes::INTEGER,

@@ -36,6 +36,10 @@ fn with_tilde(session: &mut Session, path: &[u8]) -> Bytes {
 }
 
 fn out_of_range(session: &mut Session, builtin: &[u8], word: &[u8]) -> i32 {
+    if session.directory_stack.is_empty() && builtin == b"dirs" {
+        session.builtin_error(builtin, "directory stack empty");
+        return 1;
+    }
     let shown = if builtin == b"dirs" { word.get(1..).unwrap_or_default() } else { word };
     session.builtin_error(builtin, [shown, b": directory stack index out of range"].concat());
     1
@@ -49,7 +53,7 @@ fn print_line(session: &mut Session) {
 
 /// `dirs [-clpv] [+N] [-N]`
 pub(super) fn run(session: &mut Session, args: &[Bytes]) -> Outcome {
-    let (mut long, mut per_line, mut numbered) = (false, false, false);
+    let (mut long, mut per_line, mut numbered, mut clear) = (false, false, false, false);
     let mut wanted = None;
     let all = entries(session);
     for word in args.get(1..).unwrap_or_default() {
@@ -57,23 +61,30 @@ pub(super) fn run(session: &mut Session, args: &[Bytes]) -> Outcome {
             Some(Some(index)) => wanted = Some(index),
             Some(None) => return Ok(out_of_range(session, b"dirs", word)),
             None => {
+                if word == b"--" {
+                    continue;
+                }
+                if word.len() > 1 && word.starts_with(b"+") {
+                    return Ok(invalid_number(session, b"dirs", word));
+                }
                 let Some(letters) = word.strip_prefix(b"-").filter(|l| !l.is_empty()) else {
                     return Ok(invalid_option(session, b"dirs", word));
                 };
                 for &letter in letters {
                     match letter {
-                        b'c' => {
-                            session.directory_stack = Rc::default();
-                            return Ok(0);
-                        }
+                        b'c' => clear = true,
                         b'l' => long = true,
                         b'p' => per_line = true,
                         b'v' => (per_line, numbered) = (true, true),
-                        _ => return Ok(invalid_option(session, b"dirs", &[b'-', letter])),
+                        _ => return Ok(invalid_number(session, b"dirs", word)),
                     }
                 }
             }
         }
+    }
+    if clear {
+        session.directory_stack = Rc::default();
+        return Ok(0);
     }
     let mut out = Bytes::new();
     for (index, entry) in all.iter().enumerate() {
@@ -104,10 +115,6 @@ struct Request<'a> {
 }
 
 fn request<'a>(session: &mut Session, builtin: &[u8], args: &'a [Bytes]) -> Result<Request<'a>, i32> {
-    if args.iter().skip(1).filter(|w| !matches!(w.as_slice(), b"-n" | b"--")).count() > 1 {
-        session.builtin_error(builtin, "too many arguments");
-        return Err(1);
-    }
     let mut request = Request { stay: false, word: None };
     let mut words = args.get(1..).unwrap_or_default().iter();
     while let Some(word) = words.next() {
@@ -119,15 +126,27 @@ fn request<'a>(session: &mut Session, builtin: &[u8], args: &'a [Bytes]) -> Resu
             }
             b"-" => request.word = Some(word),
             [b'-', rest @ ..] if !rest.iter().all(u8::is_ascii_digit) => {
-                if builtin == b"popd" {
-                    return Err(invalid_argument(session, builtin, word));
-                }
-                return Err(invalid_option(session, builtin, word));
+                return Err(invalid_number(session, builtin, word));
+            }
+            [b'+', rest @ ..] if !rest.iter().all(u8::is_ascii_digit) => {
+                return Err(invalid_number(session, builtin, word));
+            }
+            _ if builtin == b"popd" && !word.starts_with(b"+") && !word.starts_with(b"-") => {
+                return Err(invalid_argument(session, builtin, word));
+            }
+            _ if request.word.is_some() => {
+                session.builtin_error(builtin, "too many arguments");
+                return Err(1);
             }
             _ => request.word = Some(word),
         }
     }
     Ok(request)
+}
+
+fn invalid_number(session: &mut Session, builtin: &[u8], word: &[u8]) -> i32 {
+    session.builtin_error(builtin, [word, b": invalid number"].concat());
+    usage(session, builtin)
 }
 
 fn invalid_argument(session: &mut Session, builtin: &[u8], word: &[u8]) -> i32 {

@@ -26,6 +26,10 @@ pub(super) fn run(session: &mut Session, args: &[Bytes]) -> Outcome {
                     if rest.is_empty() {
                         at += 1;
                         zeroth = args.get(at).cloned();
+                        if zeroth.is_none() {
+                            session.builtin_error(b"exec", "-a: option requires an argument");
+                            return Ok(session.builtin_usage(b"exec", None));
+                        }
                     } else {
                         zeroth = Some(rest.to_vec());
                     }
@@ -41,7 +45,12 @@ pub(super) fn run(session: &mut Session, args: &[Bytes]) -> Outcome {
         session.keep_redirects = true;
         return Ok(0);
     }
-    let path = match session.find_program(&command[0]) {
+    let name = &command[0];
+    if !name.contains(&b'/') && session.search_path(name, false).is_empty() {
+        session.builtin_error(b"exec", [&name[..], b": not found"].concat());
+        return failed(session, 127);
+    }
+    let path = match session.find_program(name) {
         Ok(path) => path,
         Err(status) => return failed(session, status),
     };

@@ -143,23 +143,35 @@ pub(super) fn run(session: &mut Session, args: &[Bytes]) -> Outcome {
         }
         return Ok(0);
     }
-    let mut status = 0;
+    let mut found = false;
     for word in options.operands() {
-        let pattern = Pattern::compile(word, Options::default());
-        let matched: Vec<&Topic> = topics.iter().filter(|t| pattern.matches(t.name.as_bytes())).collect();
-        if matched.is_empty() {
-            let tail = b"'.  Try `help help' or `man -k ".as_slice();
-            let message =
-                [b"no help topics match `", word.as_slice(), tail, word, b"' or `info ", word, b"'."]
-                    .concat();
-            session.builtin_error(b"help", message);
-            status = 1;
-        }
-        for topic in matched {
+        for topic in matching(&topics, word) {
+            found = true;
             session.write_out(show(topic, style).as_bytes());
         }
     }
-    Ok(status)
+    if let Some(word) = options.operands().last().filter(|_| !found) {
+        let tail = b"'.  Try `help help' or `man -k ".as_slice();
+        let message =
+            [b"no help topics match `", word.as_slice(), tail, word, b"' or `info ", word, b"'."].concat();
+        session.builtin_error(b"help", message);
+    }
+    Ok(i32::from(!found))
+}
+
+/// The topics that a word means: by its pattern, else those that begin with it.
+fn matching<'t>(topics: &'t [Topic], word: &[u8]) -> Vec<&'t Topic> {
+    let pattern = Pattern::compile(word, Options::default());
+    let matched: Vec<&Topic> = topics.iter().filter(|t| pattern.matches(t.name.as_bytes())).collect();
+    if matched.is_empty() {
+        return topics.iter().filter(|topic| topic.name.as_bytes().starts_with(word)).collect();
+    }
+    matched
+}
+
+/// What is said of the builtin `name`.
+pub(super) fn text(name: &str) -> String {
+    topics().iter().filter(|topic| topic.name == name).map(|topic| show(topic, b'l')).collect()
 }
 
 fn show(topic: &Topic, style: u8) -> String {

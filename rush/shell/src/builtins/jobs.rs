@@ -1,5 +1,6 @@
 //! `jobs`, `fg`, `bg`, `disown` and `suspend`.
 
+use super::options::OptionReader;
 use crate::exec::jobs::{Job, JobState};
 use crate::state::options::{SetOption, Shopt};
 use crate::{Bytes, Outcome, Session, Status, sys};
@@ -12,12 +13,16 @@ enum Format {
     PidOnly,
 }
 
-/// `jobs [-lnprs] [jobspec ...]`
+/// `jobs [-lnprs] [jobspec ...]` or `jobs -x command [args]`
 pub(super) fn run(session: &mut Session, args: &[Bytes]) -> Outcome {
     let mut format = Format::Normal;
-    let (mut running, mut stopped) = (false, false);
+    let (mut running, mut stopped, mut changed) = (false, false, false);
     let mut at = 1;
     while let Some(word) = args.get(at) {
+        if word == b"--" {
+            at += 1;
+            break;
+        }
         if !word.starts_with(b"-") || word.len() < 2 {
             break;
         }
@@ -27,7 +32,8 @@ pub(super) fn run(session: &mut Session, args: &[Bytes]) -> Outcome {
                 b'p' => format = Format::PidOnly,
                 b'r' => running = true,
                 b's' => stopped = true,
-                b'n' => {}
+                b'n' => changed = true,
+                b'x' => return run_with_groups(session, args.get(at + 1..).unwrap_or_default()),
                 _ => return Ok(session.builtin_usage(b"jobs", Some(&[b'-', *letter]))),
             }
         }
@@ -51,13 +57,24 @@ pub(super) fn run(session: &mut Session, args: &[Bytes]) -> Outcome {
             JobState::Stopped(_) => !running || stopped,
             JobState::Done(_) => !running && !stopped,
         };
-        if shown {
+        if shown && !(changed && job.notified) {
             let text = describe(session, job, format);
             session.write_out(&text);
         }
     }
     session.forget_done_jobs();
     Ok(status)
+}
+
+/// `jobs -x`: runs a command with process groups in the place of the jobs that its words name.
+fn run_with_groups(session: &mut Session, words: &[Bytes]) -> Outcome {
+    let mut words = words.to_vec();
+    for word in words.iter_mut().filter(|word| word.starts_with(b"%")) {
+        if let Some(group) = session.job_process_group(word) {
+            *word = group.to_string().into_bytes();
+        }
+    }
+    if words.is_empty() { Ok(0) } else { session.run_arguments(words, true) }
 }
 
 /// The lines of jobs that changed and have not been told of.
@@ -186,6 +203,10 @@ pub(super) fn run_disown(session: &mut Session, args: &[Bytes]) -> Outcome {
     let (mut all, mut running, mut spare) = (false, false, false);
     let mut at = 1;
     while let Some(word) = args.get(at) {
+        if word == b"--" {
+            at += 1;
+            break;
+        }
         if !word.starts_with(b"-") || word.len() < 2 {
             break;
         }
@@ -233,7 +254,15 @@ pub(super) fn run_disown(session: &mut Session, args: &[Bytes]) -> Outcome {
 
 /// `suspend [-f]`
 pub(super) fn run_suspend(session: &mut Session, args: &[Bytes]) -> Outcome {
-    let force = args.get(1).is_some_and(|a| a == b"-f");
+    let mut force = false;
+    let mut options = OptionReader::new(args, "f");
+    loop {
+        match options.next(session) {
+            Ok(None) => break,
+            Ok(Some(_)) => force = true,
+            Err(status) => return Ok(status),
+        }
+    }
     if !force && (session.shopt(Shopt::LoginShell) || !session.is(SetOption::Monitor)) {
         session.builtin_error(
             b"suspend",

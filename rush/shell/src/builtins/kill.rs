@@ -100,6 +100,10 @@ fn send(session: &mut Session, target: &[u8], signal: i32) -> bool {
     } else {
         match parse_integer(target).and_then(|n| i32::try_from(n).ok()) {
             Some(pid) => pid,
+            None if target.is_empty() => {
+                session.builtin_error(b"kill", "`': not a pid or valid job spec");
+                return false;
+            }
             None => {
                 let message = [target, b": arguments must be process or job IDs"].concat();
                 session.builtin_error(b"kill", message);

@@ -4,7 +4,7 @@
 use std::rc::Rc;
 
 use super::getopts::Progress;
-use super::history::History;
+use crate::history::History;
 
 /// What builtins remember between calls.
 #[derive(Debug, Clone, Default)]

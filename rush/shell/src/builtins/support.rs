@@ -10,7 +10,7 @@ use crate::{Bytes, Outcome, Session, Unwind};
 
 impl Session {
     /// Turns a `set -o` option on or off, with what follows from it.
-    pub(crate) fn change_option(&mut self, option: SetOption, on: bool) {
+    pub fn change_option(&mut self, option: SetOption, on: bool) {
         self.options.put(option, on);
         match option {
             SetOption::Vi if on => self.options.put(SetOption::Emacs, false),

@@ -262,7 +262,7 @@ pub(crate) fn unary(session: &mut Session, letter: u8, operand: &[u8]) -> Truth 
         b'R' => session.is_nameref_text(operand),
         b't' => match parse_integer(operand) {
             Some(number) => usize::try_from(number).is_ok_and(|n| session.descriptor_is_terminal(n)),
-            None => return message(&[operand, b": integer expression expected"]),
+            None => false,
         },
         b'r' => resource::access(path, libc::R_OK),
         b'w' => resource::access(path, libc::W_OK),

@@ -252,6 +252,10 @@ impl Session {
         if sys::dumped_core(status) {
             description.push_str(" (core dumped)");
         }
+        // A program that was asked to end is not told of with its command.
+        if signal == libc::SIGTERM && !self.interactive {
+            return self.write_err(format!("{description}\n").as_bytes());
+        }
         let mut message = format!("{pid:>5} {description:<23} ").into_bytes();
         message.extend(text());
         self.error(message);
@@ -259,7 +263,9 @@ impl Session {
 
     /// The same for a background job that was waited for.
     pub(crate) fn report_job_signal(&mut self, pid: i32, status: i32, text: &[u8]) {
-        self.report_signal(pid, status, || text.to_vec());
+        if self.interactive || sys::term_signal(status) != Some(libc::SIGTERM) {
+            self.report_signal(pid, status, || text.to_vec());
+        }
     }
 
     /// Reaps whatever has ended, without waiting.

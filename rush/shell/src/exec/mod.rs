@@ -15,6 +15,7 @@ mod prompt;
 pub mod record;
 mod redirect;
 pub mod script;
+pub mod silence;
 mod simple;
 mod spawn;
 pub mod subshell;

@@ -86,10 +86,8 @@ impl Session {
                     out.push(byte);
                 }
             }
-            b'!' if self.marks_prompts => {
-                out.extend_from_slice(self.history_number.to_string().as_bytes());
-            }
-            b'!' | b'#' => out.extend_from_slice(self.command_number.to_string().as_bytes()),
+            b'!' => out.extend_from_slice(self.history_number().to_string().as_bytes()),
+            b'#' => out.extend_from_slice(self.command_number.to_string().as_bytes()),
             b'$' => out.push(if sys::effective_user_id() == 0 { b'#' } else { b'$' }),
             b'\\' => out.extend_from_slice(b"\\\\"),
             b'[' if self.marks_prompts => out.push(1),

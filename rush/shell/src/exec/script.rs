@@ -64,6 +64,12 @@ impl Session {
                         continue;
                     }
                     self.spares_errexit = false;
+                    // `set -o history` in a script; at a terminal the loop around this remembers what was typed.
+                    if top && self.is(SetOption::History) && !self.interactive {
+                        let end = input.position();
+                        let text = input.slice(start.min(end), end).to_vec();
+                        self.remember(&text);
+                    }
                     // The redirections of a group, which has no line of its own, are on the line read last.
                     if starts_with_redirected_group(&list) {
                         let last = input.position().saturating_sub(1);
@@ -166,7 +172,10 @@ impl Session {
             self.error(message);
         }
         if self.is(SetOption::Verbose) {
-            let text = input.slice(start.min(input.position()), input.position()).to_vec();
+            let mut text = input.slice(start.min(input.position()), input.position()).to_vec();
+            if text.last().is_some_and(|byte| *byte != b'\n') {
+                text.push(b'\n');
+            }
             self.write_err(&text);
         }
         next

@@ -193,7 +193,9 @@ impl Session {
 
     /// Runs a builtin and accounts for its output.
     pub(crate) fn run_builtin(&mut self, builtin: &'static Builtin, mut args: Vec<Bytes>) -> Outcome {
-        let result = (builtin.run)(self, &args);
+        let asks_for_help = args.len() > 1 && args[1] == b"--help" && builtins::has_help(builtin.name);
+        let result =
+            if asks_for_help { builtins::show_help(self, builtin) } else { (builtin.run)(self, &args) };
         if let Some(last) = args.pop() {
             self.last_argument = last;
         }

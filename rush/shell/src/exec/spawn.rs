@@ -33,6 +33,10 @@ impl Launch {
         launch
     }
 
+    fn readers(&self) -> Vec<RawFd> {
+        self.pipes.iter().map(|(_, reader, _)| *reader).collect()
+    }
+
     fn writers(&self) -> Vec<(usize, RawFd)> {
         self.pipes.iter().map(|(index, _, writer)| (*index, *writer)).collect()
     }
@@ -196,6 +200,9 @@ impl Session {
                 return Ok(self.spawn_failed(path, &args[0], error));
             }
         };
+        if self.spinner.is_some() {
+            self.spin_while_silent(pid, &launch.readers());
+        }
         launch.collect(self);
         Ok(self.wait_foreground(pid, args))
     }

@@ -8,6 +8,7 @@
 
 use super::jobs::Jobs;
 use super::traps::Traps;
+use crate::builtins::state::BuiltinState;
 use crate::perf::Phase;
 use crate::state::descriptors::{Capture, Descriptors, Entry, OpenFile};
 use crate::state::options::{Options, SetOption};
@@ -16,6 +17,7 @@ use crate::state::variables::Mark;
 use crate::{Bytes, Outcome, Session, Status, Unwind, limits, sys};
 use rustc_hash::FxHashMap;
 use std::cell::RefCell;
+use std::collections::BTreeSet;
 use std::os::fd::RawFd;
 use std::rc::Rc;
 
@@ -59,6 +61,8 @@ struct Snapshot {
     last_argument: Bytes,
     trap_depth: u32,
     plain_stages: u32,
+    builtin_state: BuiltinState,
+    disabled_builtins: BTreeSet<Bytes>,
 }
 
 impl Level {
@@ -139,6 +143,8 @@ impl Session {
             last_argument: self.last_argument.clone(),
             trap_depth: self.trap_depth,
             plain_stages: self.plain_stages,
+            builtin_state: self.builtin_state.clone(),
+            disabled_builtins: self.disabled_builtins.clone(),
         };
         self.subshell_depth += 1;
         self.traps
@@ -170,6 +176,8 @@ impl Session {
         self.pipeline_status = snapshot.pipeline_status;
         self.last_argument = snapshot.last_argument;
         self.trap_depth = snapshot.trap_depth;
+        self.builtin_state = snapshot.builtin_state;
+        self.disabled_builtins = snapshot.disabled_builtins;
     }
 
     /// Turns the end of a subshell's commands into its status and runs its EXIT trap.

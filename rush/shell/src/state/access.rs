@@ -18,6 +18,7 @@ pub type Assigned = Result<(), AssignError>;
 /// Variables whose value is computed when read.
 const DYNAMIC: &[NameId] = &[
     names::LINENO,
+    names::HISTCMD,
     names::RANDOM,
     names::SRANDOM,
     names::SECONDS,
@@ -318,6 +319,7 @@ impl Session {
         let list = |v: Vec<Bytes>| Value::Indexed(Rc::new(IndexedArray::from_values(v)));
         match id {
             names::LINENO => number(i64::from(self.line)),
+            names::HISTCMD => number(self.history_number() as i64 - 1),
             names::RANDOM => number(i64::from(self.next_random())),
             names::SRANDOM => number(i64::from(sys::random_u32())),
             names::SECONDS => number(sys::now_seconds() - self.seconds_base),

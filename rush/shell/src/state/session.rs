@@ -116,6 +116,10 @@ pub struct Session {
     pub interactive: bool,
     /// Whether SIGINT without a trap gives up the running text, as in an interactive shell; for hosts that drive a session.
     pub interrupt_discards: bool,
+    /// Whether the line editor of the front end has a function of readline's.
+    pub supports_editing_function: Option<fn(&str) -> bool>,
+    /// Shows that a silent program runs, if the front end wants to.
+    pub spinner: Option<crate::exec::silence::Spinner>,
     /// How pipelines ended, when a host wants to know.
     pub pipeline_record: Option<Box<PipelineRecord>>,
     /// The clock of what time is spent on, when somebody wants to know.
@@ -150,8 +154,6 @@ pub struct Session {
     pub(crate) terminal: Option<Terminal>,
     /// The process group of the foreground pipeline being started; 0 before its first process.
     pub(crate) job_group: i32,
-    /// The number that the next history entry gets.
-    pub(crate) history_number: usize,
     /// Whether prompts keep the marks around what takes no room.
     pub(crate) marks_prompts: bool,
     pub(crate) trap_depth: u32,
@@ -208,6 +210,8 @@ impl Session {
             directory_stack: Rc::default(),
             interactive: false,
             interrupt_discards: false,
+            supports_editing_function: None,
+            spinner: None,
             pipeline_record: None,
             perf: None,
             runs_command_string: false,
@@ -231,7 +235,6 @@ impl Session {
             background_process: false,
             terminal: None,
             job_group: 0,
-            history_number: 1,
             marks_prompts: false,
             trap_depth: 0,
             stack_base: &raw const marker as usize,

@@ -151,8 +151,12 @@ impl Session {
         self.options.put(SetOption::History, true);
         self.options.put(SetOption::Histexpand, true);
         self.options.put(SetOption::Emacs, true);
-        self.set_default(names::PS1, b"\\s-\\v\\$ ");
+        self.set_default(names::PS1, crate::PROMPT);
         self.set_default(names::PS2, b"> ");
+        self.set_history_variables();
+        if self.get(b"COMP_WORDBREAKS").is_none() {
+            let _ = self.set(b"COMP_WORDBREAKS", b" \t\n\"'@><=;|&(:".to_vec());
+        }
     }
 
     /// Runs the start-up file of interactive shells.

@@ -53,6 +53,17 @@ pub fn wait_any(block: bool) -> Result<(i32, i32), i32> {
     Ok((got, status))
 }
 
+/// Whether the child has ended or stopped, without taking note of it.
+pub fn child_changed(pid: i32) -> bool {
+    // SAFETY: `info` is plain data, valid when zeroed, and writable for the call.
+    unsafe {
+        let mut info: libc::siginfo_t = std::mem::zeroed();
+        let options = libc::WEXITED | libc::WSTOPPED | libc::WNOHANG | libc::WNOWAIT;
+        let result = libc::waitid(libc::P_PID, pid as libc::id_t, &mut info, options);
+        result != 0 || info.si_pid() != 0
+    }
+}
+
 /// Whether a wait status says stopped.
 pub fn is_stopped(status: i32) -> bool {
     libc::WIFSTOPPED(status)

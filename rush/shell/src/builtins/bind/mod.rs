@@ -1,59 +1,62 @@
 //! `bind`: names, keys and variables of line editing.
 //!
-//! Owns the table of bindings and what `bind` says about it; the interactive front end reads the bindings of
-//! shell commands (`-x`) and macros from here. Like bash it warns where lines are not edited, and goes on.
+//! Owns the bindings and what `bind` says about them; the interactive front end reads them from here and does what its editor can.
+//! Like bash it warns where lines are not edited, and goes on.
 
+mod init_file;
+mod keymap;
+mod keys;
 mod table;
 
-use std::collections::BTreeMap;
+pub use keymap::{Action, Bindings, Keymap};
+
 use std::rc::Rc;
 
 use super::options::OptionReader;
-use crate::{Bytes, Outcome, Session};
+use crate::state::options::SetOption;
+use crate::{Bytes, Outcome, Session, sys};
 use table::{FUNCTIONS, VARIABLES};
 
-/// What keys do.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Action {
-    /// An editing function.
-    Function(&'static str),
-    /// Text that is typed instead.
-    Macro(Bytes),
-    /// A shell command (`bind -x`).
-    Command(Bytes),
-    /// Unbound by `bind -r` or `-u`.
-    None,
+/// The version of readline whose names and keys these are.
+const READLINE_VERSION: (u32, u32) = (8, 2);
+
+/// How many keys a sentence names before it ends in dots.
+const KEYS_NAMED: usize = 5;
+
+/// A keymap as it is named: a prefix within one, for some.
+#[derive(Debug, Clone, Copy)]
+struct Place {
+    keymap: Keymap,
+    prefix: &'static [u8],
 }
 
-/// What was changed from the defaults.
-#[derive(Debug, Clone, Default)]
-pub struct Bindings {
-    /// By keymap (`emacs` or `vi`) and key sequence as it was written.
-    pub keys: BTreeMap<(&'static str, Bytes), Action>,
-    /// Variables that were set.
-    pub variables: BTreeMap<&'static str, Bytes>,
-}
-
-impl Bindings {
-    /// The key sequences bound to `function` in `keymap`, sorted.
-    fn keys_of(&self, keymap: &'static str, function: &str) -> Vec<Bytes> {
-        let defaults = FUNCTIONS.iter().filter(|(name, _)| *name == function && keymap == "emacs");
-        let mut keys: Vec<Bytes> = defaults
-            .flat_map(|(_, keys)| keys.iter())
-            .map(|k| Bytes::from(*k))
-            .filter(|k| !self.keys.contains_key(&(keymap, k.clone())))
-            .collect();
-        let bound = self.keys.iter().filter(|((map, _), action)| {
-            *map == keymap && matches!(action, Action::Function(name) if *name == function)
-        });
-        keys.extend(bound.map(|((_, key), _)| key.clone()));
-        keys.sort();
-        keys
+impl Place {
+    fn named(name: &[u8]) -> Option<Place> {
+        let (keymap, prefix): (_, &[u8]) = match name {
+            b"emacs" | b"emacs-standard" => (Keymap::Emacs, b""),
+            b"emacs-meta" => (Keymap::Emacs, b"\x1b"),
+            b"emacs-ctlx" => (Keymap::Emacs, b"\x18"),
+            b"vi" | b"vi-move" | b"vi-command" => (Keymap::ViCommand, b""),
+            b"vi-insert" => (Keymap::ViInsert, b""),
+            _ => return None,
+        };
+        Some(Place { keymap, prefix })
     }
 
-    fn variable(&self, name: &str) -> Bytes {
-        let default = VARIABLES.iter().find(|(n, _)| *n == name).map_or("", |(_, v)| *v);
-        self.variables.get(name).cloned().unwrap_or_else(|| default.into())
+    fn current(session: &Session) -> Place {
+        let keymap = if session.is(SetOption::Vi) { Keymap::ViInsert } else { Keymap::Emacs };
+        Place { keymap, prefix: b"" }
+    }
+
+    fn bind(self, session: &mut Session, keys: &[u8], action: Action) {
+        let keys = [self.prefix, keys].concat();
+        Rc::make_mut(&mut session.builtin_state.bindings).bind(self.keymap, keys, action);
+    }
+
+    /// The keys bound to `function` behind the prefix, as they are shown.
+    fn shown_keys(self, bindings: &Bindings, function: &str) -> Vec<Bytes> {
+        let keys = bindings.keys_of(self.keymap, function);
+        keys.iter().filter_map(|keys| keys.strip_prefix(self.prefix)).map(quoted).collect()
     }
 }
 
@@ -64,7 +67,7 @@ struct Request<'a> {
     query: Option<&'a [u8]>,
     unbind: Option<&'a [u8]>,
     remove: Option<&'a [u8]>,
-    commands: Vec<&'a [u8]>,
+    command: Option<&'a [u8]>,
     file: Option<&'a [u8]>,
 }
 
@@ -83,107 +86,158 @@ pub(super) fn run(session: &mut Session, args: &[Bytes]) -> Outcome {
                 b'q' => request.query = Some(found.value),
                 b'u' => request.unbind = Some(found.value),
                 b'r' => request.remove = Some(found.value),
-                b'x' => request.commands.push(found.value),
+                b'x' => request.command = Some(found.value),
                 b'f' => request.file = Some(found.value),
                 letter => request.lists.push(letter),
             },
             Err(status) => return Ok(status),
         }
     }
-    let keymap = match request.keymap {
-        None | Some(b"emacs" | b"emacs-standard" | b"emacs-meta" | b"emacs-ctlx") => "emacs",
-        Some(b"vi" | b"vi-move" | b"vi-command" | b"vi-insert") => "vi",
-        Some(name) => {
+    let place = match request.keymap.map(|name| (name, Place::named(name))) {
+        None => Place::current(session),
+        Some((_, Some(place))) => place,
+        Some((name, None)) => {
             session.builtin_error(b"bind", [b"`", name, b"': invalid keymap name"].concat());
             return Ok(1);
         }
     };
-    for letter in &request.lists {
-        let text = list(&session.builtin_state.bindings, *letter, keymap);
-        session.write_out(&text);
-    }
-    let mut status = 0;
-    if let Some(name) = request.query {
-        status |= query(session, keymap, name);
-    }
-    if let Some(name) = request.unbind {
-        status |= unbind(session, keymap, name);
-    }
-    if let Some(keys) = request.remove {
-        let keys = unquote(keys);
-        Rc::make_mut(&mut session.builtin_state.bindings).keys.insert((keymap, keys), Action::None);
-    }
-    for text in &request.commands {
-        status |= bind_command(session, keymap, text);
-    }
-    if let Some(file) = request.file {
-        status |= read_file(session, keymap, file);
-    }
+    session.read_init_file();
+    let status = carry_out(session, &request, place);
     for line in options.operands() {
-        status |= apply_line(session, keymap, line);
+        warn_of_unsupported(session, line);
+        init_file::apply(session, place, line);
     }
     Ok(status)
 }
 
-fn quoted(keys: &[u8]) -> Bytes {
-    [b"\"", keys, b"\""].concat()
+fn carry_out(session: &mut Session, request: &Request<'_>, place: Place) -> i32 {
+    for letter in b"lpPsSvVX" {
+        if request.lists.contains(letter) {
+            let text = list(session, *letter, place);
+            session.write_out(&text);
+        }
+    }
+    let mut status = 0;
+    if let Some(file) = request.file
+        && let Err(error) = init_file::read(session, place, file, 0)
+    {
+        session.builtin_error(b"bind", [file, b": cannot read: ", sys::strerror(error).as_bytes()].concat());
+        status = 1;
+    }
+    if let Some(name) = request.query {
+        status |= query(session, place, name);
+    }
+    if let Some(name) = request.unbind {
+        status |= unbind(session, place, name);
+    }
+    if let Some(keys) = request.remove {
+        let keys = keys.strip_prefix(b"\"").and_then(|keys| keys.strip_suffix(b"\"")).unwrap_or(keys);
+        place.bind(session, &keys::parse(keys), Action::None);
+    }
+    if let Some(text) = request.command {
+        status |= bind_command(session, place, text);
+    }
+    status
 }
 
-fn list(bindings: &Bindings, letter: u8, keymap: &'static str) -> Bytes {
+/// A function that the line editor does not have can be bound, as the file may be another program's too, but does nothing.
+fn warn_of_unsupported(session: &mut Session, line: &[u8]) {
+    let Some(supports) = session.supports_editing_function.filter(|_| session.interactive) else { return };
+    let target = line.rsplit(|byte| *byte == b':').next().unwrap_or_default().trim_ascii();
+    if let Some(name) = function(target)
+        && !supports(name)
+    {
+        session.builtin_error(b"bind", format!("warning: {name}: not supported by this line editor"));
+    }
+}
+
+fn quoted(keys: &[u8]) -> Bytes {
+    [b"\"", &keys::show(keys)[..], b"\""].concat()
+}
+
+/// The value of a variable; the editing mode is an option of the shell.
+fn value(session: &Session, name: &str) -> Bytes {
+    let vi = session.is(SetOption::Vi);
+    match name {
+        "editing-mode" => {
+            if vi {
+                b"vi".to_vec()
+            } else {
+                b"emacs".to_vec()
+            }
+        }
+        "keymap" => {
+            if vi {
+                b"vi-insert".to_vec()
+            } else {
+                b"emacs".to_vec()
+            }
+        }
+        _ => session.builtin_state.bindings.variable(name),
+    }
+}
+
+fn list(session: &Session, letter: u8, place: Place) -> Bytes {
+    let bindings = &session.builtin_state.bindings;
     let mut out = Bytes::new();
     match letter {
         b'l' => out.extend(FUNCTIONS.iter().flat_map(|(name, _)| [name.as_bytes(), b"\n"].concat())),
         b'p' | b'P' => {
             out.push(b'\n');
             for (name, _) in FUNCTIONS {
-                list_function(bindings, keymap, name, letter == b'P', &mut out);
+                list_function(bindings, place, name, letter == b'P', &mut out);
             }
         }
         b'v' => {
             for (name, _) in VARIABLES {
-                out.extend([b"set ", name.as_bytes(), b" ", &bindings.variable(name), b"\n"].concat());
+                out.extend([b"set ", name.as_bytes(), b" ", &value(session, name), b"\n"].concat());
             }
         }
         b'V' => {
             for (name, _) in VARIABLES {
-                out.extend([name.as_bytes(), b" is set to `", &bindings.variable(name), b"'\n"].concat());
+                out.extend([name.as_bytes(), b" is set to `", &value(session, name), b"'\n"].concat());
             }
         }
-        _ => list_own(bindings, letter, keymap, &mut out),
+        _ => list_own(bindings, letter, place, &mut out),
     }
     out
 }
 
-fn list_function(bindings: &Bindings, keymap: &'static str, name: &str, sentence: bool, out: &mut Bytes) {
-    let keys = bindings.keys_of(keymap, name);
+fn list_function(bindings: &Bindings, place: Place, name: &str, sentence: bool, out: &mut Bytes) {
+    let keys = place.shown_keys(bindings, name);
     match (sentence, keys.is_empty()) {
         (false, true) => out.extend_from_slice(format!("# {name} (not bound)\n").as_bytes()),
         (false, false) => {
             for key in keys {
-                out.extend([quoted(&key).as_slice(), b": ", name.as_bytes(), b"\n"].concat());
+                out.extend([&key[..], b": ", name.as_bytes(), b"\n"].concat());
             }
         }
         (true, true) => out.extend_from_slice(format!("{name} is not bound to any keys\n").as_bytes()),
         (true, false) => {
-            let shown: Vec<Bytes> = keys.iter().map(|k| quoted(k)).collect();
-            out.extend([name.as_bytes(), b" can be found on ", &shown.join(&b", "[..]), b".\n"].concat());
+            out.extend([name.as_bytes(), b" can be found on ", &named_keys(&keys), b"\n"].concat());
         }
     }
 }
 
+/// The first few keys.
+fn named_keys(keys: &[Bytes]) -> Bytes {
+    let first = keys.get(..KEYS_NAMED).unwrap_or(keys).join(&b", "[..]);
+    [&first[..], if keys.len() > KEYS_NAMED { b", ..." } else { b"." }].concat()
+}
+
 /// Macros (`-s`, `-S`) and shell commands (`-X`).
-fn list_own(bindings: &Bindings, letter: u8, keymap: &'static str, out: &mut Bytes) {
-    for ((map, key), action) in &bindings.keys {
-        if *map != keymap {
-            continue;
-        }
+fn list_own(bindings: &Bindings, letter: u8, place: Place, out: &mut Bytes) {
+    for (keys, action) in bindings.changes(place.keymap) {
+        let Some(keys) = keys.strip_prefix(place.prefix) else { continue };
         match (letter, action) {
             (b's', Action::Macro(text)) => {
-                out.extend([&quoted(key), b": ".as_slice(), &quoted(text), b"\n"].concat())
+                out.extend([&quoted(keys)[..], b": ", &quoted(text), b"\n"].concat());
             }
-            (b'S', Action::Macro(text)) => out.extend([key, b" outputs ".as_slice(), text, b"\n"].concat()),
+            (b'S', Action::Macro(text)) => {
+                out.extend([&keys::show(keys)[..], b" outputs ", &keys::show(text), b"\n"].concat());
+            }
             (b'X', Action::Command(text)) => {
-                out.extend([&quoted(key), b": ".as_slice(), &quoted(text), b"\n"].concat());
+                out.extend([&quoted(keys)[..], b": ", &quoted(text), b"\n"].concat());
             }
             _ => {}
         }
@@ -191,7 +245,7 @@ fn list_own(bindings: &Bindings, letter: u8, keymap: &'static str, out: &mut Byt
 }
 
 fn function(name: &[u8]) -> Option<&'static str> {
-    FUNCTIONS.iter().map(|(n, _)| *n).find(|n| n.as_bytes() == name)
+    FUNCTIONS.iter().map(|(n, _)| *n).find(|n| n.as_bytes().eq_ignore_ascii_case(name))
 }
 
 fn unknown_function(session: &mut Session, name: &[u8]) -> i32 {
@@ -199,105 +253,88 @@ fn unknown_function(session: &mut Session, name: &[u8]) -> i32 {
     1
 }
 
-fn query(session: &mut Session, keymap: &'static str, name: &[u8]) -> i32 {
+fn query(session: &mut Session, place: Place, name: &[u8]) -> i32 {
     let Some(known) = function(name) else { return unknown_function(session, name) };
-    let keys = session.builtin_state.bindings.keys_of(keymap, known);
+    let keys = place.shown_keys(&session.builtin_state.bindings, known);
     if keys.is_empty() {
         session.write_out(format!("{known} is not bound to any keys.\n").as_bytes());
         return 1;
     }
-    let shown: Vec<Bytes> = keys.iter().map(|k| quoted(k)).collect();
-    session.write_out(&[known.as_bytes(), b" can be invoked via ", &shown.join(&b", "[..]), b".\n"].concat());
+    session.write_out(&[known.as_bytes(), b" can be invoked via ", &named_keys(&keys), b"\n"].concat());
     0
 }
 
-fn unbind(session: &mut Session, keymap: &'static str, name: &[u8]) -> i32 {
+fn unbind(session: &mut Session, place: Place, name: &[u8]) -> i32 {
     let Some(known) = function(name) else { return unknown_function(session, name) };
-    let keys = session.builtin_state.bindings.keys_of(keymap, known);
-    let bindings = Rc::make_mut(&mut session.builtin_state.bindings);
-    for key in keys {
-        bindings.keys.insert((keymap, key), Action::None);
+    for keys in session.builtin_state.bindings.keys_of(place.keymap, known) {
+        if keys.starts_with(place.prefix) {
+            Rc::make_mut(&mut session.builtin_state.bindings).bind(place.keymap, keys, Action::None);
+        }
     }
     0
 }
 
-/// Removes the quotes around a key sequence.
-fn unquote(keys: &[u8]) -> Bytes {
-    keys.strip_prefix(b"\"").and_then(|k| k.strip_suffix(b"\"")).unwrap_or(keys).to_vec()
-}
-
-/// Splits `"keys": rest` behind the closing quote.
-fn split_keys(line: &[u8]) -> Option<(Bytes, &[u8])> {
-    let line = line.trim_ascii_start();
-    let body = line.strip_prefix(b"\"")?;
-    let mut at = 0;
-    while let Some(&byte) = body.get(at) {
-        match byte {
-            b'\\' => at += 1,
-            b'"' => {
-                let rest = body.get(at + 1..)?.trim_ascii_start().strip_prefix(b":")?;
-                return Some((body.get(..at)?.to_vec(), rest.trim_ascii()));
-            }
-            _ => {}
-        }
-        at += 1;
-    }
-    None
-}
-
-fn bind_command(session: &mut Session, keymap: &'static str, text: &[u8]) -> i32 {
-    let Some((keys, command)) = split_keys(text) else {
+/// `-x`: `"keys": command`.
+fn bind_command(session: &mut Session, place: Place, text: &[u8]) -> i32 {
+    let text = text.trim_ascii();
+    let Some(body) = text.strip_prefix(b"\"") else {
         session.builtin_error(b"bind", [text, b": first non-whitespace character is not `\"'"].concat());
         return 1;
     };
-    let action = Action::Command(unquote(command));
-    Rc::make_mut(&mut session.builtin_state.bindings).keys.insert((keymap, keys), action);
+    let mut at = 0;
+    while body.get(at).is_some_and(|byte| *byte != b'"') {
+        at += 1 + usize::from(body.get(at) == Some(&b'\\'));
+    }
+    let (Some(keys), Some(rest)) = (body.get(..at), body.get(at + 1..)) else {
+        session.builtin_error(b"bind", [b"no closing `\"' in ", text].concat());
+        return 1;
+    };
+    let Some(command) = rest.trim_ascii().strip_prefix(b":") else {
+        session.builtin_error(b"bind", [text, b": missing colon separator"].concat());
+        return 1;
+    };
+    let command = command.trim_ascii();
+    let inner = command.strip_prefix(b"\"").and_then(|command| command.strip_suffix(b"\""));
+    let command = inner.map_or_else(|| command.to_vec(), unescaped);
+    place.bind(session, &keys::parse(keys), Action::Command(command));
     0
 }
 
-/// One line of an initialisation file: `set name value`, `"keys": function` or `"keys": "macro"`.
-fn apply_line(session: &mut Session, keymap: &'static str, line: &[u8]) -> i32 {
-    let line = line.trim_ascii();
-    if line.is_empty() || matches!(line.first(), Some(b'#' | b'$')) {
-        return 0;
+/// The text of a quoted command: a backslash before a quote or a backslash goes.
+fn unescaped(text: &[u8]) -> Bytes {
+    let mut out = Bytes::new();
+    let mut bytes = text.iter().copied().peekable();
+    while let Some(byte) = bytes.next() {
+        let special = byte == b'\\' && matches!(bytes.peek(), Some(b'"' | b'\\'));
+        out.push(if special { bytes.next().unwrap_or(byte) } else { byte });
     }
-    if let Some(setting) = line.strip_prefix(b"set ") {
-        let setting = setting.trim_ascii();
-        let end = setting.iter().position(u8::is_ascii_whitespace).unwrap_or(setting.len());
-        let (name, value) = setting.split_at_checked(end).unwrap_or((setting, b""));
-        if let Some((known, _)) = VARIABLES.iter().find(|(n, _)| n.as_bytes() == name) {
-            let bindings = Rc::make_mut(&mut session.builtin_state.bindings);
-            bindings.variables.insert(known, value.trim_ascii().to_vec());
+    out
+}
+
+impl Session {
+    /// The bindings and variables of line editing.
+    pub fn bindings(&self) -> &Bindings {
+        &self.builtin_state.bindings
+    }
+
+    /// Reads the file that `INPUTRC` names, `~/.inputrc` or `/etc/inputrc`, if there is one; the first time only.
+    pub fn read_init_file(&mut self) {
+        if std::mem::replace(&mut Rc::make_mut(&mut self.builtin_state.bindings).initialised, true) {
+            return;
         }
-        return 0;
-    }
-    let Some((keys, target)) = split_keys(line) else {
-        let text = [b"readline: ", line, b": no key sequence terminator\n"].concat();
-        session.write_err(&text);
-        return 0;
-    };
-    let action = match (target.first(), function(target)) {
-        (Some(b'"' | b'\''), _) => Action::Macro(unquote(target)),
-        (_, Some(name)) => Action::Function(name),
-        (_, None) => return unknown_function(session, target),
-    };
-    Rc::make_mut(&mut session.builtin_state.bindings).keys.insert((keymap, keys), action);
-    0
-}
-
-fn read_file(session: &mut Session, keymap: &'static str, file: &[u8]) -> i32 {
-    use std::os::unix::ffi::OsStrExt;
-    match std::fs::read(std::ffi::OsStr::from_bytes(file)) {
-        Ok(text) => {
-            for line in text.split(|&b| b == b'\n') {
-                apply_line(session, keymap, line);
+        let place = Place::current(self);
+        let named = self.get(b"INPUTRC").map(|value| value.into_owned()).filter(|name| !name.is_empty());
+        let home = self.get(b"HOME").map(|home| [&home[..], b"/.inputrc"].concat());
+        for file in named.or(home).into_iter().chain([b"/etc/inputrc".to_vec()]) {
+            if init_file::read(self, place, &file, 0).is_ok() {
+                return;
             }
-            0
         }
-        Err(error) => {
-            let reason = crate::sys::strerror(error.raw_os_error().unwrap_or(libc::EIO));
-            session.builtin_error(b"bind", [file, b": cannot read: ", reason.as_bytes()].concat());
-            1
-        }
+    }
+
+    /// Reads that file again.
+    pub fn read_init_file_again(&mut self) {
+        Rc::make_mut(&mut self.builtin_state.bindings).initialised = false;
+        self.read_init_file();
     }
 }

@@ -38,7 +38,22 @@ pub(super) fn candidates(session: &mut Session, action: &str, word: &[u8]) -> Ve
         "service" => services(),
         _ => Vec::new(),
     };
-    all.into_iter().filter(|c| c.starts_with(word)).collect()
+    let folds = folds_case(session);
+    all.into_iter().filter(|candidate| begins(candidate, word, folds)).collect()
+}
+
+/// Whether upper and lower case are the same to completion.
+pub(super) fn folds_case(session: &Session) -> bool {
+    session.bindings().is_on("completion-ignore-case")
+}
+
+/// Whether a candidate begins with `word`.
+pub(super) fn begins(candidate: &[u8], word: &[u8], folds: bool) -> bool {
+    match candidate.get(..word.len()) {
+        Some(start) if folds => start.eq_ignore_ascii_case(word),
+        Some(start) => start == word,
+        None => false,
+    }
 }
 
 fn sorted(mut names: Vec<Bytes>) -> Vec<Bytes> {
@@ -68,13 +83,14 @@ fn commands(session: &mut Session, word: &[u8]) -> Vec<Bytes> {
     all.extend(KEYWORDS.iter().map(|k| Bytes::from(*k)));
     all.extend(sorted(session.functions.keys().cloned().collect()));
     all.extend(builtin_names(session, false));
+    let folds = folds_case(session);
     let path = session.get(b"PATH").map(|p| String::from_utf8_lossy(&p).into_owned()).unwrap_or_default();
     let mut programs = Vec::new();
     for directory in path.split(':').filter(|d| !d.is_empty()) {
         let Ok(reader) = fs::read_dir(directory) else { continue };
         for entry in reader.flatten() {
             let name = entry.file_name().into_vec();
-            if name.starts_with(word) {
+            if begins(&name, word, folds) {
                 let full = [directory.as_bytes(), b"/", &name].concat();
                 if builtins::lookup::is_executable_file(&full) {
                     programs.push(name);
@@ -91,7 +107,20 @@ fn commands(session: &mut Session, word: &[u8]) -> Vec<Bytes> {
 /// Files whose path begins with `word`.
 fn paths(session: &mut Session, word: &[u8], directories: bool) -> Vec<Bytes> {
     let mut pattern = Bytes::new();
-    crate::pattern::escape_into(&mut pattern, word);
+    if folds_case(session) {
+        let name = word.iter().rposition(|byte| *byte == b'/').map_or(0, |at| at + 1);
+        let (folder, name) = word.split_at(name);
+        crate::pattern::escape_into(&mut pattern, folder);
+        for byte in name {
+            if byte.is_ascii_alphabetic() {
+                pattern.extend([b'[', byte.to_ascii_lowercase(), byte.to_ascii_uppercase(), b']']);
+            } else {
+                crate::pattern::escape_into(&mut pattern, &[*byte]);
+            }
+        }
+    } else {
+        crate::pattern::escape_into(&mut pattern, word);
+    }
     pattern.push(b'*');
     let mut found = session.match_pathnames(&pattern);
     if directories {

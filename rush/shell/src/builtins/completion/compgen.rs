@@ -8,7 +8,7 @@ use crate::state::value::Value;
 use crate::{Bytes, Outcome, Session, Status, Unwind};
 
 /// The options that describe a specification, as `complete` and `compgen` share them.
-pub(super) const LETTERS: &str = "abcdefgjksuvo:A:G:W:P:S:X:F:C:prDEI";
+const LETTERS: &str = "abcdefgjksuvo:A:G:W:P:S:X:F:C:";
 
 /// Puts one option into `specification`; `Err` is the status of a refusal.
 pub(super) fn apply_option(
@@ -67,6 +67,15 @@ pub(in crate::builtins) fn run(session: &mut Session, args: &[Bytes]) -> Outcome
         }
     }
     let word = options.operands().first().cloned().unwrap_or_default();
+    for (given, letter) in [(&specification.function, 'F'), (&specification.command, 'C')] {
+        if given.is_some() {
+            session
+                .builtin_error(b"compgen", format!("warning: -{letter} option may not work as you expect"));
+        }
+    }
+    if specification == Specification::default() {
+        return Ok(0);
+    }
     let mut candidates = generate(session, &specification, b"compgen", &word, b"")?;
     if candidates.is_empty() && specification.options.iter().any(|o| matches!(*o, "default" | "bashdefault"))
     {

@@ -2,10 +2,13 @@
 
 use std::rc::Rc;
 
-use super::compgen::{LETTERS, apply_option};
+use super::compgen::apply_option;
 use super::{ACTIONS, Completions, OPTIONS, Specification};
 use crate::builtins::options::OptionReader;
 use crate::{Bytes, Outcome, Session, quote};
+
+/// The letters of `compgen` and those for what is done with a specification.
+const LETTERS: &str = "abcdefgjksuvo:A:G:W:P:S:X:F:C:prDEI";
 
 #[derive(Default)]
 struct Targets {
@@ -202,12 +205,15 @@ pub(in crate::builtins) fn run_compopt(session: &mut Session, args: &[Bytes]) ->
     let completions = Rc::make_mut(&mut session.builtin_state.completions);
     let mut missing = Vec::new();
     let special = [
-        (targets.default, &mut completions.default),
-        (targets.empty, &mut completions.empty),
-        (targets.initial, &mut completions.initial),
+        (targets.default, &mut completions.default, "_DefaultCmD_"),
+        (targets.empty, &mut completions.empty, "_EmptycmD_"),
+        (targets.initial, &mut completions.initial, "_InitialWorD_"),
     ];
-    for (_, slot) in special.into_iter().filter(|(wanted, _)| *wanted) {
-        change_options(slot.get_or_insert_default(), &changes);
+    for (_, slot, name) in special.into_iter().filter(|(wanted, ..)| *wanted) {
+        match slot {
+            Some(specification) => change_options(specification, &changes),
+            None => missing.push(name.into()),
+        }
     }
     for name in names {
         match completions.commands.get_mut(name) {

@@ -20,10 +20,11 @@ pub struct LineCompletion {
     pub quote: Option<u8>,
 }
 
-/// A word of the line as it stands there, and without its quotes.
+/// A word of the line: where it begins, its text without quotes, and the quote that it ends in.
 #[derive(Debug, Clone, Default)]
 struct LineWord {
     start: usize,
+    end: usize,
     text: Bytes,
     quote: Option<u8>,
 }
@@ -42,6 +43,7 @@ impl Session {
     pub fn complete_line(&mut self, line: &[u8], point: usize) -> LineCompletion {
         let command = scan(line.get(..point).unwrap_or(line));
         let Some(word) = command.words.last().cloned() else { return LineCompletion::default() };
+        let word = self.after_breaks(line, word);
         let mut found = LineCompletion { start: word.start, quote: word.quote, ..LineCompletion::default() };
         if word.text.starts_with(b"$") && word.quote != Some(b'\'') {
             found.candidates = self.complete_variable(&word.text);
@@ -111,6 +113,7 @@ impl Session {
             return self.complete_file(&word, found);
         };
         self.describe_line(line, point, words);
+        let (word, previous) = self.current_words(line, words).unwrap_or((word, previous));
         // A default function that loads the command's own says 124: once more.
         for _ in 0..2 {
             self.builtin_state.completing = Some(specification.options.clone());
@@ -140,16 +143,85 @@ impl Session {
         }
     }
 
-    /// The variables that completion functions read.
+    /// The characters that end words for completion: `COMP_WORDBREAKS` without blanks and quotes, which the shell's own words end at.
+    fn word_breaks(&mut self) -> Bytes {
+        let mut breaks = self.get(b"COMP_WORDBREAKS").map(|value| value.into_owned()).unwrap_or_default();
+        breaks.retain(|byte| !matches!(byte, b' ' | b'\t' | b'\n' | b'"' | b'\'' | b'\\'));
+        breaks
+    }
+
+    /// The part of `word` behind its last word break, which is what is completed.
+    fn after_breaks(&mut self, line: &[u8], word: LineWord) -> LineWord {
+        let breaks = self.word_breaks();
+        let mut parts = pieces(line, &word, &breaks);
+        match parts.pop() {
+            Some(last) if last.end == word.end && !is_break(line, &last, &breaks) => last,
+            Some(_) => LineWord { start: word.end, end: word.end, ..LineWord::default() },
+            None => word,
+        }
+    }
+
+    /// The word at the cursor and the one before it, as `COMP_WORDBREAKS` cuts them.
+    fn current_words(&mut self, line: &[u8], words: &[LineWord]) -> Option<(Bytes, Bytes)> {
+        let breaks = self.word_breaks();
+        let parts: Vec<LineWord> = words.iter().flat_map(|word| pieces(line, word, &breaks)).collect();
+        let last = parts.last()?;
+        let previous = parts.len().checked_sub(2).and_then(|at| parts.get(at));
+        let previous = previous.map(|word| word.text.clone()).unwrap_or_default();
+        // Behind a break nothing has been typed yet.
+        let word = if is_break(line, last, &breaks) { Bytes::new() } else { last.text.clone() };
+        Some((word, previous))
+    }
+
+    /// The variables that completion functions read. The words stand there as they were typed.
     fn describe_line(&mut self, line: &[u8], point: usize, words: &[LineWord]) {
         let start = words.first().map_or(0, |word| word.start);
+        let breaks = self.word_breaks();
+        let parts: Vec<Bytes> = words
+            .iter()
+            .flat_map(|word| pieces(line, word, &breaks))
+            .map(|part| line.get(part.start..part.end).unwrap_or_default().to_vec())
+            .collect();
         let _ = self.set(b"COMP_LINE", line.get(start..).unwrap_or_default().to_vec());
         let _ = self.set(b"COMP_POINT", point.saturating_sub(start).to_string().into_bytes());
-        let _ = self.set(b"COMP_CWORD", (words.len() - 1).to_string().into_bytes());
-        let _ = self.set_array(b"COMP_WORDS", words.iter().map(|word| word.text.clone()).collect());
+        let _ = self.set(b"COMP_CWORD", parts.len().saturating_sub(1).to_string().into_bytes());
+        let _ = self.set_array(b"COMP_WORDS", parts);
         let _ = self.set(b"COMP_TYPE", b"9".to_vec());
         let _ = self.set(b"COMP_KEY", b"9".to_vec());
     }
+}
+
+/// Whether a piece is a run of word breaks.
+fn is_break(line: &[u8], piece: &LineWord, breaks: &[u8]) -> bool {
+    line.get(piece.start).is_some_and(|byte| piece.end > piece.start && breaks.contains(byte))
+}
+
+/// The parts of a word: runs of word breaks outside quotes, and what is between them.
+fn pieces(line: &[u8], word: &LineWord, breaks: &[u8]) -> Vec<LineWord> {
+    let mut parts = Vec::new();
+    let mut part = LineWord { start: word.start, end: word.start, ..LineWord::default() };
+    let (mut at, mut in_breaks) = (word.start, false);
+    while at < word.end {
+        let Some(&byte) = line.get(at) else { break };
+        let breaking = part.quote.is_none() && breaks.contains(&byte);
+        if at > part.start && breaking != in_breaks {
+            parts.push(std::mem::replace(&mut part, LineWord { start: at, ..LineWord::default() }));
+        }
+        in_breaks = breaking;
+        at += 1;
+        match (byte, part.quote) {
+            (b'\\', None | Some(b'"')) => {
+                part.text.extend(line.get(at).filter(|_| at < word.end));
+                at += 1;
+            }
+            (_, Some(open)) if byte == open => part.quote = None,
+            (b'\'' | b'"', None) => part.quote = Some(byte),
+            _ => part.text.push(byte),
+        }
+        part.end = at.min(word.end);
+    }
+    parts.push(part);
+    parts
 }
 
 fn is_assignment(word: &[u8]) -> bool {
@@ -180,7 +252,8 @@ fn scan(text: &[u8]) -> CommandLine {
             }
             (b' ' | b'\t', None) => {
                 if begun {
-                    let ended = std::mem::take(&mut word);
+                    let mut ended = std::mem::take(&mut word);
+                    ended.end = at - 1;
                     // A redirection's file is no argument.
                     if !std::mem::take(&mut command.redirected) {
                         command.words.push(ended);
@@ -195,6 +268,7 @@ fn scan(text: &[u8]) -> CommandLine {
             }
             (b'<' | b'>', None) => {
                 if begun && !word.text.iter().all(u8::is_ascii_digit) {
+                    word.end = at - 1;
                     command.words.push(std::mem::take(&mut word));
                 }
                 word = LineWord::default();
@@ -210,13 +284,30 @@ fn scan(text: &[u8]) -> CommandLine {
     if !begun {
         word = LineWord { start: text.len(), ..LineWord::default() };
     }
+    word.end = text.len();
     command.words.push(word);
     command
 }
 
 #[cfg(test)]
 mod tests {
-    use super::scan;
+    use super::{pieces, scan};
+
+    fn parts(text: &str) -> Vec<String> {
+        let command = scan(text.as_bytes());
+        let word = command.words.last().expect("a word");
+        let parts = pieces(text.as_bytes(), word, b"@><=;|&(:");
+        parts.iter().map(|part| String::from_utf8_lossy(&part.text).into_owned()).collect()
+    }
+
+    #[test]
+    fn words_end_at_breaks() {
+        assert_eq!(parts("x --color=al"), ["--color", "=", "al"]);
+        assert_eq!(parts("x --color="), ["--color", "="]);
+        assert_eq!(parts("x host::dir"), ["host", "::", "dir"]);
+        assert_eq!(parts("x 'a:b'c\\:d:e"), ["a:bc:d", ":", "e"]);
+        assert_eq!(parts("x "), [""]);
+    }
 
     fn words(text: &str) -> Vec<String> {
         let command = scan(text.as_bytes());

@@ -1,11 +1,12 @@
 //! History expansion: `!!`, `!n`, `!-n`, `!text`, `!?text?`, `^old^new^`, with word designators and modifiers, on the text of a
 //! line before it is parsed. Pure: the history comes in as a slice.
 
-use rush::Bytes;
+use super::Entry;
+use crate::Bytes;
 
 /// What became of a line.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Expansion {
+pub enum Expansion {
     /// Nothing to expand.
     Unchanged,
     /// The new line, which is shown and run.
@@ -15,13 +16,16 @@ pub(super) enum Expansion {
 }
 
 /// The history, and the number before that of its first entry.
-pub(super) struct Entries<'a> {
-    pub(super) list: &'a [Bytes],
-    pub(super) base: usize,
+#[derive(Debug, Clone, Copy)]
+pub struct Entries<'a> {
+    /// The commands, oldest first.
+    pub list: &'a [Entry],
+    /// The number before that of the first.
+    pub base: usize,
 }
 
 /// Expands `line`; an error is what to say.
-pub(super) fn expand(line: &[u8], entries: &Entries<'_>) -> Result<Expansion, String> {
+pub fn expand(line: &[u8], entries: &Entries<'_>) -> Result<Expansion, String> {
     if line.starts_with(b"^") {
         return quick_substitution(line, entries);
     }
@@ -56,6 +60,10 @@ pub(super) fn expand(line: &[u8], entries: &Entries<'_>) -> Result<Expansion, St
     })
 }
 
+fn text_of(entry: &Entry) -> Bytes {
+    entry.text.clone()
+}
+
 fn ends_with_any(text: &[u8], ends: &[&[u8]]) -> bool {
     ends.iter().any(|end| text.ends_with(end))
 }
@@ -66,7 +74,7 @@ fn quick_substitution(line: &[u8], entries: &Entries<'_>) -> Result<Expansion, S
     let (old, new) = (parts.next().unwrap_or_default(), parts.next().unwrap_or_default());
     let rest = parts.next().unwrap_or_default();
     let last = entries.list.last().ok_or("!!: event not found")?;
-    let replaced = substitute(last, old, new, false)
+    let replaced = substitute(&last.text, old, new, false)
         .ok_or_else(|| format!(":s{}: substitution failed", String::from_utf8_lossy(line)))?;
     Ok(Expansion::Changed([&replaced[..], rest].concat()))
 }
@@ -150,7 +158,7 @@ impl Reader<'_> {
         match self.peek()? {
             b'!' => {
                 self.at += 1;
-                list.last().cloned()
+                list.last().map(text_of)
             }
             b'#' => {
                 self.at += 1;
@@ -160,11 +168,11 @@ impl Reader<'_> {
                 self.at += 1;
                 let text = self.take_while(|byte| byte != b'?' && byte != b'\n');
                 self.take(b'?');
-                let holds = |entry: &&Bytes| entry.windows(text.len().max(1)).any(|part| part == text);
-                list.iter().rev().find(holds).cloned()
+                let holds = |entry: &&Entry| entry.text.windows(text.len().max(1)).any(|part| part == text);
+                list.iter().rev().find(holds).map(text_of)
             }
             // A designator alone is of the last command.
-            b'$' | b'^' | b'*' | b':' => list.last().cloned(),
+            b'$' | b'^' | b'*' | b':' => list.last().map(text_of),
             byte => {
                 let negative = byte == b'-' && self.line.get(self.at + 1).is_some_and(u8::is_ascii_digit);
                 self.at += usize::from(negative);
@@ -176,13 +184,13 @@ impl Reader<'_> {
                     } else {
                         number.checked_sub(self.entries.base + 1)
                     };
-                    return list.get(index?).cloned();
+                    return list.get(index?).map(text_of);
                 }
                 let ends = |byte: u8| {
                     !matches!(byte, b' ' | b'\t' | b'\n' | b':' | b';' | b'&' | b'|' | b'"' | b')')
                 };
                 let text = self.take_while(ends);
-                list.iter().rev().find(|entry| entry.starts_with(&text)).cloned()
+                list.iter().rev().find(|entry| entry.text.starts_with(&text)).map(text_of)
             }
         }
     }
@@ -262,7 +270,7 @@ impl Reader<'_> {
             Some(b't') => drop(text.drain(..slash.map_or(0, |at| at + 1))),
             Some(b'r') => text.truncate(dot.unwrap_or(text.len())),
             Some(b'e') => drop(text.drain(..dot.unwrap_or(0))),
-            Some(b'q') => *text = rush::quote::single_quote(text),
+            Some(b'q') => *text = crate::quote::single_quote(text),
             Some(b's') => {
                 let delimiter = self.next().ok_or("bad modifier")?;
                 let old = self.take_while(|byte| byte != delimiter);
@@ -324,11 +332,11 @@ fn split(entry: &[u8]) -> Vec<Bytes> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Entries, Expansion, expand};
+    use super::{Entries, Entry, Expansion, expand};
 
     fn check(line: &str, expect: &str) {
-        let list: Vec<Vec<u8>> =
-            ["echo one two three", "ls /usr/lib/x.tar.gz && pwd", "cat 'a b' c"].map(|e| e.into()).to_vec();
+        let list = ["echo one two three", "ls /usr/lib/x.tar.gz && pwd", "cat 'a b' c"]
+            .map(|text| Entry { text: text.into(), time: 0 });
         let result = match expand(line.as_bytes(), &Entries { list: &list, base: 4 }) {
             Ok(Expansion::Unchanged) => format!("= {line}"),
             Ok(Expansion::Changed(text)) => String::from_utf8(text).expect("UTF-8"),
