@@ -1,6 +1,8 @@
 //! `wait`.
 
 use crate::exec::jobs::{FindError, JobState};
+use crate::expand::split_subscript;
+use crate::state::names::is_name;
 use crate::state::options::SetOption;
 use crate::{Bytes, Outcome, Session, Status, Unwind, sys};
 
@@ -25,6 +27,10 @@ pub(super) fn run(session: &mut Session, args: &[Bytes]) -> Outcome {
                     if rest.is_empty() {
                         at += 1;
                         name = args.get(at).cloned();
+                        if name.is_none() {
+                            session.builtin_error(b"wait", "-p: option requires an argument");
+                            return Ok(session.builtin_usage(b"wait", None));
+                        }
                     } else {
                         name = Some(rest.to_vec());
                     }
@@ -36,6 +42,10 @@ pub(super) fn run(session: &mut Session, args: &[Bytes]) -> Outcome {
         at += 1;
     }
     let ids = args.get(at..).unwrap_or_default();
+    if let Some(name) = name.as_ref().filter(|name| !is_name(name) && split_subscript(name).is_none()) {
+        session.builtin_error(b"wait", [b"`", &name[..], b"': not a valid identifier"].concat());
+        return Ok(1);
+    }
     if let Some(name) = &name {
         let id = session.variables.intern(name);
         session.variables.unset(id, None);
@@ -179,8 +189,14 @@ fn wait_all(session: &mut Session) -> Outcome {
 fn wait_next(session: &mut Session, ids: &[Bytes], name: Option<&[u8]>) -> Outcome {
     let mut pids = Vec::new();
     for id in ids {
-        if let Ok(pid) = resolve(session, id) {
-            pids.push(pid);
+        if id.starts_with(b"%") {
+            pids.extend(resolve(session, id));
+            continue;
+        }
+        let number: Option<i32> = std::str::from_utf8(id).ok().and_then(|text| text.parse().ok());
+        match number.filter(|pid| session.jobs.list.iter().any(|job| job.pid == *pid)) {
+            Some(pid) => pids.push(pid),
+            None => session.builtin_error(b"wait", [&id[..], b": no such job"].concat()),
         }
     }
     if pids.is_empty() && !ids.is_empty() {
