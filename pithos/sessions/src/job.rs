@@ -19,11 +19,11 @@ use crate::limits::{
     DRAIN_BYTES, KILL_GRACE_MS, READ_BYTES, READ_BYTES_FIRST, STDIN_BYTES_MAX, TERMINATE_GRACE_MS,
 };
 use crate::output::{Capture, Stream};
-use crate::process_tree::{self, Process};
 use crate::shell::{Ended, Running, Shell};
 use crate::stream::{Sink, Source, Terminal, TerminalSize, null};
 use crate::sync::lock;
 use crate::tree::Supervised;
+use rush_session::process_tree::{self, Process};
 
 /// Why a run was ended from outside.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -373,7 +373,7 @@ impl Task {
             let none = std::collections::HashSet::new();
             let (grace, patience) =
                 (Duration::from_millis(TERMINATE_GRACE_MS), Duration::from_millis(KILL_GRACE_MS));
-            process_tree::end(pid, &none, grace, patience, |_| true)
+            process_tree::end(pid, &none, grace, patience)
         });
         let killed = killed.await.unwrap_or_default();
         let (job, guardian) = (Arc::clone(&self.job), self.guardian.clone());

@@ -16,6 +16,8 @@ pub const RUN_YIELD_MS_DEFAULT: u64 = 30 * 1000;
 pub const KILL_GRACE_MS: u64 = 1000;
 /// Between SIGTERM and SIGKILL for the processes of a run.
 pub const TERMINATE_GRACE_MS: u64 = 50;
+/// How long what a worker left is pursued; one that cannot die waits in the kernel.
+pub const END_PATIENCE_MS: u64 = 5 * 1000;
 /// How long the guardian and a shell may take to say that they are ready.
 pub const START_TIMEOUT_MS: u64 = 10 * 1000;
 /// What a result shows of a run's output by default.

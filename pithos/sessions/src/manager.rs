@@ -392,7 +392,8 @@ impl Manager {
     /// Whether the process of this id was started below this one: a session, a worker, or what runs in one.
     #[must_use]
     pub fn started(&self, pid: u32) -> bool {
-        let below = crate::process_tree::descendants(std::process::id(), &std::collections::HashSet::new());
+        let below =
+            rush_session::process_tree::descendants(std::process::id(), &std::collections::HashSet::new());
         below.iter().any(|process| process.pid == pid)
     }
 

@@ -2,11 +2,12 @@
 //!
 //! The client hands each run its own descriptors for stdin, stdout and stderr, so output never passes through the shell's
 //! own loop: the client reads the pipes itself, a background job keeps writing to the pipes of the run that started it, and
-//! the shell stays single-threaded. This crate owns the protocol and the shell's half of it ([`serve`]); how the processes are
-//! guarded is their host's business.
+//! the shell stays single-threaded. This crate owns the protocol and the shell's half of it ([`serve`]), and for hosts the
+//! finding and ending of a session's processes ([`process_tree`]); who guards them is the host's business.
 #![forbid(unsafe_code)]
 
 mod message;
+pub mod process_tree;
 mod remote;
 mod result;
 mod wire;

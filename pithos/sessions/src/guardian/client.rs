@@ -17,8 +17,8 @@ use tokio::sync::{oneshot, watch};
 
 use super::{FromGuardian, ToGuardian};
 use crate::limits::KILL_GRACE_MS;
-use crate::process_tree::{self, Process};
 use crate::sync::lock;
+use rush_session::process_tree::{self, Process};
 
 /// How a worker ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -149,13 +149,7 @@ async fn read_answers(mut socket: UnixStream, waiting: Arc<Mutex<Waiting>>) {
     // The guardian's workers die with it, and what they leave comes to this process, which is a subreaper too.
     let swept = tokio::task::spawn_blocking(|| {
         let below = std::process::id();
-        process_tree::end(
-            below,
-            &HashSet::new(),
-            Duration::ZERO,
-            Duration::from_millis(KILL_GRACE_MS),
-            |_| true,
-        )
+        process_tree::end(below, &HashSet::new(), Duration::ZERO, Duration::from_millis(KILL_GRACE_MS))
     });
     let _ = swept.await;
     let mut waiting = lock(&waiting);

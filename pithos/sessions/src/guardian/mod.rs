@@ -23,8 +23,11 @@ use serde::{Deserialize, Serialize};
 pub use client::{Exit, Guardian};
 
 use crate::confinement::Confinement;
-use crate::limits::KILL_GRACE_MS;
-use crate::process_tree;
+use crate::limits::{END_PATIENCE_MS, KILL_GRACE_MS};
+use rush_session::process_tree;
+
+/// How long what a worker left is pursued.
+const END_PATIENCE: Duration = Duration::from_millis(END_PATIENCE_MS);
 
 /// What the server asks.
 #[derive(Debug, Serialize, Deserialize)]
@@ -70,7 +73,7 @@ pub fn main(socket: OwnedFd, arguments: &[String]) -> io::Result<()> {
     let plan = Confinement::from_arguments(arguments)?.prepare().map_err(io::Error::other)?;
     let mut state = State { frames: Frames::new(socket), workers: HashMap::new(), plan };
     while state.turn()? {}
-    end_all_below(&HashSet::new());
+    process_tree::end_all_below(&HashSet::new(), END_PATIENCE);
     Ok(())
 }
 
@@ -140,13 +143,8 @@ impl State {
             ToGuardian::End { pid } => {
                 if self.workers.contains_key(&pid) {
                     let others = self.others(pid);
-                    let _ = process_tree::end(
-                        pid,
-                        &others,
-                        Duration::ZERO,
-                        Duration::from_millis(KILL_GRACE_MS),
-                        |_| true,
-                    );
+                    let _ =
+                        process_tree::end(pid, &others, Duration::ZERO, Duration::from_millis(KILL_GRACE_MS));
                     process_tree::signal(pid, rustix::process::Signal::KILL);
                 }
                 Ok(true)
@@ -169,7 +167,7 @@ impl State {
         ended.iter().for_each(|pid| drop(self.workers.remove(pid)));
         // What a worker left has been re-parented to this process; everything that is not a worker must go.
         let workers: HashSet<u32> = self.workers.keys().copied().collect();
-        let left = end_all_below(&workers);
+        let left = process_tree::end_all_below(&workers, END_PATIENCE);
         for (pid, exit) in exits {
             let _ = self.say(&FromGuardian::Exited { pid, exit, left: left.clone() })?;
         }
@@ -207,16 +205,4 @@ fn reap(pid: u32) -> Exit {
         },
         _ => Exit::Unknown,
     }
-}
-
-/// Kills everything below this process that is not (below) one of `except`, until nothing new turns up.
-fn end_all_below(except: &HashSet<u32>) -> Vec<process_tree::Process> {
-    let me = rustix::process::getpid().as_raw_nonzero().get() as u32;
-    let ended = process_tree::end(me, except, Duration::ZERO, Duration::from_secs(5), |_| true);
-    for process in process_tree::descendants(me, except) {
-        if process.zombie && process.parent == me {
-            reap(process.pid);
-        }
-    }
-    ended
 }

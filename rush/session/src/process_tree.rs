@@ -1,10 +1,10 @@
-//! The processes below a process, from `/proc`, and their end. A process that double-forks or calls `setsid` stays below the
-//! nearest subreaper, so nothing that a session starts can leave its tree.
+//! The processes below a process, from `/proc`, and their end: for every host of sessions. A process that double-forks or
+//! calls `setsid` stays below the nearest subreaper, so nothing that a session starts can leave its tree.
 
 use std::collections::{HashMap, HashSet};
 use std::time::{Duration, Instant};
 
-use rustix::process::{Pid, Signal, kill_process};
+use rustix::process::{Pid, Signal, WaitOptions, kill_process, waitpid};
 use serde::{Deserialize, Serialize};
 
 /// One running process.
@@ -48,11 +48,15 @@ fn parse_stat(text: &str) -> Option<Process> {
     })
 }
 
-/// The live processes below `root`, children before grandchildren. Subtrees that start at a process in `except` are left out.
+/// The processes below `root`, parents before children. Subtrees that start at a process in `except` are left out.
 #[must_use]
 pub fn descendants(root: u32, except: &HashSet<u32>) -> Vec<Process> {
+    below(all(), root, except)
+}
+
+fn below(processes: Vec<Process>, root: u32, except: &HashSet<u32>) -> Vec<Process> {
     let mut children: HashMap<u32, Vec<Process>> = HashMap::new();
-    for process in all() {
+    for process in processes {
         children.entry(process.parent).or_default().push(process);
     }
     let mut found = Vec::new();
@@ -91,49 +95,78 @@ pub fn signal(pid: u32, signal: Signal) {
     }
 }
 
-/// Looks at all processes, one after another, that must find nothing before an end is believed.
+/// Looks at all processes, one after another, that must find nothing before an end is believed: a look at `/proc` is no
+/// snapshot, and a process that is born or loses its parent during it may be missed once, and not twice.
 const EMPTY_LOOKS: u32 = 2;
 
-/// Ends what `victims` selects below `root`: SIGTERM, after `grace` SIGKILL, again until nothing new appears or `patience` is over.
-/// Returns what was alive when it began, with command lines. Blocks; the caller must not be the tree's reaper of live children.
-#[must_use]
-pub fn end(
-    root: u32,
-    except: &HashSet<u32>,
-    grace: Duration,
-    patience: Duration,
-    victims: impl Fn(&Process) -> bool,
-) -> Vec<Process> {
-    let select = || -> Vec<Process> {
-        descendants(root, except).into_iter().filter(|process| !process.zombie && victims(process)).collect()
-    };
-    let first: Vec<Process> = select().into_iter().map(with_command).collect();
-    if first.is_empty() {
-        return first;
-    }
-    let start = Instant::now();
+/// Between two looks, for what was killed to go.
+const LOOK_PAUSE: Duration = Duration::from_micros(500);
+
+/// Ends everything below `root`: SIGTERM, after `grace` SIGKILL, again until nothing new appears or `patience` is over.
+/// Returns what was alive when it began, with command lines. Blocks; reaps nothing, so that `root` may be anybody.
+pub fn end(root: u32, except: &HashSet<u32>, grace: Duration, patience: Duration) -> Vec<Process> {
+    let look = || live(descendants(root, except));
+    let first: Vec<Process> = look().into_iter().map(with_command).collect();
     if !grace.is_zero() {
-        for process in &first {
-            signal(process.pid, Signal::TERM);
-            // A stopped process must wake to die of SIGTERM.
-            signal(process.pid, Signal::CONT);
-        }
-        while start.elapsed() < grace && !select().is_empty() {
+        ask_to_end(&first);
+        let start = Instant::now();
+        while start.elapsed() < grace && !look().is_empty() {
             std::thread::sleep(Duration::from_millis(2));
         }
-    } else {
-        // At once, and not after another look at all processes.
-        first.iter().for_each(|process| signal(process.pid, Signal::KILL));
     }
-    // A look at /proc is no snapshot: a process that is born during it may be missed once, and not twice.
-    let mut empty_looks = 0;
-    while start.elapsed() < grace + patience && empty_looks < EMPTY_LOOKS {
-        let left = select();
+    kill_until_empty(&first, patience, look);
+    first
+}
+
+/// Kills everything below this process but the subtrees in `except`, until nothing new appears or `patience` is over, and
+/// reaps what ends of it. Returns what was alive when it began, with command lines. For a subreaper that has no children
+/// besides those in `except` whose end somebody else awaits.
+pub fn end_all_below(except: &HashSet<u32>, patience: Duration) -> Vec<Process> {
+    let me = std::process::id();
+    // One look for both: what dies between two would be neither alive in the one nor ended in the other.
+    let look = || {
+        let processes = all();
+        reap_strays(&processes, me, except);
+        live(below(processes, me, except))
+    };
+    let first: Vec<Process> = look().into_iter().map(with_command).collect();
+    kill_until_empty(&first, patience, look);
+    first
+}
+
+fn live(processes: Vec<Process>) -> Vec<Process> {
+    processes.into_iter().filter(|process| !process.zombie).collect()
+}
+
+fn ask_to_end(processes: &[Process]) {
+    for process in processes {
+        signal(process.pid, Signal::TERM);
+        // A stopped process must wake to die of SIGTERM.
+        signal(process.pid, Signal::CONT);
+    }
+}
+
+/// Kills what `first` found and what `look` goes on finding.
+fn kill_until_empty(first: &[Process], patience: Duration, look: impl Fn() -> Vec<Process>) {
+    let start = Instant::now();
+    let mut empty_looks = u32::from(first.is_empty());
+    first.iter().for_each(|process| signal(process.pid, Signal::KILL));
+    while empty_looks < EMPTY_LOOKS && start.elapsed() < patience {
+        if empty_looks == 0 {
+            std::thread::sleep(LOOK_PAUSE);
+        }
+        let left = look();
         empty_looks = if left.is_empty() { empty_looks + 1 } else { 0 };
         left.iter().for_each(|process| signal(process.pid, Signal::KILL));
-        std::thread::sleep(Duration::from_millis(1));
     }
-    first
+}
+
+fn reap_strays(processes: &[Process], me: u32, except: &HashSet<u32>) {
+    for process in processes.iter().filter(|p| p.zombie && p.parent == me && !except.contains(&p.pid)) {
+        if let Some(pid) = i32::try_from(process.pid).ok().and_then(Pid::from_raw) {
+            let _ = waitpid(Some(pid), WaitOptions::NOHANG);
+        }
+    }
 }
 
 /// The process below `root`, if any, that waits in `read` on its standard input while that is the pipe or terminal `input`
@@ -170,7 +203,7 @@ mod tests {
     use std::process::Command;
     use std::time::Duration;
 
-    use super::{descendants, end, parse_stat};
+    use super::{descendants, end, end_all_below, parse_stat};
 
     #[test]
     fn names_with_brackets_and_spaces_are_read() {
@@ -178,6 +211,22 @@ mod tests {
         let process = parse_stat(&format!("12 (a) b (c)) {fields}")).expect("parsed");
         assert_eq!((process.pid, process.parent, process.start_ticks), (12, 7, 4242));
         assert!(parse_stat("garbage").is_none());
+    }
+
+    #[test]
+    fn what_is_below_this_process_ends_and_is_reaped_but_the_excepted() {
+        let mut kept = Command::new("sleep").arg("1000").spawn().expect("sleep");
+        let mut stray = Command::new("sleep").arg("2000").spawn().expect("sleep");
+        // Other tests of this process have children of their own.
+        let mut except: HashSet<u32> =
+            descendants(std::process::id(), &HashSet::new()).iter().map(|process| process.pid).collect();
+        except.remove(&stray.id());
+        let ended = end_all_below(&except, Duration::from_secs(5));
+        assert!(ended.iter().any(|process| process.pid == stray.id()), "{ended:?}");
+        assert!(stray.wait().is_err(), "the stray was reaped");
+        assert!(kept.try_wait().expect("a child").is_none(), "the excepted one lives");
+        kept.kill().expect("killed");
+        kept.wait().expect("reaped");
     }
 
     #[test]
@@ -194,7 +243,7 @@ mod tests {
             std::thread::sleep(Duration::from_millis(10));
         }
         assert_eq!(below, 3, "sh has three children");
-        let ended = end(child.id(), &none, Duration::from_millis(50), Duration::from_secs(5), |_| true);
+        let ended = end(child.id(), &none, Duration::from_millis(50), Duration::from_secs(5));
         assert!(ended.iter().any(|process| process.command == "sleep 1000"), "{ended:?}");
         child.wait().expect("reaped");
         assert!(descendants(child.id(), &none).is_empty());
