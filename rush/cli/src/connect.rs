@@ -12,13 +12,17 @@ use std::os::unix::net::UnixStream;
 use std::time::Instant;
 
 use rush::sys;
-use rush_session::{Command, CommandEnd, Decoder, Frames, ToShell};
+use rush_session::{Command, CommandEnd, Decoder, ToShell, encode, send_all};
 use rustix::fs::{Mode, OFlags};
+use rustix::net::RecvFlags;
 
 use crate::daemon::place;
 
 /// Signals that go on to the command: SIGHUP, SIGINT, SIGQUIT and SIGTERM.
 const FORWARDED: [i32; 4] = [1, 2, 3, 15];
+
+/// What one read of the answer takes; an answer is shorter.
+const ANSWER_BYTES: usize = 128;
 
 /// Runs `words` (name and arguments of `rush`) at the daemon; the exit status, or `None` when this process must run them.
 pub(crate) fn run(words: &[Vec<u8>]) -> Option<i32> {
@@ -77,29 +81,47 @@ fn attempt(words: &[Vec<u8>]) -> Result<(i32, CommandEnd), Refused> {
     let here = rustix::fs::open(".", OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())?;
     let (stdin, stdout, stderr) = (rustix::stdio::stdin(), rustix::stdio::stdout(), rustix::stdio::stderr());
     FORWARDED.into_iter().filter(|signal| !sys::signal_is_ignored(*signal)).for_each(sys::signal_catch);
-    let mut frames = Frames::new(socket.into());
-    frames.send(&ToShell::Command(command), &[stdin, stdout, stderr, here.as_fd()])?;
-    rehearse_answer().map_err(Refused::After)?;
+    let bytes = encode(&ToShell::Command(command), 4)?;
+    send_all(socket.as_fd(), &bytes, &[stdin, stdout, stderr, here.as_fd()])?;
+    // OPTIMIZATION: closed by the end of this process.
+    let (socket, _here) = (ManuallyDrop::new(socket), ManuallyDrop::new(here));
+    Ok((pid, answer(&socket).map_err(Refused::After)?))
+}
+
+/// Waits for the answer, passing signals on.
+fn answer(socket: &UnixStream) -> io::Result<CommandEnd> {
+    let mut decoder = Decoder::default();
+    let mut bytes = [0; ANSWER_BYTES];
     loop {
-        match frames.receive::<CommandEnd>() {
-            Ok(Some((end, _))) => {
-                // OPTIMIZATION: closed by the end of this process, which then is all that is left of it: the shell wakes.
-                let _open = ManuallyDrop::new((frames, here));
-                return Ok((pid, end));
+        match rustix::net::recv(socket, &mut bytes[..], RecvFlags::empty()) {
+            Ok((_, 0)) => return Err(io::ErrorKind::UnexpectedEof.into()),
+            Ok((_, count)) => {
+                let part = &bytes[..count];
+                if let Some(status) = plain_status(part) {
+                    return Ok(CommandEnd::Exited { status });
+                }
+                decoder.push(part);
+                if let Some((end, _)) = decoder.next_message()? {
+                    return Ok(end);
+                }
             }
-            Ok(None) => return Err(Refused::After(io::ErrorKind::UnexpectedEof.into())),
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => forward(&frames),
-            Err(error) => return Err(Refused::After(error)),
+            Err(rustix::io::Errno::INTR) => forward(socket),
+            Err(error) => return Err(error.into()),
         }
     }
 }
 
-/// OPTIMIZATION: reads an answer of this process's own while the shell works, so that what reading takes has been mapped
-/// when the answer comes.
-fn rehearse_answer() -> io::Result<()> {
-    let mut decoder = Decoder::default();
-    decoder.push(&rush_session::encode(&CommandEnd::Exited { status: 0 }, 0)?);
-    decoder.next_message::<CommandEnd>().map(drop)
+/// OPTIMIZATION: the status in a whole frame as our own daemon writes it, read without what reads JSON, which lies in parts
+/// of the file that nothing else here touches.
+fn plain_status(frame: &[u8]) -> Option<i32> {
+    let (header, body) = frame.split_first_chunk::<5>()?;
+    let [length @ .., descriptors] = *header;
+    if u32::from_le_bytes(length) as usize != body.len() || descriptors != 0 {
+        return None;
+    }
+    let digits = body.strip_prefix(b"{\"type\":\"exited\",\"status\":")?.strip_suffix(b"}")?;
+    let is_number = matches!(digits.len(), 1..=3) && digits.iter().all(u8::is_ascii_digit);
+    is_number.then(|| digits.iter().fold(0, |status, digit| status * 10 + i32::from(digit - b'0')))
 }
 
 /// What is handed over; an error when the protocol cannot carry it.
@@ -118,10 +140,10 @@ fn command(words: &[Vec<u8>]) -> io::Result<Command> {
 }
 
 /// Sends on the signals that arrived, each as one byte.
-fn forward(frames: &Frames) {
+fn forward(socket: &UnixStream) {
     let pending = sys::take_pending_signals();
     for signal in FORWARDED.into_iter().filter(|signal| pending >> (signal - 1) & 1 != 0) {
-        let _ = rustix::net::send(frames.descriptor(), &[signal as u8], rustix::net::SendFlags::NOSIGNAL);
+        let _ = rustix::net::send(socket, &[signal as u8], rustix::net::SendFlags::NOSIGNAL);
     }
 }
 
@@ -130,4 +152,24 @@ fn die_of(signal: i32) -> i32 {
     sys::signal_default(signal);
     let _ = sys::send_signal(sys::process_id(), signal);
     128 + signal
+}
+
+#[cfg(test)]
+mod tests {
+    use rush_session::{CommandEnd, encode};
+
+    use super::plain_status;
+
+    #[test]
+    fn the_answer_that_our_daemon_gives_is_read_without_json() {
+        for status in [0, 7, 127, 255] {
+            let frame = encode(&CommandEnd::Exited { status }, 0).expect("encoded");
+            assert_eq!(plain_status(&frame), Some(status));
+            assert_eq!(plain_status(&frame[..frame.len() - 1]), None);
+        }
+        let killed = encode(&CommandEnd::Killed { signal: 9 }, 0).expect("encoded");
+        assert_eq!(plain_status(&killed), None);
+        let strange = encode(&CommandEnd::Exited { status: -1 }, 0).expect("encoded");
+        assert_eq!(plain_status(&strange), None);
+    }
 }

@@ -9,17 +9,20 @@ pub(crate) const CAPTURE_GRACE_MS: u64 = 20;
 /// How long the last processes of a dead session are pursued; one that cannot die waits in the kernel.
 pub(crate) const KILL_PATIENCE_MS: u64 = 5_000;
 
-/// Shells that a daemon keeps ready when `--pool` does not say: several at once, each a few hundred pages of its own.
-pub(crate) const POOL_SHELLS: usize = 4;
+/// Shells that a daemon keeps ready when `--pool` does not say: as many as one client after the other takes before the
+/// first is replaced.
+pub(crate) const POOL_SHELLS: usize = 12;
 
 /// The most that `--pool` may ask for.
 pub(crate) const POOL_SHELLS_MAX: usize = 64;
 
-/// How long a daemon waits before it replaces a shell that was taken, so that the copying does not compete with the client.
-pub(crate) const REFILL_DELAY_MS: u64 = 3;
+/// How long a command runs before the daemon wakes to watch its client and to replace its shell: most have ended by then,
+/// and did not share the processors with it. Longer than a tick of the kernel (4 ms), because a timer that is due before the
+/// next tick has to be programmed, which costs a virtual machine 15 microseconds.
+pub(crate) const WATCH_DELAY_MS: u64 = 5;
 
-/// How long a shell that has answered waits for its client to go before it ends itself.
-pub(crate) const CLIENT_PATIENCE_MS: i64 = 5;
+/// How long a shell that has answered sleeps before it ends itself: its client, and whoever waits for that, come first.
+pub(crate) const END_DELAY_MS: u64 = 5;
 
 /// Variables of the environment in which a pooled shell is warmed: as many as users have, so that theirs find memory.
 pub(crate) const REHEARSED_VARIABLES: usize = 64;

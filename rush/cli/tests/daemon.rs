@@ -204,6 +204,44 @@ fn background_processes_of_a_command_that_ended_live_on() {
 }
 
 #[test]
+fn a_program_in_the_shells_place_ends_the_client_as_it_ends() {
+    let daemon = Daemon::start();
+    // Before the daemon has looked at the client, and after.
+    for delay in ["0", "0.1"] {
+        let output = daemon.run(&format!("exec sh -c 'sleep {delay}; echo there; exit 3'"));
+        assert_eq!((output.status.code(), &output.stdout[..]), (Some(3), &b"there\n"[..]));
+    }
+}
+
+#[test]
+fn the_clients_streams_are_given_back_before_the_answer() {
+    let daemon = Daemon::start();
+    // The background process keeps its shell, so that it can be looked at.
+    let output = daemon.run("sleep 100 >/dev/null 2>&1 & echo $$");
+    let shell = String::from_utf8_lossy(&output.stdout).trim().to_string();
+    for stream in 0..3 {
+        let link = std::fs::read_link(format!("/proc/{shell}/fd/{stream}")).expect("the shell lives");
+        assert_eq!(link, Path::new("/dev/null"));
+    }
+}
+
+#[test]
+fn clients_in_a_row_find_shells() {
+    let daemon = Daemon::start();
+    // More than the pool holds, faster than it is filled.
+    for number in 0..40 {
+        let output = daemon.run(&format!("echo {number}"));
+        assert_eq!(String::from_utf8_lossy(&output.stdout), format!("{number}\n"));
+    }
+    let clients: Vec<Child> = (0..8)
+        .map(|_| daemon.rush(&["--connect", "-c", "sleep 0.2; exit 3"]).spawn().expect("client"))
+        .collect();
+    for mut client in clients {
+        assert_eq!(client.wait().expect("ended").code(), Some(3));
+    }
+}
+
+#[test]
 fn signals_reach_the_command() {
     let daemon = Daemon::start();
     let (mut client, _) = daemon.client("trap 'exit 9' INT; echo 1; while :; do sleep 0.01; done");

@@ -1,6 +1,7 @@
 //! `rush daemon start|stop|status`: a pool of warm shells behind a Unix socket. The protocol is `rush_session`'s, the socket's
 //! place and its safety are [`place`]'s, the client is `crate::connect`.
 
+mod clock;
 pub(crate) mod place;
 mod server;
 mod shell;

@@ -3,15 +3,15 @@
 //!
 //! A client talks to its shell directly; the daemon only holds a second descriptor of each connection, on which it sees
 //! the client hang up. States of a shell: *waiting* (in `accept`), *taken* (its connection is watched), *released* (its command
-//! has ended; background processes may live on below it). Only a taken shell is ended with its client. A shell says that
-//! it is released on a pipe that the daemon reads only when the client has gone: waking the daemon for it would take the
-//! processor from the client, which is about to be answered.
+//! has ended; background processes may live on below it). Only a taken shell is ended with its client. While a client
+//! waits for its answer the daemon sleeps, because it would take a processor from the two: a shell leaves word that it is
+//! taken, and sets a clock by which the daemon will read that; and it says that it is released on a pipe that the daemon
+//! reads only when the client has gone.
 
 use std::io::{self, PipeReader};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::net::UnixListener;
 use std::path::Path;
-use std::time::{Duration, Instant};
 
 use rush::sys;
 use rush_session::{CommandEnd, Frames};
@@ -19,9 +19,9 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, PidfdFlags, Signal, kill_process, pidfd_open};
 use serde::{Deserialize, Serialize};
 
+use super::clock::Clock;
 use super::{place, shell};
 use crate::guard;
-use crate::limits::REFILL_DELAY_MS;
 
 /// What a shell tells the daemon.
 #[derive(Debug, Serialize, Deserialize)]
@@ -34,7 +34,7 @@ pub(super) enum ToDaemon {
 /// Serves until `alive` ends, or for ever; `ready` is told once clients can connect.
 pub(crate) fn serve(folder: &Path, pool: usize, alive: PipeReader, ready: impl FnOnce()) -> io::Result<()> {
     let listener = listen(folder)?;
-    let mut daemon = Daemon { listener, shells: Vec::new(), alive, pool, refill_at: None };
+    let mut daemon = Daemon { listener, shells: Vec::new(), alive, pool };
     daemon.refill()?;
     ready();
     loop {
@@ -65,6 +65,8 @@ struct Shell {
     pid: i32,
     handle: OwnedFd,
     control: Frames,
+    /// Rings when `control` may hold word.
+    clock: Clock,
     /// The client's connection, while the shell is taken.
     connection: Option<OwnedFd>,
     /// Holds a byte once the shell is released.
@@ -86,14 +88,13 @@ struct Daemon {
     shells: Vec<Shell>,
     alive: PipeReader,
     pool: usize,
-    refill_at: Option<Instant>,
 }
 
 /// What a descriptor that became ready belongs to.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Source {
     Alive,
-    Control(i32),
+    Clock(i32),
     Ended(i32),
     Connection(i32),
 }
@@ -107,8 +108,8 @@ impl Daemon {
         }
         // What shells have said comes first: a client may hang up as soon as it is taken.
         for source in &ready {
-            if let Source::Control(pid) = source {
-                self.hear(*pid);
+            if let Source::Clock(pid) = source {
+                self.clock_rang(*pid);
             }
         }
         for source in &ready {
@@ -121,9 +122,7 @@ impl Daemon {
                 self.shell_ended(*pid);
             }
         }
-        if self.refill_at.is_some_and(|at| at <= Instant::now()) || !self.shells.iter().any(|s| s.waiting) {
-            self.refill()?;
-        }
+        self.refill()?;
         Ok(true)
     }
 
@@ -131,8 +130,8 @@ impl Daemon {
         let mut sources = vec![Source::Alive];
         let mut waits = vec![PollFd::new(&self.alive, PollFlags::IN)];
         for shell in &self.shells {
-            sources.push(Source::Control(shell.pid));
-            waits.push(PollFd::from_borrowed_fd(shell.control.descriptor(), PollFlags::IN));
+            sources.push(Source::Clock(shell.pid));
+            waits.push(PollFd::new(&shell.clock, PollFlags::IN));
             sources.push(Source::Ended(shell.pid));
             waits.push(PollFd::new(&shell.handle, PollFlags::IN));
             if let Some(connection) = &shell.connection {
@@ -140,11 +139,7 @@ impl Daemon {
                 waits.push(PollFd::new(connection, PollFlags::IN | PollFlags::RDHUP));
             }
         }
-        let patience = self.refill_at.map(|at| {
-            let left = at.saturating_duration_since(Instant::now());
-            Timespec { tv_sec: left.as_secs() as i64, tv_nsec: i64::from(left.subsec_nanos()) }
-        });
-        match poll(&mut waits, patience.as_ref()) {
+        match poll(&mut waits, None) {
             Ok(_) | Err(rustix::io::Errno::INTR) => {}
             Err(error) => return Err(error.into()),
         }
@@ -156,6 +151,13 @@ impl Daemon {
         self.shells.iter_mut().find(|shell| shell.pid == pid)
     }
 
+    fn clock_rang(&mut self, pid: i32) {
+        if let Some(shell) = self.shell(pid) {
+            shell.clock.silence();
+        }
+        self.hear_rest(pid);
+    }
+
     /// Takes what the shell has said.
     fn hear(&mut self, pid: i32) {
         let Some(shell) = self.shell(pid) else { return };
@@ -163,7 +165,6 @@ impl Daemon {
         let ToDaemon::Taken = message;
         shell.connection = descriptors.pop();
         shell.waiting = false;
-        self.refill_at = Some(Instant::now() + Duration::from_millis(REFILL_DELAY_MS));
     }
 
     /// The client sent a signal, or hung up.
@@ -194,8 +195,13 @@ impl Daemon {
         let shell = self.shells.swap_remove(at);
         let status = sys::wait_child(pid).map_or(0, |(_, status)| status);
         let connection = if shell.is_released() { None } else { shell.connection };
-        if let (Some(connection), Some(signal)) = (connection, sys::term_signal(status)) {
-            let _ = Frames::new(connection).send(&CommandEnd::Killed { signal }, &[]);
+        if let Some(connection) = connection {
+            // It did not answer itself: it was killed, or had become another program by `exec`.
+            let end = match sys::term_signal(status) {
+                Some(signal) => CommandEnd::Killed { signal },
+                None => CommandEnd::Exited { status: sys::shell_status(status) },
+            };
+            let _ = Frames::new(connection).send(&end, &[]);
         }
         if status != 0 {
             let others: Vec<i32> = self.shells.iter().map(|shell| shell.pid).collect();
@@ -214,21 +220,22 @@ impl Daemon {
 
     /// Starts shells until enough of them wait.
     fn refill(&mut self) -> io::Result<()> {
-        self.refill_at = None;
         while self.shells.iter().filter(|shell| shell.waiting).count() < self.pool {
             let (ours, theirs) = std::os::unix::net::UnixStream::pair()?;
             let (released, release) = io::pipe()?;
+            let clock = Clock::new()?;
             let pid = sys::fork().map_err(io::Error::from_raw_os_error)?;
             if pid == 0 {
                 drop((ours, released));
                 self.shells.clear();
-                shell::main(&self.listener, Frames::new(theirs.into()), release);
+                shell::main(&self.listener, Frames::new(theirs.into()), clock, release);
             }
             let raw = Pid::from_raw(pid).ok_or(io::ErrorKind::InvalidData)?;
             let handle = pidfd_open(raw, PidfdFlags::empty())?;
             let control = Frames::new(ours.into());
             let released = released.into();
-            self.shells.push(Shell { pid, handle, control, connection: None, released, waiting: true });
+            let connection = None;
+            self.shells.push(Shell { pid, handle, control, clock, connection, released, waiting: true });
         }
         Ok(())
     }

@@ -4,15 +4,16 @@
 use std::io::{self, PipeWriter, Write};
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::net::UnixListener;
+use std::time::Duration;
 
 use rush::{Session, sys};
 use rush_session::{Command, CommandEnd, Frames, ToShell};
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Signal, getpid};
 
+use super::clock::Clock;
 use super::place;
 use super::server::ToDaemon;
-use crate::limits::{CLIENT_PATIENCE_MS, REHEARSED_VARIABLES};
+use crate::limits::{END_DELAY_MS, REHEARSED_VARIABLES, WATCH_DELAY_MS};
 
 /// The descriptor from which the shell's own ones are numbered, above what scripts use by number.
 const DESCRIPTOR_MIN: i32 = 100;
@@ -21,8 +22,9 @@ const STATUS_CLEAN: i32 = 0;
 const STATUS_UNCLEAN: i32 = 1;
 
 /// The whole life of a pooled shell.
-pub(super) fn main(listener: &UnixListener, daemon: Frames, release: PipeWriter) -> ! {
-    let served = become_shell().and_then(|()| serve(listener, &daemon, release));
+pub(super) fn main(listener: &UnixListener, daemon: Frames, clock: Clock, release: PipeWriter) -> ! {
+    let served =
+        become_shell().and_then(|()| serve(listener, &daemon, clock.above(DESCRIPTOR_MIN)?, release));
     sys::exit_now(if served.is_ok() { STATUS_CLEAN } else { STATUS_UNCLEAN });
 }
 
@@ -44,6 +46,7 @@ fn rehearse() -> io::Result<()> {
     let request = ToShell::Command(Command { words, environment, umask: 0 });
     near.send(&request, &[near.descriptor()])?;
     near.send(&ToDaemon::Taken, &[near.descriptor()])?;
+    Clock::new()?.ring_after(Duration::from_millis(WATCH_DELAY_MS))?;
     if let Some((ToShell::Command(command), _)) = far.receive()? {
         be_rush(command);
         sys::signal_ignore(crate::SIGPIPE);
@@ -51,7 +54,8 @@ fn rehearse() -> io::Result<()> {
     near.send(&CommandEnd::Exited { status: 0 }, &[])
 }
 
-fn serve(listener: &UnixListener, daemon: &Frames, mut release: PipeWriter) -> io::Result<()> {
+fn serve(listener: &UnixListener, daemon: &Frames, clock: Clock, mut release: PipeWriter) -> io::Result<()> {
+    let null = open_null()?;
     let (client, command, descriptors) = loop {
         let connection = rustix::net::accept_with(listener, rustix::net::SocketFlags::CLOEXEC)?;
         let connection = rustix::io::fcntl_dupfd_cloexec(&connection, DESCRIPTOR_MIN)?;
@@ -64,17 +68,17 @@ fn serve(listener: &UnixListener, daemon: &Frames, mut release: PipeWriter) -> i
         break (client, command, descriptors);
     };
     daemon.send(&ToDaemon::Taken, &[client.descriptor().as_fd()])?;
+    clock.ring_after(Duration::from_millis(WATCH_DELAY_MS))?;
     let (status, session) = run(command, descriptors)?;
+    // Before the client ends: who reads its output to the end must not wait for this process.
+    lead_nowhere(&null)?;
     release.write_all(&[0])?;
     // The client may have gone in between; what it started in the background goes on all the same.
     let _ = client.send(&CommandEnd::Exited { status }, &[]);
-    // Where both share a processor, the client would otherwise wait for the end of this process.
-    let mut gone = [PollFd::from_borrowed_fd(client.descriptor(), PollFlags::RDHUP)];
-    let patience = Timespec { tv_sec: 0, tv_nsec: CLIENT_PATIENCE_MS * 1_000_000 };
-    let _ = poll(&mut gone, Some(&patience));
+    // Asleep, and not woken when the client hangs up: on its processor the end of this process would come before its own.
+    std::thread::sleep(Duration::from_millis(END_DELAY_MS));
     drop(client);
     drop(session);
-    close_standard_streams()?;
     outlive_children();
     Ok(())
 }
@@ -102,11 +106,16 @@ fn be_rush(command: Command) -> (i32, Option<Box<Session>>) {
 }
 
 /// Nothing of the client's stays open in a shell that outlives its command.
-fn close_standard_streams() -> io::Result<()> {
+fn lead_nowhere(null: &OwnedFd) -> io::Result<()> {
+    rustix::stdio::dup2_stdin(null)?;
+    rustix::stdio::dup2_stdout(null)?;
+    Ok(rustix::stdio::dup2_stderr(null)?)
+}
+
+/// The null device, behind a descriptor of the shell's own.
+fn open_null() -> io::Result<OwnedFd> {
     let null = std::fs::OpenOptions::new().read(true).write(true).open("/dev/null")?;
-    rustix::stdio::dup2_stdin(&null)?;
-    rustix::stdio::dup2_stdout(&null)?;
-    Ok(rustix::stdio::dup2_stderr(&null)?)
+    Ok(rustix::io::fcntl_dupfd_cloexec(&null, DESCRIPTOR_MIN)?)
 }
 
 /// Background processes stay this shell's children, so that they stay known; it ends with the last of them.
