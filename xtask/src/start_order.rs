@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeSet, HashSet};
 use std::fmt::Write as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use crate::release::{self, run as checked};
@@ -13,15 +13,18 @@ const LIST: &str = "rush/cli/start.ld";
 /// What of the C library a start runs and has no section that is called as the function.
 const MEMBERS: [&str; 7] =
     ["__libc_start_main", "__init_tls", "__set_thread_area", "memcpy", "memmove", "memset", "memcmp"];
+/// A crate's hash has 64 bits, which are eleven digits of base 62, seldom a few less.
+const HASH_DIGITS_MIN: usize = 8;
 /// What is run: a start, and a start that ends at the daemon.
 const RUNS: [&[&str]; 2] = [&["-c", ":"], &["--connect", "-c", ":"]];
 
-/// `cargo xtask start-order`: builds, runs, writes the list.
+/// `cargo xtask start-order [RUSH]`: builds, or takes the static build it is given; runs, writes the list.
 pub(crate) fn run(workspace: &Workspace, arguments: &[String]) -> Result<(), String> {
-    if !arguments.is_empty() {
-        return Err("usage: cargo xtask start-order".to_string());
-    }
-    let rush = release::build_static_rush(workspace)?.ok_or("there is no static build to order")?;
+    let rush = match arguments {
+        [] => release::build_static_rush(workspace)?.ok_or("there is no static build to order")?,
+        [given] => PathBuf::from(given),
+        _ => return Err("usage: cargo xtask start-order [RUSH]".to_string()),
+    };
     let folder = workspace.target().join("start-order");
     std::fs::create_dir_all(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
     let mut functions = BTreeSet::new();
@@ -105,7 +108,24 @@ fn pattern(name: &str) -> String {
         Some(at) if name.starts_with("_ZN") && name[at..].starts_with("17h") => format!("{}*", &name[..at]),
         _ => name.to_string(),
     };
-    stem.replace('$', "?")
+    without_disambiguators(&stem.replace('$', "?"))
+}
+
+/// A name of the newer mangling (`_R...`) names each crate with a hash of the compiler that built it (`Cs<digits>_3std`): one
+/// list shall do for several compilers.
+fn without_disambiguators(name: &str) -> String {
+    if !name.starts_with("_R") {
+        return name.to_string();
+    }
+    let mut parts = name.split("Cs");
+    let mut text = parts.next().unwrap_or_default().to_string();
+    for part in parts {
+        let digits = part.bytes().take_while(u8::is_ascii_alphanumeric).count();
+        let is_hash = digits >= HASH_DIGITS_MIN && part.as_bytes().get(digits) == Some(&b'_');
+        text.push_str(if is_hash { "Cs*" } else { "Cs" });
+        text.push_str(if is_hash { &part[digits..] } else { part });
+    }
+    text
 }
 
 #[cfg(test)]
@@ -121,5 +141,13 @@ mod tests {
             assert!(text.contains(&format!("{line}\n")), "{text}");
         }
         assert_eq!(functions.len(), 3);
+    }
+
+    #[test]
+    fn the_hashes_of_crates_are_left_open() {
+        let name = "_RNvMNtNtCsaz6eC2DG7lh_3std3sys6socketNtB2_6Socket3new";
+        assert_eq!(pattern(name), "_RNvMNtNtCs*_3std3sys6socketNtB2_6Socket3new");
+        assert_eq!(pattern("_ZN4rush8CsDigits_3std17h0123456789abcdefE"), "_ZN4rush8CsDigits_3std*");
+        assert_eq!(pattern("_RNvCs_4main"), "_RNvCs_4main");
     }
 }
