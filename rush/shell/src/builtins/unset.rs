@@ -72,9 +72,6 @@ fn unset_variable(
         let (base, subscript) = (base.to_vec(), subscript.to_vec());
         return unset_element(session, &base, &subscript);
     }
-    if !is_name(name) && (or_function || references) {
-        return Ok(if references { 0 } else { unset_function(session, name) });
-    }
     if !is_name(name) {
         let mut message = b"`".to_vec();
         message.extend_from_slice(name);
