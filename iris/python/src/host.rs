@@ -9,6 +9,7 @@ use parking_lot::Mutex;
 use pyo3::prelude::*;
 
 use crate::limits::{EXECUTORS, RELEASE_GIL_THREADS};
+use crate::queue::ReadyQueue;
 
 /// The pool of Python handlers.
 pub(crate) const PYTHON_POOL: u8 = 1;
@@ -83,16 +84,22 @@ pub(crate) fn pools(idents: &Arc<Idents>) -> [PoolOptions; 2] {
 }
 
 thread_local! {
-    static NEVER_BLOCK: Cell<bool> = const { Cell::new(false) };
+    /// The queue that this thread serves, by its address; 0 for all other threads.
+    static SERVING: Cell<usize> = const { Cell::new(0) };
 }
 
-/// Says that this thread serves many actors (a hub of green threads, an event loop): a send to a full mailbox with the policy
-/// `block` goes over capacity here instead of stopping them all.
+/// Says that this thread serves many actors (a hub of green threads, an event loop), whose queue this is: a send to a full mailbox with the
+/// policy `block` goes over capacity here instead of stopping them all, and nobody waits here for one of them.
 #[pyfunction]
-pub(crate) fn never_block_here() {
-    NEVER_BLOCK.set(true);
+pub(crate) fn never_block_here(queue: &Bound<'_, ReadyQueue>) {
+    SERVING.set(queue.as_ptr() as usize);
 }
 
 pub(crate) fn must_not_block() -> bool {
-    NEVER_BLOCK.get()
+    serving() != 0
+}
+
+/// The queue that this thread serves, or 0.
+pub(crate) fn serving() -> usize {
+    SERVING.get()
 }

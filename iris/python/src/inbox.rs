@@ -154,6 +154,13 @@ impl Inbox {
         }
     }
 
+    /// The hub has found the token, for whatever reason: it may come again.
+    fn token_came(&self) {
+        if let Some((token, _)) = &self.waker {
+            token.queued.store(false, Ordering::SeqCst);
+        }
+    }
+
     /// The next message, `EMPTY` (then the token will come), or `ENDED` if the actor has been asked to end.
     fn try_recv(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
         let mut guard = self.state.lock();

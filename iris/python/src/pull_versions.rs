@@ -1,9 +1,9 @@
-//! Versions of pull and async actors, whose code is Python's and not a behaviour of the core. Owns the version numbers promised to
-//! callers; the code itself travels through the mailbox as a message and is kept by the actor's own mailbox object in Python.
+//! Versions of pull and async actors, whose code is Python's and not a behaviour of the core, and which thread serves them. Owns the
+//! version numbers promised to callers; the code itself travels through the mailbox as a message and is kept by the actor's own mailbox object in Python.
 //! Invariant: a number is promised and its message pushed without letting go of the GIL in between, so mailbox order is the order of
 //! the promises.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
 use iris_runtime::limits::VERSIONS_KEPT;
 use iris_runtime::{ActorRef, Handle, Pid};
@@ -18,25 +18,37 @@ struct Promised {
     current: u32,
 }
 
-/// The versions of all pull actors that were ever swapped, and which of the living ones are async.
+/// The queue of the thread that serves an actor together with others, by its address.
+#[derive(Clone, Copy)]
+struct Served {
+    queue: usize,
+    asynchronous: bool,
+}
+
+/// The versions of all pull actors that were ever swapped, and who serves the living ones (threads of their own aside).
 #[derive(Default)]
 pub(crate) struct PullVersions {
     promised: Mutex<HashMap<Pid, Promised>>,
-    asynchronous: Mutex<HashSet<Pid>>,
+    served: Mutex<HashMap<Pid, Served>>,
 }
 
 impl PullVersions {
-    pub(crate) fn note_async(&self, pid: Pid) {
-        self.asynchronous.lock().insert(pid);
+    pub(crate) fn note_served(&self, pid: Pid, queue: usize, asynchronous: bool) {
+        self.served.lock().insert(pid, Served { queue, asynchronous });
     }
 
     pub(crate) fn is_async(&self, pid: Pid) -> bool {
-        self.asynchronous.lock().contains(&pid)
+        self.served.lock().get(&pid).is_some_and(|served| served.asynchronous)
+    }
+
+    /// Whether the thread of this queue is the one that runs the actor.
+    pub(crate) fn is_served_by(&self, pid: Pid, queue: usize) -> bool {
+        self.served.lock().get(&pid).is_some_and(|served| served.queue == queue)
     }
 
     pub(crate) fn forget(&self, pid: Pid) {
         self.promised.lock().remove(&pid);
-        self.asynchronous.lock().remove(&pid);
+        self.served.lock().remove(&pid);
     }
 
     /// The version of any actor: the core's, or a pull actor's.

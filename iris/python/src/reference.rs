@@ -4,18 +4,22 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use iris_runtime::{ActorRef, Call, CallError, Handle, Overflow, TimerId, call_pair};
-use pyo3::exceptions::{PyTimeoutError, PyValueError};
+use iris_runtime::{ActorRef, Call, CallError, Handle, Overflow, Pid, TimerId, call_pair};
+use pyo3::exceptions::{PyRuntimeError, PyTimeoutError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 
 use crate::compat::Compat;
 use crate::core::Core;
 use crate::exit;
+use crate::host::{must_not_block, serving};
 use crate::limits::SIGNALS_MS;
 use crate::message::{Message, NoReply, Outcome, Reply};
 use crate::queue::ReadyQueue;
 use crate::runtime::{end_in_order, send_to};
+
+const OWN_THREAD: &str = "the actor runs on this thread and could not answer while it waits: \
+    use mailbox.ask in pull actors, await ref.ask in async ones";
 
 static ASK: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
 
@@ -34,6 +38,16 @@ impl Ref {
 }
 
 impl Ref {
+    /// The pid of another actor, which must be of the same system where a reference tells.
+    fn peer(&self, other: &Bound<'_, PyAny>) -> PyResult<Pid> {
+        if let Ok(other) = other.cast::<Self>()
+            && !Arc::ptr_eq(&other.get().compat, &self.compat)
+        {
+            return Err(PyValueError::new_err("the actors belong to different systems"));
+        }
+        crate::compat::pid_of(other)
+    }
+
     /// Waits without the GIL, in slices, so that Ctrl-C reaches a main thread that waits.
     fn wait(
         &self,
@@ -129,9 +143,13 @@ impl Ref {
         self.handle.cancel_timer(TimerId(id))
     }
 
-    /// Asks and waits, without the GIL. Raises what the handler raised, `NoReply`, or `TimeoutError`.
+    /// Asks and waits, without the GIL. Raises what the handler raised, `NoReply`, or `TimeoutError`; and `RuntimeError` on the thread that
+    /// runs the actor, which could not answer while that waits.
     #[pyo3(signature = (message, timeout=None))]
     fn ask_sync(&self, py: Python<'_>, message: Py<PyAny>, timeout: Option<f64>) -> PyResult<Py<PyAny>> {
+        if must_not_block() && self.compat.pulls.is_served_by(self.actor.pid(), serving()) {
+            return Err(PyRuntimeError::new_err(OWN_THREAD));
+        }
         let timeout = timeout.map(|seconds| Duration::from_secs_f64(seconds.clamp(0.0, 1e9)));
         let (reply, call) = call_pair::<Outcome>();
         if !send_to(py, &self.actor, Message::Ask(message, Reply::to_thread(reply))) {
@@ -181,17 +199,17 @@ impl Ref {
 
     /// Links with another actor.
     fn link(&self, other: &Bound<'_, PyAny>) -> PyResult<bool> {
-        Ok(self.handle.link(self.actor.pid(), crate::compat::pid_of(other)?))
+        Ok(self.handle.link(self.actor.pid(), self.peer(other)?))
     }
 
     /// Unlinks from another actor.
     fn unlink(&self, other: &Bound<'_, PyAny>) -> PyResult<bool> {
-        Ok(self.handle.unlink(self.actor.pid(), crate::compat::pid_of(other)?))
+        Ok(self.handle.unlink(self.actor.pid(), self.peer(other)?))
     }
 
     /// Lets this actor get a `Down` when the other ends; returns the monitor's number.
     fn monitor(&self, other: &Bound<'_, PyAny>) -> PyResult<u64> {
-        Ok(self.handle.monitor(self.actor.pid(), crate::compat::pid_of(other)?).0)
+        Ok(self.handle.monitor(self.actor.pid(), self.peer(other)?).0)
     }
 
     /// The behaviour's version, from 1.
@@ -204,16 +222,14 @@ impl Ref {
     #[pyo3(signature = (steps=1))]
     fn rollback(&self, py: Python<'_>, steps: usize) -> PyResult<u32> {
         let version = self.compat.pulls.rollback(py, &self.handle, self.actor.pid(), steps);
-        version.ok_or_else(|| {
-            pyo3::exceptions::PyRuntimeError::new_err("the history of behaviours is too short")
-        })
+        version.ok_or_else(|| PyRuntimeError::new_err("the history of behaviours is too short"))
     }
 
     /// Bounds the mailbox: capacity and what happens above it.
     #[pyo3(signature = (capacity, policy="dropnew", target=None))]
     fn bound(&self, capacity: usize, policy: &str, target: Option<&Bound<'_, PyAny>>) -> PyResult<()> {
         let target = || match target {
-            Some(target) => crate::compat::pid_of(target),
+            Some(target) => self.peer(target),
             None => Err(PyValueError::new_err(format!("the policy {policy:?} needs a target"))),
         };
         let policy = match policy {

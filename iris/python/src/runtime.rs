@@ -276,8 +276,8 @@ impl PyRuntime {
             ..SpawnOptions::default()
         };
         let (actor, inbox) = self.core.handle.spawn_inbox::<Message>(options).map_err(spawn_error)?;
-        if asynchronous {
-            self.core.compat.pulls.note_async(actor.pid());
+        if let Some(queue) = &queue {
+            self.core.compat.pulls.note_served(actor.pid(), queue.as_ptr() as usize, asynchronous);
         }
         let inbox = Inbox::new(&self.core, inbox, queue, system_messages);
         Ok((Ref::new(&self.core, actor), inbox))

@@ -2,7 +2,9 @@
 
 import asyncio
 import contextvars
+import functools
 import threading
+import time
 
 import pytest
 
@@ -101,6 +103,116 @@ def test_actors_may_ask_each_other_synchronously(system):
     inner = system.spawn(lambda message: message + 1)
     outer = system.spawn(lambda message: inner.ask_sync(message, timeout=10) * 2)
     assert outer.ask_sync(20, timeout=10) == 42
+
+
+@iris.actor(pull=True)
+def adding_one(mailbox):
+    while (message := mailbox.recv()) is not None:
+        mailbox.reply(message + 1)
+
+
+@pytest.mark.parametrize("options", [{"pull": True}, {"thread": True}])
+def test_pull_actors_ask_one_another_while_others_run(system, options):
+    inner = system.spawn(adding_one)
+    silent = system.spawn(iris.actor(lambda mailbox: mailbox.recv() and mailbox.recv(), pull=True))
+    failing = system.spawn(lambda message: 1 / 0)
+    asking, got, done = threading.Event(), [], threading.Event()
+
+    def raised(mailbox, ref, timeout):
+        try:
+            mailbox.ask(ref, 1, timeout=timeout)
+        except Exception as error:
+            return type(error)
+
+    def asker(mailbox):
+        got.append(mailbox.recv())
+        asking.set()
+        got.append(raised(mailbox, silent, 0.1))
+        got.append(mailbox.ask(inner, 1))
+        got.append(raised(mailbox, failing, 10))
+        wait_until(lambda: not failing.alive)
+        got.append(raised(mailbox, failing, 10))
+        got.extend([mailbox.recv(), mailbox.recv()])
+        done.set()
+
+    ref = system.spawn(iris.actor(asker, **options))
+    ref.send("go")
+    assert asking.wait(20)
+    # These arrive while it waits for an answer, and must neither end that nor get lost.
+    assert ref.send_many(["one", "two"]) == 2
+    assert inner.ask_sync(5, timeout=10) == 6, "the hub serves others meanwhile"
+    assert done.wait(20)
+    assert got == ["go", TimeoutError, 2, ZeroDivisionError, iris.NoReply, "one", "two"]
+
+
+def test_nobody_waits_on_the_thread_that_should_answer(system):
+    @iris.actor
+    async def echo(message):
+        return message
+
+    for target in (adding_one, echo):
+        inner = system.spawn(target)
+
+        @iris.actor
+        async def asks(message):
+            return inner.ask_sync(1)
+
+        @iris.actor(pull=True)
+        def pulls(mailbox):
+            mailbox.recv()
+            try:
+                mailbox.reply(inner.ask_sync(1))
+            except RuntimeError as error:
+                mailbox.reply(str(error))
+
+        own, other = (pulls, asks) if target is adding_one else (asks, pulls)
+        assert system.spawn(other).ask_sync(1, timeout=10) in (1, 2)
+        if own is pulls:
+            assert "mailbox.ask" in system.spawn(own).ask_sync(1, timeout=10)
+        else:
+            with pytest.raises(RuntimeError, match="await ref.ask"):
+                system.spawn(own).ask_sync(1, timeout=10)
+
+
+def test_references_of_another_system_are_refused(system):
+    with iris.System() as other:
+        mine, theirs = system.spawn(lambda message: None), other.spawn(lambda message: None)
+        for method in (mine.link, mine.unlink, mine.monitor):
+            with pytest.raises(ValueError, match="different systems"):
+                method(theirs)
+        with pytest.raises(ValueError, match="different systems"):
+            mine.bound(1, "redirect", theirs)
+
+
+def test_async_callables_are_async_actors(system):
+    class Doubling:
+        async def __call__(self, message):
+            return message * 2
+
+    assert system.spawn(Doubling()).ask_sync(4, timeout=10) == 8
+    assert system.spawn(functools.partial(Doubling.__call__, None)).ask_sync(4, timeout=10) == 8
+
+
+def test_tasks_are_cancelled_at_the_end(capfd):
+    ended = []
+
+    @iris.actor
+    async def sleeping(message):
+        try:
+            await asyncio.sleep(60)
+        except asyncio.CancelledError:
+            ended.append("cancelled")
+            raise
+
+    system = iris.System()
+    ref = system.spawn(sleeping)
+    ref.send(1)
+    wait_until(lambda: ref.mailbox_size == 0)
+    time.sleep(0.05)
+    system.stop(timeout=0.1)
+    assert ended == ["cancelled"]
+    wait_until(lambda: not ref.alive)
+    assert "pending" not in capfd.readouterr().err
 
 
 def test_any_object_by_reference(system):

@@ -94,7 +94,8 @@ class _Parts:
 
     @property
     def is_async(self) -> bool:
-        return inspect.iscoroutinefunction(self.call)
+        call = self.call
+        return inspect.iscoroutinefunction(call) or inspect.iscoroutinefunction(getattr(call, "__call__", None))
 
     @property
     def kind(self) -> str:

@@ -16,6 +16,8 @@ from iris.versions import History, Version
 
 # Messages that an async actor handles before it lets the loop run others.
 BURST = 64
+# Seconds that cancelled tasks have at the end of their runtime.
+CLEAN_UP_S = 0.5
 
 _replies: "weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, ReadyQueue]" = weakref.WeakKeyDictionary()
 
@@ -156,22 +158,21 @@ class AsyncMailbox:
 
 
 class LoopHost:
-    """Runs async actors on one event loop: a given one, or its own on a thread of its own."""
+    """Runs async actors on an event loop that has a thread of its own."""
 
-    def __init__(self, loop: Optional[asyncio.AbstractEventLoop] = None):
-        self._thread = None
-        if loop is None:
-            loop = asyncio.new_event_loop()
-            self._thread = threading.Thread(target=self._run, args=(loop,), name="iris-loop", daemon=True)
-        self.loop = loop
-        self.queue = _queue_into(loop, _wake)
+    def __init__(self) -> None:
+        self.loop = asyncio.new_event_loop()
+        self.queue = _queue_into(self.loop, _wake)
         self._tasks: set[asyncio.Task[None]] = set()
-        if self._thread is not None:
-            self._thread.start()
+        self._closing = False
+        self._thread = threading.Thread(
+            target=self._run, args=(self.loop, self.queue), name="iris-loop", daemon=True
+        )  # fmt: skip
+        self._thread.start()
 
     @staticmethod
-    def _run(loop: asyncio.AbstractEventLoop) -> None:
-        never_block_here()
+    def _run(loop: asyncio.AbstractEventLoop, queue: ReadyQueue) -> None:
+        never_block_here(queue)
         asyncio.set_event_loop(loop)
         try:
             loop.run_forever()
@@ -201,14 +202,21 @@ class LoopHost:
         task.add_done_callback(self._tasks.discard)
 
     def close(self) -> None:
-        """Ends the loop if it is this host's own."""
-        if self._thread is not None and not self.loop.is_closed():
-            try:
-                self.loop.call_soon_threadsafe(self.loop.stop)
-            except RuntimeError:
-                return
-            if threading.current_thread() is not self._thread:
-                self._thread.join(1.0)
+        """Cancels what still runs and ends the loop."""
+        if not self._closing:
+            self._closing = True
+            asyncio.run_coroutine_threadsafe(_end(self.loop, self._tasks), self.loop)
+        if threading.current_thread() is not self._thread:
+            self._thread.join(1.0)
+
+
+async def _end(loop: asyncio.AbstractEventLoop, tasks: set[asyncio.Task[None]]) -> None:
+    """Lets tasks clean up, for so long as `close` waits for the thread."""
+    for task in tasks:
+        task.cancel()
+    if tasks:
+        await asyncio.wait(set(tasks), timeout=CLEAN_UP_S)
+    loop.stop()
 
 
 def _wake(mailbox: AsyncMailbox) -> None:

@@ -18,7 +18,7 @@ from typing import Any, Callable, Optional
 
 import greenlet
 
-from iris._iris import EMPTY, ENDED, Inbox, ReadyQueue, Ref, Swapped, never_block_here
+from iris._iris import EMPTY, ENDED, Inbox, NoReply, ReadyQueue, Ref, Swapped, never_block_here
 from iris.versions import History, Version
 
 # An actor that goes on receiving after it was told that there is nothing more is ended after so many attempts.
@@ -43,6 +43,16 @@ def running_mailbox() -> Any:
     """The mailbox of the pull or async actor that runs here, or None."""
     green = greenlet.getcurrent()
     return green.mailbox if type(green) is _Green else current_mailbox.get()
+
+
+class _Asking:
+    """A request of a green thread. The hub gives it the answer, unless the asker has given up (no mailbox)."""
+
+    __slots__ = ("answer", "mailbox")
+
+    def __init__(self, mailbox: "PyMailbox"):
+        self.mailbox: Optional[PyMailbox] = mailbox
+        self.answer: Optional[tuple[bool, Any]] = None
 
 
 class PyMailbox:
@@ -111,6 +121,34 @@ class PyMailbox:
     def reply(self, value: Any) -> bool:
         """Answers the request received last. False if it was not a request."""
         return self._inbox.reply(value)
+
+    def ask(self, ref: Ref, message: Any, timeout: Optional[float] = None) -> Any:
+        """Asks another actor and waits for its answer; the other green threads go on. Raises as `Ref.ask_sync` does."""
+        switch, system = self._switch, None if self._system is None else self._system()
+        if switch is None or system is None:
+            return ref.ask_sync(message, timeout)
+        asking = _Asking(self)
+        try:
+            if not ref._ask_into(message, system._green().queue, asking):
+                raise NoReply("the request was not accepted: no such actor, or its mailbox is full")
+            return self._answer_to(asking, switch, timeout)
+        finally:
+            asking.mailbox = None
+
+    def _answer_to(self, asking: _Asking, switch: Callable[[], Any], timeout: Optional[float]) -> Any:
+        deadline = None if timeout is None else time.monotonic() + timeout
+        timer = None if timeout is None else self._inbox.ring_after(timeout)
+        while asking.answer is None:
+            if deadline is not None and time.monotonic() >= deadline:
+                raise TimeoutError("no reply before the deadline")
+            switch()
+            self._inbox.token_came()
+        if timer is not None:
+            self._inbox.cancel_ring(timer)
+        answered, value = asking.answer
+        if answered:
+            return value
+        raise value
 
     def _wait(self, timeout: Optional[float]) -> Any:
         inbox, switch = self._inbox, self._switch
@@ -218,7 +256,7 @@ class Hub:
                 self._thread = thread
 
     def _loop(self, ready: threading.Event) -> None:
-        never_block_here()
+        never_block_here(self.queue)
         hub = greenlet.getcurrent()
         self._switch_to_hub = hub.switch
         ready.set()
@@ -228,6 +266,11 @@ class Hub:
             if mailboxes is None:
                 return
             for mailbox in mailboxes:
+                if type(mailbox) is tuple:
+                    asking, answered, value = mailbox
+                    asking.answer, mailbox = (answered, value), asking.mailbox
+                    if mailbox is None:
+                        continue
                 green = mailbox._greenlet
                 if green is None:
                     if mailbox._main is None:
@@ -235,7 +278,7 @@ class Hub:
                     green = mailbox._greenlet = make(mailbox._run, hub)
                     green.mailbox = mailbox
                 green.switch()
-            mailboxes = mailbox = green = None
+            mailboxes = mailbox = green = asking = value = None
 
     def close(self) -> None:
         """Lets the thread end when it has nothing left to do."""
