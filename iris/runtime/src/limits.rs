@@ -79,7 +79,8 @@ pub const BACKOFF_MAX_MS: u64 = 10_000;
 /// Time in milliseconds that dropping a `Runtime` waits for its worker threads to end.
 pub const DROP_TIMEOUT_MS: u64 = 2_000;
 
-/// Time in milliseconds that killed actors have to be gone before `stop` returns without them (a handler may never return).
+/// Time in milliseconds that killed actors have to be gone before `stop` returns, or their supervisor goes on, without them (a handler may
+/// never return).
 pub const KILL_GRACE_MS: u64 = 200;
 
 /// Pages in the first chunk of the slab; each further chunk is twice as large.

@@ -10,6 +10,8 @@ use iris_runtime::*;
 use parking_lot::Mutex;
 
 const STEPS: usize = 100_000;
+/// Under Miri time is virtual, and every step of the interpreter takes microseconds of it.
+const LONG: Duration = Duration::from_secs(if cfg!(miri) { 2_000 } else { 20 });
 
 #[derive(Clone, Default)]
 struct Log(Arc<Mutex<Vec<String>>>);
@@ -215,6 +217,47 @@ fn shutdown_goes_backwards_and_kills_who_does_not_end() {
     assert_eq!(log.take(), ["stop z", "stop a"], "a killed child does not clean up");
     assert_eq!(simulation.handle().now_ms(), 250);
     assert_eq!(simulation.handle().live(), 0);
+}
+
+/// A worker whose handler returns when it is told to.
+struct Stuck {
+    entered: std::sync::mpsc::Sender<()>,
+    release: Arc<std::sync::atomic::AtomicBool>,
+}
+
+impl Behaviour<()> for Stuck {
+    fn handle(&mut self, _: &mut Context<'_, ()>, (): ()) -> Flow {
+        let _ = self.entered.send(());
+        while !self.release.load(std::sync::atomic::Ordering::SeqCst) {
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        Flow::Continue
+    }
+}
+
+#[test]
+fn a_child_whose_handler_never_returns_is_given_up() {
+    let long = Some(LONG);
+    for shutdown in [Shutdown::Timeout(Duration::from_millis(1)), Shutdown::Kill] {
+        let runtime = Runtime::new();
+        let (entered, inside) = std::sync::mpsc::channel();
+        let release = Arc::new(std::sync::atomic::AtomicBool::new(false));
+        let gate = release.clone();
+        let spec = ChildSpec::new("stuck", move |cx| {
+            cx.spawn(Stuck { entered: entered.clone(), release: gate.clone() })
+        });
+        let supervisor =
+            Supervisor::new(Strategy::OneForOne).start(&runtime, SpawnOptions::default()).unwrap();
+        let first = supervisor.start_child(spec.shutdown(shutdown)).wait(long).unwrap().unwrap();
+        runtime.send(first, ()).unwrap();
+        inside.recv_timeout(LONG).unwrap();
+        assert_eq!(supervisor.terminate_child("stuck").wait(long), Ok(true));
+        let second = supervisor.restart_child("stuck").wait(long).unwrap().unwrap();
+        assert!(second != first && runtime.is_alive(first), "it is still in its handler");
+        release.store(true, std::sync::atomic::Ordering::SeqCst);
+        supervisor.shutdown(&runtime);
+        assert!(runtime.join(long), "both end");
+    }
 }
 
 #[test]

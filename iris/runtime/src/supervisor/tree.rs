@@ -14,6 +14,7 @@ use crate::behaviour::{Behaviour, Flow, MonitorRef, Signal};
 use crate::call::ReplyTo;
 use crate::context::Context;
 use crate::exit::ExitReason;
+use crate::limits::KILL_GRACE_MS;
 use crate::pid::Pid;
 use crate::timer::TimerId;
 
@@ -49,6 +50,7 @@ enum Deferred {
 #[derive(Clone, Copy)]
 enum Tick {
     Kill(Pid),
+    GiveUp(Pid),
     Restart(Place),
 }
 
@@ -62,7 +64,7 @@ pub(super) struct Tree {
     deferred: VecDeque<Deferred>,
     ticks: HashMap<u64, Tick>,
     next_tick: u64,
-    /// The time-out of the child that is being stopped.
+    /// The time-out of the child that is being stopped, or has been killed.
     kill: Option<(TimerId, u64)>,
     /// Times of the restarts inside the intensity period.
     recent: VecDeque<u64>,
@@ -97,6 +99,22 @@ impl Tree {
             cx.cancel_timer(timer);
             self.ticks.remove(&token);
         }
+    }
+
+    /// Kills the child that is being stopped. It may be in a handler that never returns: no thread can be ended from outside.
+    fn kill(&mut self, cx: &Cx<'_>, pid: Pid) {
+        cx.handle().exit(pid, ExitReason::Killed);
+        let timer = self.tick(cx, Duration::from_millis(KILL_GRACE_MS), Tick::GiveUp(pid));
+        self.kill = Some((timer, self.next_tick));
+    }
+
+    /// Goes on without a child that was killed and is still there; it ends when its handler returns.
+    fn give_up(&mut self, cx: &Cx<'_>, pid: Pid) -> Flow {
+        let child = self.by_pid.get(&pid).and_then(|place| self.children.get(place));
+        if let Some(monitor) = child.and_then(|child| child.monitor) {
+            cx.handle().demonitor(pid, monitor);
+        }
+        self.down(cx, pid, ExitReason::Killed)
     }
 
     fn place_of(&self, id: &str) -> Option<Place> {
@@ -291,7 +309,7 @@ impl Tree {
         let Some(child) = last.and_then(|place| self.children.get(place)) else { return };
         let (Some(pid), shutdown) = (child.pid, child.spec.shutdown) else { return };
         match shutdown {
-            Shutdown::Kill => drop(cx.handle().exit(pid, ExitReason::Killed)),
+            Shutdown::Kill => self.kill(cx, pid),
             Shutdown::Infinity => drop(cx.handle().shutdown(pid, ExitReason::Shutdown)),
             Shutdown::Timeout(timeout) => {
                 cx.handle().shutdown(pid, ExitReason::Shutdown);
@@ -410,9 +428,10 @@ impl Behaviour<Command> for Tree {
             Signal::Exit { .. } => Flow::Continue,
             Signal::Tick(token) => match self.ticks.remove(&token) {
                 Some(Tick::Kill(pid)) => {
-                    cx.handle().exit(pid, ExitReason::Killed);
+                    self.kill(cx, pid);
                     Flow::Continue
                 }
+                Some(Tick::GiveUp(pid)) => self.give_up(cx, pid),
                 // A plan is running: look again when it may be over.
                 Some(again @ Tick::Restart(_)) if self.plan.is_some() => {
                     self.tick(cx, Duration::from_millis(1), again);
