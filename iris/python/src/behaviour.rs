@@ -167,12 +167,60 @@ impl Factory<Message> for VirtualHandler {
     }
 }
 
+/// Makes the behaviour of a modern virtual actor: `make()` gives the handler and the hooks.
+pub(crate) struct VirtualActor {
+    pub(crate) make: Py<PyAny>,
+    pub(crate) compat: Arc<Compat>,
+}
+
+type Made = (Py<PyAny>, Option<Py<PyAny>>, Option<Py<PyAny>>, Option<Py<PyAny>>, Option<Py<PyAny>>);
+
+impl Factory<Message> for VirtualActor {
+    fn make(&self) -> Box<dyn Behaviour<Message>> {
+        Python::attach(|py| match self.make.call0(py).and_then(|made| made.extract::<Made>(py)) {
+            Ok((handler, started, stopped, code_change, instance)) => {
+                let hooks = Hooks { started, stopped, code_change, instance };
+                Box::new(PyBehaviour::actor(handler, &self.compat, Some(Box::new(hooks))))
+            }
+            Err(error) => Box::new(Unmade { reason: exit::raised(py, error), compat: self.compat.clone() })
+                as Box<dyn Behaviour<Message>>,
+        })
+    }
+}
+
+/// Ends an actor that could not be made.
+struct Unmade {
+    reason: ExitReason,
+    compat: Arc<Compat>,
+}
+
+impl Behaviour<Message> for Unmade {
+    fn needs_start(&self) -> bool {
+        true
+    }
+
+    fn started(&mut self, _: &mut Context<'_, Message>) -> Flow {
+        Flow::Exit(self.reason.clone())
+    }
+
+    fn handle(&mut self, _: &mut Context<'_, Message>, message: Message) -> Flow {
+        Python::attach(|_| drop(message));
+        Flow::Exit(self.reason.clone())
+    }
+
+    fn terminate(&mut self, cx: &mut Context<'_, Message>, reason: &ExitReason) {
+        self.compat.remember(cx.pid(), reason);
+    }
+}
+
 /// Shows the garbage collector what a behaviour, or a part of one, refers to.
 pub(crate) fn visit_any(behaviour: &dyn Any, visit: &PyVisit<'_>) -> Result<(), PyTraverseError> {
     if let Some(behaviour) = behaviour.downcast_ref::<PyBehaviour>() {
         behaviour.visit(visit)
     } else if let Some(factory) = behaviour.downcast_ref::<VirtualHandler>() {
         visit.call(&factory.handler)
+    } else if let Some(factory) = behaviour.downcast_ref::<VirtualActor>() {
+        visit.call(&factory.make)
     } else if let Some(starter) = behaviour.downcast_ref::<PyStarter>() {
         visit.call(&starter.factory)
     } else {

@@ -13,7 +13,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyByteArray, PyBytes, PyDict, PyMemoryView};
 use pyo3::{PyTraverseError, PyVisit};
 
-use crate::behaviour::{Hooks, Observer, PyBehaviour, VirtualHandler, visit_any};
+use crate::behaviour::{Hooks, Observer, PyBehaviour, VirtualActor, VirtualHandler, visit_any};
 use crate::compat::{self, Store};
 use crate::core::Core;
 use crate::exit;
@@ -311,6 +311,30 @@ impl PyRuntime {
         let behaviour = PyBehaviour::actor(receive.unbind(), &self.core.compat, hooks);
         let actor = self.core.handle.spawn_with(options, behaviour).map_err(spawn_error)?;
         Ok(Ref::new(&self.core, actor))
+    }
+
+    /// Spawns a modern virtual actor: `make()` gives its handler and hooks when it is activated.
+    fn _spawn_virtual(
+        &self,
+        make: Py<PyAny>,
+        budget: u32,
+        release_gil: bool,
+        capacity: Option<usize>,
+        parent: Option<u64>,
+        link: Option<u64>,
+        trap_exit: bool,
+        idle: Option<f64>,
+    ) -> PyResult<Ref> {
+        let options = SpawnOptions {
+            bound: capacity.map(|capacity| (capacity, Overflow::DropNew)),
+            parent: parent.map(Pid::from_bits),
+            link: link.map(Pid::from_bits),
+            trap_exit,
+            ..self.options(budget, release_gil)?
+        };
+        let factory = VirtualActor { make, compat: self.core.compat.clone() };
+        let actor = self.core.handle.spawn_virtual(options, idle.map(seconds), factory);
+        actor.map(|actor| Ref::new(&self.core, actor)).map_err(spawn_error)
     }
 
     // ---- sending --------------------------------------------------------------------------------------------------

@@ -215,6 +215,69 @@ def test_tasks_are_cancelled_at_the_end(capfd):
     assert "pending" not in capfd.readouterr().err
 
 
+def test_virtual_actors_are_there_while_they_are_used(system):
+    log = []
+
+    @iris.actor(virtual=True, idle_timeout=0.02)
+    class Lazy:
+        def __init__(self, name):
+            self.name, self.count = name, 0
+            log.append("made")
+
+        def started(self):
+            log.append(("started", self.ref.pid))
+
+        def receive(self, message):
+            self.count += 1 / message
+            return self.name, self.count
+
+        def stopped(self, reason):
+            log.append(("stopped", reason.kind))
+
+    ref = system.spawn(Lazy, "lazy", name="lazy")
+    assert ref.alive and system.find("lazy") == ref and log == []
+    assert ref.ask_sync(1, timeout=10) == ("lazy", 1)
+    wait_until(lambda: ("stopped", "normal") in log)
+    assert ref.alive and ref.ask_sync(1, timeout=10) == ("lazy", 1), "the state is fresh"
+    assert log[:5] == ["made", ("started", ref.pid), ("stopped", "normal"), "made", ("started", ref.pid)]
+    with pytest.raises(ZeroDivisionError):
+        ref.ask_sync(0, timeout=10)
+    wait_until(lambda: not ref.alive)
+    assert ref.exit_reason.kind == "exception"
+
+    doubling = system.spawn(iris.actor(lambda message: message * 2, virtual=True))
+    assert doubling.ask_sync(2, timeout=10) == 4
+
+
+@pytest.mark.parametrize("when", ["__init__", "started"])
+def test_a_virtual_actor_that_cannot_be_made_ends(system, when):
+    methods = {"receive": lambda self, message: None, when: lambda self: 1 / 0}
+    ref = system.spawn(iris.actor(type("Bad", (), methods), virtual=True))
+    with pytest.raises(iris.NoReply):
+        ref.ask_sync(1, timeout=10)
+    wait_until(lambda: not ref.alive)
+    assert isinstance(ref.exit_reason.exception, ZeroDivisionError)
+
+
+def test_what_cannot_be_virtual(system):
+    async def asynchronous(message):
+        pass
+
+    class Pulling:
+        async def run(self, mailbox):
+            pass
+
+    targets = [
+        iris.actor(asynchronous, virtual=True),
+        iris.actor(Pulling, virtual=True),
+        iris.actor(lambda mailbox: None, pull=True, virtual=True),
+    ]
+    for target in targets:
+        with pytest.raises(TypeError, match="virtual"):
+            system.spawn(target)
+    assert system.actor_count() == 0
+
+
 def test_any_object_by_reference(system):
     got = []
     ref = system.spawn(got.append)

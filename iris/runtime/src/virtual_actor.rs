@@ -62,13 +62,12 @@ impl<M: Send + 'static> Behaviour<M> for Virtual<M> {
         if self.active.is_none() {
             // First, so that nobody who has seen the fresh behaviour still finds the actor dormant.
             cx.set_dormant(false);
-            let mut fresh = self.factory.make();
+            let fresh = self.active.insert(self.factory.make());
             if fresh.needs_start()
                 && let Flow::Exit(reason) = fresh.started(cx)
             {
                 return Flow::Exit(reason);
             }
-            self.active = Some(fresh);
         }
         if let Some(idle) = self.idle {
             self.used_ms = cx.handle().now_ms();

@@ -8,6 +8,7 @@ import contextvars
 import dataclasses
 import inspect
 import types
+import weakref
 from typing import Any, Callable, Optional, TypeVar, Union, overload
 
 from iris._iris import PyRuntime, Ref
@@ -37,6 +38,8 @@ class Options:
     overflow_target: "Optional[Ref | int]" = None
     trap_exit: bool = False
     context: bool = False
+    virtual: bool = False
+    idle_timeout: Optional[float] = None
 
     def __post_init__(self) -> None:
         if self.overflow not in _OVERFLOWS:
@@ -59,6 +62,8 @@ def actor(
     overflow_target: "Optional[Ref | int]" = ...,
     trap_exit: bool = ...,
     context: bool = ...,
+    virtual: bool = ...,
+    idle_timeout: Optional[float] = ...,
 ) -> Callable[[T], T]: ...
 def actor(target: Optional[Target] = None, /, **options: Any) -> Any:
     """Marks a function or a class as an actor.
@@ -69,7 +74,8 @@ def actor(target: Optional[Target] = None, /, **options: Any) -> Any:
 
     Options: pull, thread (pull on an OS thread), budget, release_gil, capacity, overflow (and overflow_target, for "redirect" and
     "spill"), trap_exit, context (run in a copy of the context variables of whoever spawns it or swaps this code in; async actors always
-    do, as tasks do).
+    do, as tasks do), virtual (a function, or a class with a synchronous `receive`, that is made when a message comes, and put away after
+    `idle_timeout` seconds without one; the next message makes a fresh one).
     """
     chosen = Options(**options)
 
@@ -94,8 +100,7 @@ class _Parts:
 
     @property
     def is_async(self) -> bool:
-        call = self.call
-        return inspect.iscoroutinefunction(call) or inspect.iscoroutinefunction(getattr(call, "__call__", None))
+        return _is_async(self.call)
 
     @property
     def kind(self) -> str:
@@ -180,10 +185,13 @@ class System(Runtime):
             return self._inner._spawn_actor(target)
         own = {key: kwargs.pop(key, None) for key in ("name", "path", "parent", "link", "monitor")}
         options = _options(target)
-        parts = _take_apart(target, args, kwargs, options)
-        ref = self._start(parts, options, own["parent"], own["link"])
-        if parts.instance is not None:
-            _introduce(parts.instance, ref, self)
+        if options.virtual:
+            ref = self._start_virtual(target, args, kwargs, options, own["parent"], own["link"])
+        else:
+            parts = _take_apart(target, args, kwargs, options)
+            ref = self._start(parts, options, own["parent"], own["link"])
+            if parts.instance is not None:
+                _introduce(parts.instance, ref, self)
         if options.capacity is not None and options.overflow != "dropnew":
             ref.bound(options.capacity, options.overflow, options.overflow_target)
         if own["name"] is not None:
@@ -209,6 +217,26 @@ class System(Runtime):
             parts.call, options.budget, options.release_gil, options.capacity, parent,
             None if link is None else _pid(link), options.trap_exit,
             started, parts.stopped, parts.code_change, parts.known,
+        )  # fmt: skip
+
+    def _start_virtual(
+        self, target: Target, args: tuple[Any, ...], kwargs: dict[str, Any], options: Options, parent: Any, link: Any
+    ) -> Ref:
+        call: Any = getattr(target, "receive", None) if inspect.isclass(target) else target
+        if options.pull or options.thread or call is None or _is_async(call):
+            raise TypeError("only a function, or a class with a synchronous receive(self, message), can be virtual")
+        context, weak = contextvars.copy_context(), weakref.ref(self)
+
+        def make() -> tuple[Any, ...]:
+            parts = context.run(_take_apart, target, args, kwargs, options)
+            system = weak()
+            if parts.instance is not None and system is not None:
+                _introduce(parts.instance, system._inner._ref(system._inner._current() or 0), system)
+            return parts.call, parts.started, parts.stopped, parts.code_change, parts.known
+
+        return self._inner._spawn_virtual(
+            make, options.budget, options.release_gil, options.capacity, None if parent is None else _pid(parent),
+            None if link is None else _pid(link), options.trap_exit, options.idle_timeout,
         )  # fmt: skip
 
     def _start_pull(self, parts: _Parts, options: Options, parent: Optional[int], link: Any) -> Ref:
@@ -268,6 +296,10 @@ class System(Runtime):
     def supervise(self, supervisor: Any, parent: Any = None) -> Any:
         """Starts a `Supervisor` and its children."""
         return supervisor.start(self, parent)
+
+
+def _is_async(call: Any) -> bool:
+    return inspect.iscoroutinefunction(call) or inspect.iscoroutinefunction(getattr(call, "__call__", None))
 
 
 def _is_plain(target: Any) -> bool:
