@@ -3,8 +3,10 @@
 import asyncio
 import contextvars
 import functools
+import os
 import threading
 import time
+from concurrent.futures.process import BrokenProcessPool
 
 import pytest
 
@@ -602,6 +604,9 @@ def test_uvloop():
 
 def test_processes():
     assert iris.run_in_process(pow, 2, 10).result(60) == 1024
+    with pytest.raises(BrokenProcessPool):
+        iris.run_in_process(os._exit, 1).result(60)
+    assert iris.run_in_process(pow, 2, 3).result(60) == 8, "a fresh pool"
 
 
 def test_timers(system):
