@@ -120,3 +120,57 @@ fn a_program_in_the_working_directory_may_come_first() {
     );
     check(&script, "one\ntwo\none\n", 0);
 }
+
+#[test]
+fn only_the_first_word_makes_a_declaration() {
+    check(
+        "x='a b'; declare c=$x; builtin declare d=$x; command declare e=$x; echo \"$c|$d|$e\"",
+        "a b|a|a\n",
+        0,
+    );
+    check("x='a b'; \\declare c=$x; b=declare; $b d=$x; echo \"$c|$d\"", "a|a\n", 0);
+    check("set -o posix; x='a b'; command export c=$x; builtin export d=$x; echo \"$c|$d\"", "a b|a\n", 0);
+    let error = "rush: eval: line 1: syntax error near unexpected token `('\n";
+    for name in ["builtin", "command"] {
+        let line = format!("{name} declare a=(x y)");
+        check(&format!("eval '{line}'"), &format!("{error}rush: eval: line 1: `{line}'\n"), 2);
+    }
+}
+
+#[test]
+fn a_local_that_began_before_the_call_stays_local() {
+    let unset = "unlocal() { unset -v v; }; v=global; ";
+    check(&format!("{unset}f() {{ local v=l; unset v; echo ${{v-no}}; }}; v=t f"), "no\n", 0);
+    check(&format!("{unset}f() {{ local v=l; unlocal; echo ${{v-no}}; }}; v=t f"), "global\n", 0);
+    check(&format!("{unset}f() {{ local v=l; unset v; unlocal; echo ${{v-no}}; }}; v=t f"), "global\n", 0);
+    let inner = "v=t2 eval 'local v=l2; (unset v; echo ${v-no}); (unlocal; echo ${v-no})'";
+    check(&format!("{unset}f() {{ local v=l1; {inner}; }}; v=t f"), "no\nl1\n", 0);
+}
+
+#[test]
+fn the_line_of_a_signals_trap_is_its_own() {
+    check("trap 'echo $LINENO' USR1\n\nkill -USR1 $$\n:", "1\n", 0);
+    check("trap 'echo $LINENO' ERR\n\nfalse\n:", "3\n", 0);
+}
+
+#[test]
+fn a_background_command_has_no_err_trap() {
+    let trap = "set -E; trap 'echo err' ERR; ";
+    check(&format!("{trap}false & wait; /bin/false & wait; f() {{ :; return 3; }}; f & wait"), "", 0);
+    check(&format!("{trap}{{ false; echo in; }} & wait; true && false & wait"), "err\nin\nerr\n", 0);
+}
+
+#[test]
+fn aliases_that_end_in_blanks_may_give_aliases() {
+    let aliases = "shopt -s expand_aliases\nalias F1='for ' F2='F1 ' e1='i ' e2='e1 ' IN='in '\n";
+    check(&format!("{aliases}F2 e2 IN 1 2; do echo $i; done"), "1\n2\n", 0);
+}
+
+#[test]
+fn separators_may_have_several_bytes() {
+    let locale = "LC_ALL=C.UTF-8; IFS=ç; ";
+    check(&format!("{locale}x=çxçy; printf '<%s>' $x; set -- a b; echo \"$*\""), "<><x><y>açb\n", 0);
+    check(&format!("{locale}read a b <<<1ç2ç3; echo \"$a|$b\""), "1|2ç3\n", 0);
+    check(&format!("{locale}x=é; printf '<%s>' $x"), "<é>", 0);
+    check("LC_ALL=C; IFS=ç; x=çx; printf '<%s>' $x", "<><><x>", 0);
+}

@@ -12,6 +12,7 @@ use crate::exec::{Ready, ReadyElement, ReadyValue};
 use crate::expand::{Expanded, Index, Resolved, split_subscript};
 use crate::state::array::{AssociativeArray, IndexedArray};
 use crate::state::names::{NameId, is_name};
+use crate::state::options::SetOption;
 use crate::state::session::AssignError;
 use crate::state::value::{Attributes, Value};
 use crate::state::variables::FrameKind;
@@ -49,8 +50,8 @@ enum Argument<'a> {
 
 /// Runs `command` if it is a declaration command; `None` if it is something else.
 pub(crate) fn run_command(session: &mut Session, command: &SimpleCommand) -> Expanded<Option<Status>> {
-    let prefix = |w: &&crate::syntax::ast::Word| matches!(w.as_constant(), Some(b"command" | b"builtin"));
-    let prefixes = command.words.iter().take_while(prefix).count();
+    let is_prefixed = command.words.first().and_then(|w| w.as_constant()) == Some(b"command");
+    let prefixes = usize::from(is_prefixed && session.is(SetOption::Posix));
     let Some(name) = command.words.get(prefixes).and_then(|w| w.as_constant()) else { return Ok(None) };
     let is_declaration = matches!(name, b"declare" | b"typeset" | b"local" | b"export" | b"readonly");
     if !is_declaration || session.functions.contains_key(name) || session.is_disabled(name) {
@@ -526,6 +527,11 @@ fn declare_global(session: &mut Session, request: &Request, operand: Operand<'_>
 fn make_local(session: &mut Session, request: &Request, id: NameId, scope: usize) -> bool {
     let slot = session.variables.slot(id);
     if slot.scope() >= scope {
+        if slot.attributes.has(Attributes::TEMPORARY) {
+            // What the assignment before the call made is the function's own from here on, and stays so when unset.
+            let slot = session.variables.slot_mut(id);
+            slot.attributes = slot.attributes.without(Attributes::TEMPORARY);
+        }
         return true;
     }
     if slot.attributes.has(Attributes::READONLY) {

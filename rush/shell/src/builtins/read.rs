@@ -366,8 +366,12 @@ impl Cursor<'_> {
         self.line.text.get(at).is_some_and(|&b| self.separators.is_white(b)) && !self.line.is_escaped(at)
     }
 
-    fn is_separator(&self, at: usize) -> bool {
-        self.line.text.get(at).is_some_and(|&b| self.separators.is_separator(b)) && !self.line.is_escaped(at)
+    /// The length of the separator at a position, 0 if there is none.
+    fn separator_at(&self, at: usize) -> usize {
+        if self.line.is_escaped(at) {
+            return 0;
+        }
+        self.line.text.get(at..).map_or(0, |rest| self.separators.length_at(rest))
     }
 
     fn at_end(&self) -> bool {
@@ -386,13 +390,14 @@ impl Cursor<'_> {
 
     /// Passes over the next field and the separators behind it; where the field ends.
     fn skip_field(&mut self) -> usize {
-        while !self.at_end() && !self.is_separator(self.at) {
+        while !self.at_end() && self.separator_at(self.at) == 0 {
             self.at += 1;
         }
         let end = self.at;
         self.skip_white();
-        if self.is_separator(self.at) {
-            self.at += 1;
+        let length = self.separator_at(self.at);
+        if length > 0 {
+            self.at += length;
             self.skip_white();
         }
         end

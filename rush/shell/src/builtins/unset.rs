@@ -90,7 +90,8 @@ fn unset_variable(
         (false, Resolved::Dangling(id)) => id,
         (false, Resolved::Circular) => return Ok(1),
     };
-    if !session.variables.slot(id).exists() {
+    let is_kept_local = session.variables.slot(id).scope() > 0;
+    if !session.variables.slot(id).exists() && (!is_kept_local || session.functions.contains_key(name)) {
         return Ok(if or_function { unset_function(session, name) } else { 0 });
     }
     if session.variables.slot(id).attributes.has(Attributes::READONLY) {

@@ -287,6 +287,10 @@ impl Session {
             }
             self.background_process = true;
             self.exec_directly = matches!(command, Some(Command::Simple(_))) && !self.traps.has_exit();
+            if let Some(Command::Simple(simple)) = command {
+                // Its failure is the child's, which `wait` tells of: no ERR trap.
+                self.finish_child(|session| session.run_simple_unchecked(simple));
+            }
             if let Some(Command::Compound(compound)) = command {
                 self.finish_child(|session| session.run_compound_for_good(compound));
             }

@@ -215,7 +215,8 @@ impl Session {
         self.trap_depth += 1;
         let deeper = u32::from(number != EXIT || self.subshell_depth > 0);
         self.trace_depth += deeper;
-        let result = self.run_text(text, line);
+        // The text of a signal's trap is a script of its own; those of DEBUG, ERR and RETURN belong to the line they interrupt.
+        let result = self.run_text(text, if number < DEBUG { 1 } else { line });
         self.trap_depth = self.trap_depth.saturating_sub(1);
         self.trace_depth = self.trace_depth.saturating_sub(deeper);
         self.traps.running.pop();

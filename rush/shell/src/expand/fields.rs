@@ -9,8 +9,10 @@ use std::rc::Rc;
 #[derive(Debug, Clone)]
 pub struct Separators {
     class: [Class; 256],
+    /// Characters of several bytes; their first bytes have the class [`Class::Lead`].
+    wide: Vec<Bytes>,
     /// What `"$*"` joins with.
-    pub joiner: Option<u8>,
+    pub joiner: Option<Bytes>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -18,18 +20,30 @@ enum Class {
     Text,
     White,
     Other,
+    /// The first byte of a separator of several bytes, or of another character.
+    Lead,
 }
 
 impl Separators {
-    /// The separators of a value of IFS; `None` is unset.
-    pub fn new(ifs: Option<&[u8]>) -> Separators {
+    /// The separators of a value of IFS; `None` is unset. `utf8` says that a character may have several bytes.
+    pub fn new(ifs: Option<&[u8]>, utf8: bool) -> Separators {
         let text = ifs.unwrap_or(b" \t\n");
-        let mut class = [Class::Text; 256];
-        for byte in text {
-            class[usize::from(*byte)] =
-                if matches!(byte, b' ' | b'\t' | b'\n') { Class::White } else { Class::Other };
+        let mut separators = Separators { class: [Class::Text; 256], wide: Vec::new(), joiner: None };
+        let mut rest = text;
+        while let Some(first) = rest.first() {
+            let (character, tail) = rest.split_at(if utf8 { character_length(rest) } else { 1 });
+            separators.class[usize::from(*first)] = match first {
+                b' ' | b'\t' | b'\n' => Class::White,
+                _ if character.len() > 1 => Class::Lead,
+                _ => Class::Other,
+            };
+            if character.len() > 1 {
+                separators.wide.push(character.to_vec());
+            }
+            separators.joiner.get_or_insert_with(|| character.to_vec());
+            rest = tail;
         }
-        Separators { class, joiner: text.first().copied() }
+        separators
     }
 
     /// Whether `byte` is IFS white space.
@@ -37,10 +51,23 @@ impl Separators {
         self.class[usize::from(byte)] == Class::White
     }
 
-    /// Whether `byte` is in IFS.
-    pub fn is_separator(&self, byte: u8) -> bool {
-        self.class[usize::from(byte)] != Class::Text
+    /// The length of the separator that `text` begins with, 0 if it does not.
+    pub fn length_at(&self, text: &[u8]) -> usize {
+        match text.first().map(|byte| self.class[usize::from(*byte)]) {
+            None | Some(Class::Text) => 0,
+            Some(Class::Lead) => {
+                self.wide.iter().find(|wide| text.starts_with(wide)).map_or(0, |wide| wide.len())
+            }
+            Some(_) => 1,
+        }
     }
+}
+
+/// The length of the UTF-8 character that `text` begins with; 1 for a byte that begins none.
+fn character_length(text: &[u8]) -> usize {
+    let end = text.len().min(char::MAX.len_utf8());
+    let valid = (1..=end).find(|length| std::str::from_utf8(&text[..*length]).is_ok());
+    valid.unwrap_or(1)
 }
 
 /// What the fields are for.
@@ -100,8 +127,8 @@ impl<'o> Fields<'o> {
     }
 
     /// What `"$*"` joins with.
-    pub fn joiner(&self) -> Option<u8> {
-        self.separators.joiner
+    pub fn joiner(&self) -> Option<&[u8]> {
+        self.separators.joiner.as_deref()
     }
 
     /// Unquoted text of the word itself: not split, pattern characters active.
@@ -147,16 +174,19 @@ impl<'o> Fields<'o> {
         let mut start = 0;
         let separators = self.separators.clone();
         for (at, byte) in text.iter().enumerate() {
-            match separators.class[usize::from(*byte)] {
-                Class::Text => continue,
-                class => {
-                    if at > start {
-                        self.add_split(&text[start..at]);
-                    }
-                    start = at + 1;
-                    self.separator(class);
-                }
+            let class = separators.class[usize::from(*byte)];
+            if class == Class::Text {
+                continue;
             }
+            let length = if class == Class::Lead { separators.length_at(&text[at..]) } else { 1 };
+            if length == 0 {
+                continue;
+            }
+            if at > start {
+                self.add_split(&text[start..at]);
+            }
+            start = at + length;
+            self.separator(class);
         }
         if start < text.len() {
             self.add_split(&text[start..]);
@@ -173,7 +203,7 @@ impl<'o> Fields<'o> {
         if self.started {
             self.end_field();
             self.after_white = class == Class::White;
-        } else if class == Class::Other {
+        } else if class != Class::White {
             if !self.after_white {
                 self.started = true;
                 self.end_field();

@@ -536,11 +536,11 @@ impl Session {
 
 fn emit_list(items: &[Bytes], star: bool, quoted: bool, fields: &mut Fields<'_>) {
     if !fields.splits() || quoted && star {
-        let joiner = if star { fields.joiner() } else { Some(b' ') };
+        let joiner = if star { fields.joiner() } else { Some(&b" "[..]) };
         let mut text = Bytes::new();
         for (at, item) in items.iter().enumerate() {
             if at > 0 {
-                text.extend(joiner);
+                text.extend_from_slice(joiner.unwrap_or_default());
             }
             text.extend_from_slice(item);
         }

@@ -297,7 +297,7 @@ impl Session {
         }
         let ifs = self.get_id(names::IFS).map(|v| v.into_owned());
         self.utf8 = self.locale_is_utf8();
-        let separators = Rc::new(Separators::new(ifs.as_deref()));
+        let separators = Rc::new(Separators::new(ifs.as_deref(), self.utf8));
         self.separators_cache = Some((generation, separators.clone()));
         separators
     }

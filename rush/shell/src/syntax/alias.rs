@@ -28,10 +28,11 @@ impl Parser<'_> {
     }
 
     fn expand_alias_of(&mut self, aliases: &FxHashMap<Bytes, Bytes>, command: bool) -> Parsed<()> {
+        // Asked once: what an alias gives stands where the alias stood.
+        if !command && !self.follows_open_alias() {
+            return Ok(());
+        }
         loop {
-            if !command && !self.follows_open_alias() {
-                return Ok(());
-            }
             let start = self.input.position();
             let name = self.peek_plain_word().to_vec();
             if name.is_empty() {

@@ -12,13 +12,23 @@ fn declares(name: &[u8]) -> bool {
     matches!(name, b"declare" | b"typeset" | b"local" | b"export" | b"readonly" | b"let")
 }
 
+/// Whether the words that follow may be assignments.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Declaration {
+    None,
+    /// The builtin's name is the command's first word.
+    Direct,
+    /// It stands behind `command`: no arrays, and only POSIX mode takes the assignments for such.
+    Prefixed,
+}
+
 impl Parser<'_> {
     /// A simple command, or the definition of a function written `name()`.
     pub(super) fn simple_command(&mut self) -> Parsed<Command> {
         let mut words = self.spare_words.pop().unwrap_or_default();
         let line = self.input.line();
         let (mut assignments, mut redirects) = (Vec::new(), Vec::new());
-        let mut declaration = false;
+        let mut declaration = Declaration::None;
         let mut prefix = true;
         loop {
             self.skip_blanks();
@@ -51,16 +61,21 @@ impl Parser<'_> {
                 self.expand_alias_here(false)?;
                 self.skip_blanks();
             }
-            if declaration && let Some(word) = self.assignment_word()? {
+            if declaration != Declaration::None
+                && let Some(word) = self.assignment_word(declaration)?
+            {
                 words.push(word);
                 continue;
             }
             let Some(word) = self.word()? else { break };
             if prefix {
-                let text = word.as_constant().unwrap_or(b"");
-                declaration = declares(text);
-                prefix =
-                    matches!(text, b"command" | b"builtin") || text.starts_with(b"-") && !words.is_empty();
+                let text = word.unquoted_literal().unwrap_or(b"");
+                declaration = match declares(text) {
+                    true if words.is_empty() => Declaration::Direct,
+                    true => Declaration::Prefixed,
+                    false => Declaration::None,
+                };
+                prefix = if words.is_empty() { text == b"command" } else { text.starts_with(b"-") };
             }
             words.push(word);
             if !prefix && self.context.aliases.is_none() {
@@ -184,9 +199,13 @@ impl Parser<'_> {
     }
 
     /// An argument of a declaration builtin that is an assignment.
-    fn assignment_word(&mut self) -> Parsed<Option<Word>> {
+    fn assignment_word(&mut self, declaration: Declaration) -> Parsed<Option<Word>> {
         let start = self.input.position();
         let Some(assignment) = self.assignment()? else { return Ok(None) };
+        if declaration == Declaration::Prefixed && matches!(assignment.value, AssignmentValue::Array(_)) {
+            self.input.seek(start);
+            return Ok(None);
+        }
         let source = Text::new(self.input.slice(start, self.input.position()));
         let blank = |s: &super::ast::Expression| s.word.source().iter().any(|b| super::class::is_blank(*b));
         if assignment.subscript.as_deref().is_some_and(blank) {

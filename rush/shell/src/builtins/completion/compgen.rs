@@ -143,6 +143,7 @@ fn split_words(words: &[u8], separators: &Separators) -> Vec<Bytes> {
     while let Some(&byte) = words.get(at) {
         at += 1;
         let Some(piece) = pieces.last_mut() else { break };
+        let separator = separators.length_at(&words[at - 1..]);
         match (byte, quote) {
             (b'\\', None | Some(b'"')) => {
                 piece.push(byte);
@@ -154,7 +155,8 @@ fn split_words(words: &[u8], separators: &Separators) -> Vec<Bytes> {
             (b'\'' | b'"' | b'`', None) => quote = Some(byte),
             (b'(' | b'{', None) if nesting > 0 || piece.last() == Some(&b'$') => nesting += 1,
             (b')' | b'}', None) => nesting = nesting.saturating_sub(1),
-            _ if quote.is_none() && nesting == 0 && separators.is_separator(byte) => {
+            _ if quote.is_none() && nesting == 0 && separator > 0 => {
+                at += separator - 1;
                 pieces.push(Bytes::new());
                 continue;
             }
