@@ -60,6 +60,11 @@ fn functions_that_rustyline_lacks() {
     terminal.keys("\r");
     terminal.wait("\nwas\n");
     terminal.wait("ready> ");
+    terminal.line("bind '\" \": magic-space'");
+    terminal.line("echo one");
+    terminal.keys("echo !! z\r");
+    terminal.wait("\necho one\nend z\n");
+    terminal.wait("ready> ");
     terminal.line("EDITOR='sed -i s/before/after/'");
     terminal.keys("echo before\u{18}\u{5}");
     terminal.wait("\nafter\n");

@@ -142,11 +142,11 @@ fn scripts_may_turn_the_history_on() {
         .stdout(Stdio::piped())
         .spawn();
     let mut child = output.expect("a shell");
-    let script = b"set -o history\nfor i in 1\ndo :; done\nhistory\nhistory -p '!!'\n";
+    let script = b"set -o history\nPS1='\\! \\#'\nhistory -c\necho ${PS1@P}\necho ${PS1@P}\nhistory -c\nfor i in 1\ndo :; done\nhistory\nhistory -p '!!'\n";
     child.stdin.take().expect("a pipe").write_all(script).expect("written");
     let output = child.wait_with_output().expect("ended");
     assert_eq!(
         String::from_utf8_lossy(&output.stdout),
-        "    1  for i in 1; do :; done\n    2  history\nhistory\n"
+        "1 4\n2 5\n    1  for i in 1; do :; done\n    2  history\nhistory\n"
     );
 }

@@ -182,7 +182,8 @@ impl Session {
     /// Sets the variables of the history, where the environment did not.
     pub(crate) fn set_history_variables(&mut self) {
         if self.get(b"HISTFILE").is_none()
-            && let Some(home) = self.get(b"HOME").map(|value| value.into_owned())
+            && let Some(home) =
+                self.get(b"HOME").map(|value| value.into_owned()).or_else(|| sys::home_directory(None))
         {
             let _ = self.set(b"HISTFILE", [&home[..], b"/.rush_history"].concat());
         }

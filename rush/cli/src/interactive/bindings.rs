@@ -101,7 +101,7 @@ impl ConditionalEventHandler for KeyBindings {
                 return Some(Cmd::Insert(n, String::from_utf8_lossy(text).into_owned()));
             }
             Action::Function("magic-space") if !context.line().contains(['!', '^']) => {
-                return Some(Cmd::SelfInsert(n, ' '));
+                return Some(Cmd::Insert(n, " ".into()));
             }
             Action::Function(name) if !functions::is_outside(name) => {
                 return Some(functions::command(name, n, &key, empty).unwrap_or(Cmd::Noop));

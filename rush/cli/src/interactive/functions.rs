@@ -45,7 +45,7 @@ pub(super) fn cycles(name: &str) -> bool {
     matches!(name, "menu-complete" | "menu-complete-backward" | "old-menu-complete")
 }
 
-/// The command that the function is; `n` is the argument, `key` the last one of the sequence, `empty` says that nothing is typed yet.
+/// The command that the function is (never `SelfInsert`, which rustyline turns into what was typed last when a binding answers with it); `n` is the argument, `key` the last one of the sequence, `empty` says that nothing is typed yet.
 pub(super) fn command(name: &str, n: RepeatCount, key: &KeyEvent, empty: bool) -> Option<Cmd> {
     let backward = |word| Movement::BackwardWord(n, word);
     let forward = |word| Movement::ForwardWord(n, At::AfterEnd, word);
@@ -88,13 +88,13 @@ pub(super) fn command(name: &str, n: RepeatCount, key: &KeyEvent, empty: bool) -
         "redraw-current-line" => Cmd::Repaint,
         "reverse-search-history" => Cmd::ReverseSearchHistory,
         "self-insert" => match key.0 {
-            KeyCode::Char(character) => Cmd::SelfInsert(n, character),
-            KeyCode::Tab => Cmd::SelfInsert(n, '\t'),
+            KeyCode::Char(character) => Cmd::Insert(n, character.to_string()),
+            KeyCode::Tab => Cmd::Insert(n, "\t".into()),
             _ => return None,
         },
         "shell-backward-word" => Cmd::Move(backward(Word::Big)),
         "shell-forward-word" => Cmd::Move(forward(Word::Big)),
-        "tab-insert" => Cmd::SelfInsert(n, '\t'),
+        "tab-insert" => Cmd::Insert(n, "\t".into()),
         "transpose-chars" => Cmd::TransposeChars,
         "transpose-words" => Cmd::TransposeWords(n),
         "undo" | "vi-undo" => Cmd::Undo(n),

@@ -41,7 +41,7 @@ impl Completer for Helper {
         let pairs = found.candidates.iter().map(|candidate| {
             let text = String::from_utf8_lossy(candidate).into_owned();
             let directory = found.files && is_directory(session, candidate);
-            let mut replacement = quoted(&text, found.quote);
+            let mut replacement = quoted(&text, found.quote, found.files);
             if directory && !text.ends_with('/') {
                 replacement.push('/');
             } else if alone && !directory && !found.no_space {
@@ -70,8 +70,9 @@ fn is_directory(session: &mut Session, name: &[u8]) -> bool {
     std::path::Path::new(std::ffi::OsStr::from_bytes(&path)).is_dir()
 }
 
-/// A candidate as it is typed: in the quote that is open, or with a backslash before what is special.
-fn quoted(text: &str, quote: Option<u8>) -> String {
+/// A candidate as it is typed: in the quote that is open, or with a backslash before what is special, which in a file's name is also what
+/// ends words for completion.
+fn quoted(text: &str, quote: Option<u8>, file: bool) -> String {
     match quote {
         Some(b'\'') => format!("'{}", text.replace('\'', "'\\''")),
         Some(_) => {
@@ -88,7 +89,8 @@ fn quoted(text: &str, quote: Option<u8>) -> String {
             let mut out = String::new();
             let variable = text.starts_with('$');
             for (at, character) in text.char_indices() {
-                let special = " \t\n\\'\"`$&|;<>()*?[]{}!#".contains(character);
+                let special =
+                    " \t\n\\'\"`$&|;<>()*?[]{}!#".contains(character) || file && ":=@".contains(character);
                 if special && !variable && !(at == 0 && character == '~') {
                     out.push('\\');
                 }
@@ -181,11 +183,13 @@ mod tests {
 
     #[test]
     fn candidates_are_quoted_as_they_are_typed() {
-        assert_eq!(quoted("a b$c", None), "a\\ b\\$c");
-        assert_eq!(quoted("~/x y", None), "~/x\\ y");
-        assert_eq!(quoted("$HOME", None), "$HOME");
-        assert_eq!(quoted("a'b", Some(b'\'')), "'a'\\''b");
-        assert_eq!(quoted("a\"b", Some(b'"')), "\"a\\\"b");
+        assert_eq!(quoted("a b$c", None, false), "a\\ b\\$c");
+        assert_eq!(quoted("~/x y", None, true), "~/x\\ y");
+        assert_eq!(quoted("$HOME", None, false), "$HOME");
+        assert_eq!(quoted("a:b", None, true), "a\\:b");
+        assert_eq!(quoted("a:b", None, false), "a:b");
+        assert_eq!(quoted("a'b", Some(b'\''), true), "'a'\\''b");
+        assert_eq!(quoted("a\"b", Some(b'"'), true), "\"a\\\"b");
     }
 
     #[test]

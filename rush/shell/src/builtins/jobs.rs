@@ -3,7 +3,7 @@
 use super::options::OptionReader;
 use crate::exec::jobs::{Job, JobState};
 use crate::state::options::{SetOption, Shopt};
-use crate::{Bytes, Outcome, Session, Status, sys};
+use crate::{Bytes, Outcome, Session, Status, Unwind, sys};
 
 /// What `jobs` prints of a job.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -262,6 +262,10 @@ pub(super) fn run_suspend(session: &mut Session, args: &[Bytes]) -> Outcome {
             Ok(Some(_)) => force = true,
             Err(status) => return Ok(status),
         }
+    }
+    if !options.operands().is_empty() {
+        session.builtin_error(b"suspend", "too many arguments");
+        return Err(Unwind::Discard(1));
     }
     if !force && (session.shopt(Shopt::LoginShell) || !session.is(SetOption::Monitor)) {
         session.builtin_error(

@@ -115,6 +115,10 @@ fn parse(session: &mut Session, args: &[Bytes], name: &[u8]) -> Result<Request, 
         return Err(1);
     }
     if let Some(array) = options.operands().first() {
+        if array.is_empty() {
+            session.builtin_error(name, "empty array variable name");
+            return Err(2);
+        }
         if !is_name(array) {
             session.builtin_error(name, not_an_identifier(array));
             return Err(1);

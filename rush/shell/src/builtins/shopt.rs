@@ -77,7 +77,8 @@ fn list(session: &mut Session, flags: &Flags) -> i32 {
         return 0;
     }
     let mut all = Shopt::ALL.to_vec();
-    all.sort_by_key(|o| o.name());
+    // bash's table is sorted but for its first row.
+    all.sort_by_key(|o| (*o != Shopt::Autocd, o.name()));
     for option in all {
         let on = session.shopt(option);
         if wanted(on, flags) {

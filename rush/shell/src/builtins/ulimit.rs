@@ -159,6 +159,13 @@ fn fail(session: &mut Session, resource: &Resource, what: &str, error: i32) -> i
 }
 
 fn set(session: &mut Session, resource: &Resource, which: Which, value: &[u8]) -> i32 {
+    let word = matches!(value, b"hard" | b"soft" | b"unlimited");
+    if !word && parse(value, resource.factor).is_none() {
+        let digits = !value.is_empty() && value.iter().all(u8::is_ascii_digit);
+        let reason: &[u8] = if digits { b": limit out of range" } else { b": invalid number" };
+        session.builtin_error(b"ulimit", [value, reason].concat());
+        return 1;
+    }
     let Some(number) = resource.number else {
         return fail(session, resource, "cannot modify limit", libc::EINVAL);
     };
@@ -172,10 +179,7 @@ fn set(session: &mut Session, resource: &Resource, which: Which, value: &[u8]) -
         b"unlimited" => UNLIMITED,
         _ => match parse(value, resource.factor) {
             Some(new) => new,
-            None => {
-                session.builtin_error(b"ulimit", [value, b": invalid number"].concat());
-                return 1;
-            }
+            None => return 1,
         },
     };
     let both = which.soft == which.hard;

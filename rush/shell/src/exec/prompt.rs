@@ -86,7 +86,11 @@ impl Session {
                     out.push(byte);
                 }
             }
-            b'!' => out.extend_from_slice(self.history_number().to_string().as_bytes()),
+            b'!' => {
+                // A prompt is for the next entry; elsewhere the command that runs is in the list.
+                let number = self.history_number() - usize::from(!self.marks_prompts);
+                out.extend_from_slice(number.max(1).to_string().as_bytes());
+            }
             b'#' => out.extend_from_slice(self.command_number.to_string().as_bytes()),
             b'$' => out.push(if sys::effective_user_id() == 0 { b'#' } else { b'$' }),
             b'\\' => out.extend_from_slice(b"\\\\"),

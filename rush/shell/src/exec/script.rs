@@ -82,6 +82,9 @@ impl Session {
                     } else {
                         self.run_list(&list)
                     };
+                    if top && !self.interactive {
+                        self.command_number += 1;
+                    }
                     if top && input.position().saturating_sub(start) >= limits::LARGE_COMMAND_BYTES {
                         self.large_command = Some(list);
                     }

@@ -101,6 +101,8 @@ impl Bindings {
 
     /// The key sequences bound to `function` in `keymap`, sorted.
     pub(super) fn keys_of(&self, keymap: Keymap, function: &str) -> Vec<Bytes> {
+        // Two names of one function.
+        let function = if function == "insert-last-argument" { "yank-last-arg" } else { function };
         let bound = self
             .changes(keymap)
             .filter(|(_, action)| matches!(action, Action::Function(name) if *name == function));

@@ -99,6 +99,7 @@ pub(super) fn show(keys: &[u8]) -> Bytes {
         match key {
             ESCAPE => out.extend_from_slice(b"\\e"),
             RUBOUT => out.extend_from_slice(b"\\C-?"),
+            0x1c => out.extend_from_slice(b"\\C-\\\\"),
             0..=31 => out.extend_from_slice(&[b'\\', b'C', b'-', (key | 0x40).to_ascii_lowercase()]),
             b'"' | b'\\' => out.extend_from_slice(&[b'\\', key]),
             128.. => out.extend_from_slice(format!("\\{key:03o}").as_bytes()),
@@ -118,7 +119,7 @@ mod tests {
         assert_eq!(parse(b"\\M-x\\C-?\\d\\033\\x41"), b"\xf8\x7f\x7f\x1bA");
         assert_eq!(parse(b"\\C-\\M-a"), [control_meta_a()]);
         assert_eq!(show(b"\x18\x1b[A\t\x7f\"\\\xf8"), b"\\C-x\\e[A\\C-i\\C-?\\\"\\\\\\370");
-        assert_eq!(show(b"\0\x1d\x1f"), b"\\C-@\\C-]\\C-_");
+        assert_eq!(show(b"\0\x1c\x1d\x1f"), b"\\C-@\\C-\\\\\\C-]\\C-_");
     }
 
     fn control_meta_a() -> u8 {

@@ -176,6 +176,7 @@ fn from_function(
     previous: &[u8],
 ) -> Result<Vec<Bytes>, Unwind> {
     if !session.functions.contains_key(function) {
+        session.builtin_error(b"completion", [b"function `", function, b"' not found"].concat());
         return Ok(Vec::new());
     }
     if command == b"compgen" {

@@ -91,6 +91,8 @@ fn forget(session: &mut Session, names: &[Bytes], targets: &Targets) -> i32 {
     if targets.initial {
         completions.initial = None;
     }
+    // With one of those, names are left alone.
+    let names: &[Bytes] = if targets.any() { &[] } else { names };
     let missing: Vec<&Bytes> = names.iter().filter(|n| completions.commands.remove(*n).is_none()).collect();
     for name in &missing {
         session.builtin_error(b"complete", [name, b": no completion specification".as_slice()].concat());
@@ -201,6 +203,9 @@ pub(in crate::builtins) fn run_compopt(session: &mut Session, args: &[Bytes]) ->
         session.builtin_error(b"compopt", "not currently executing completion function");
         return Ok(1);
     }
+    if changes.is_empty() {
+        return Ok(show_options(session, names, &targets));
+    }
     let mut status = 0;
     let completions = Rc::make_mut(&mut session.builtin_state.completions);
     let mut missing = Vec::new();
@@ -215,7 +220,7 @@ pub(in crate::builtins) fn run_compopt(session: &mut Session, args: &[Bytes]) ->
             None => missing.push(name.into()),
         }
     }
-    for name in names {
+    for name in names.iter().filter(|_| !targets.any()) {
         match completions.commands.get_mut(name) {
             Some(specification) => change_options(specification, &changes),
             None => missing.push(name.clone()),
@@ -226,6 +231,35 @@ pub(in crate::builtins) fn run_compopt(session: &mut Session, args: &[Bytes]) ->
         status = 1;
     }
     Ok(status)
+}
+
+/// `compopt` without an option: what is on and off.
+fn show_options(session: &mut Session, names: &[Bytes], targets: &Targets) -> i32 {
+    let completions = session.builtin_state.completions.clone();
+    let special = [
+        (targets.default, &completions.default, "-D", "_DefaultCmD_"),
+        (targets.empty, &completions.empty, "-E", "_EmptycmD_"),
+        (targets.initial, &completions.initial, "-I", "_InitialWorD_"),
+    ];
+    let special = special.iter().filter(|(wanted, ..)| *wanted);
+    let special = special.map(|(_, slot, flag, name)| ((**slot).as_ref(), flag.as_bytes(), name.as_bytes()));
+    let named = names.iter().filter(|_| !targets.any());
+    let named = named.map(|name| (completions.commands.get(name), &name[..], &name[..]));
+    let mut status = 0;
+    for (specification, shown, name) in special.chain(named) {
+        let Some(specification) = specification else {
+            session.builtin_error(b"compopt", [name, b": no completion specification"].concat());
+            status = 1;
+            continue;
+        };
+        let mut line = b"compopt".to_vec();
+        for option in OPTIONS {
+            let sign = if specification.options.contains(option) { '-' } else { '+' };
+            line.extend_from_slice(format!(" {sign}o {option}").as_bytes());
+        }
+        session.write_out(&[&line[..], b" ", shown, b"\n"].concat());
+    }
+    status
 }
 
 fn change_options(specification: &mut Specification, changes: &[(&'static str, bool)]) {

@@ -167,7 +167,7 @@ impl Session {
         let parts: Vec<LineWord> = words.iter().flat_map(|word| pieces(line, word, &breaks)).collect();
         let last = parts.last()?;
         let previous = parts.len().checked_sub(2).and_then(|at| parts.get(at));
-        let previous = previous.map(|word| word.text.clone()).unwrap_or_default();
+        let previous = previous.and_then(|word| line.get(word.start..word.end)).unwrap_or_default().to_vec();
         // Behind a break nothing has been typed yet.
         let word = if is_break(line, last, &breaks) { Bytes::new() } else { last.text.clone() };
         Some((word, previous))
