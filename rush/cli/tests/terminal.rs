@@ -155,15 +155,17 @@ fn start_up_files_prompts_and_suggestions() {
 fn words_end_at_word_breaks_in_completion() {
     let mut terminal = Terminal::start();
     std::fs::write(terminal.home.path().join("a:b"), "found\n").expect("written");
-    terminal.line("cd; complete -W 'red green' paint; paint() { echo painted $1; }");
+    terminal.line("cd; complete -W 'red green' paint");
+    terminal.line("paint() { echo painted $1; }");
     terminal.keys("paint --colour=g\t\r");
     terminal.wait("\npainted --colour=green\n");
     terminal.wait("ready> ");
     // A function sees the words as they were typed, cut at the breaks.
-    terminal.line("_f() { words=\"<$2><$3>$COMP_CWORD:${COMP_WORDS[*]}\"; }; complete -F _f see");
+    terminal.line(r#"_f() { w="<$2><$3>$COMP_CWORD:${COMP_WORDS[*]}"; }"#);
+    terminal.line("complete -F _f see");
     terminal.keys("see a=b:c 'q w' host::d\t\r");
     terminal.wait("ready> ");
-    assert_eq!(terminal.line("echo \"$words\""), "<d><::>9:see a = b : c 'q w' host :: d\n");
+    assert_eq!(terminal.line("echo \"$w\""), "<d><::>9:see a = b : c 'q w' host :: d\n");
     // A file's name with one in it is completed so that it is one word.
     terminal.keys("cat a\t\r");
     terminal.wait("\nfound\n");
