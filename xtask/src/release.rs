@@ -26,15 +26,21 @@ pub(crate) fn build(workspace: &Workspace, more: &[&str]) -> Result<PathBuf, Str
     eprintln!("building the release binaries (minutes the first time) …");
     run(&mut workspace.cargo(&arguments), "the release build")?;
     if is_static {
-        let arguments = ["rustc", "--release", "--locked", "--package", CYNIC, "--bin", "cynic", "--"];
-        let mut build = workspace.cargo(&arguments);
-        build.args(["-C", "target-feature=+crt-static"]);
-        run(&mut build, "the static build of cynic")?;
+        build_static_cynic(workspace)?;
     } else {
         eprintln!("cynic is linked dynamically: there is no static C library");
     }
     eprintln!("built in {:.0} s", start.elapsed().as_secs_f64());
     Ok(workspace.target().join("release"))
+}
+
+/// The engine's command, linked statically.
+pub(crate) fn build_static_cynic(workspace: &Workspace) -> Result<PathBuf, String> {
+    let arguments = ["rustc", "--release", "--locked", "--package", CYNIC, "--bin", "cynic", "--"];
+    let mut build = workspace.cargo(&arguments);
+    build.args(["-C", "target-feature=+crt-static"]);
+    run(&mut build, "the static build of cynic")?;
+    Ok(workspace.target().join("release/cynic"))
 }
 
 /// Whether the C compiler has a static GNU C library. The engine starts in less time and memory without a dynamic linker and
