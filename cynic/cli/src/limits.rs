@@ -28,5 +28,8 @@ pub(crate) const TEST262_CRASH_MESSAGE_BYTES_MAX: usize = 2000;
 /// Entries that the REPL's history file keeps.
 pub(crate) const HISTORY_ENTRIES_MAX: usize = 1000;
 
+/// Completions that the REPL offers at once: nobody reads more.
+pub(crate) const COMPLETIONS_MAX: usize = 1000;
+
 /// How often the progress line is redrawn.
 pub(crate) const PROGRESS_INTERVAL: Duration = Duration::from_millis(100);

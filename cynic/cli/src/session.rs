@@ -31,7 +31,7 @@ pub(crate) struct Session {
 const WAITER_INTERVAL: Duration = Duration::from_millis(1);
 
 /// Writes lines to the process's streams.
-struct Terminal;
+pub(crate) struct Terminal;
 
 impl Sink for Terminal {
     fn line(&mut self, stream: Stream, text: &str) {
@@ -49,8 +49,13 @@ fn styles_for(is_terminal: bool) -> Styles {
 }
 
 impl Session {
-    /// An isolate as the options want it.
+    /// An isolate as the options want it, whose texts go to the process's streams.
     pub(crate) fn new(options: &Options) -> Self {
+        Self::with_sink(options, Box::new(Terminal))
+    }
+
+    /// An isolate as the options want it.
+    pub(crate) fn with_sink(options: &Options, sink: Box<dyn Sink>) -> Self {
         let mut engine_options = cynic::vm::Options {
             hardened: !options.unhardened,
             allow_eval: options.allow_eval,
@@ -69,7 +74,7 @@ impl Session {
             vm.host.time_zone = zone.trim_start_matches(':').to_owned();
         }
         let styles = styles_for(io::stdout().is_terminal());
-        cynic_host::install(&mut vm, Box::new(Terminal), styles);
+        cynic_host::install(&mut vm, sink, styles);
         vm.set_module_loader(Rc::new(FileLoader));
         vm.freeze_global();
         vm.metering.deadline = options.timeout.map(|time| Instant::now() + time);
@@ -116,6 +121,13 @@ impl Session {
         Ok(true)
     }
 
+    /// How long nothing needs to run; `None` if nothing is waited for.
+    pub(crate) fn next_due(&mut self) -> Option<Duration> {
+        let timer = cynic_host::timers::next_due(&mut self.vm).ok().flatten();
+        let waiter = self.vm.has_async_waiters().then_some(WAITER_INTERVAL);
+        timer.into_iter().chain(waiter).min()
+    }
+
     /// Runs the jobs and the timers that are due, without waiting for others: between the entries of a session.
     pub(crate) fn catch_up(&mut self) -> JsResult<()> {
         self.run_jobs(None)?;
@@ -123,6 +135,13 @@ impl Session {
             self.run_jobs(None)?;
         }
         Ok(())
+    }
+
+    /// Runs one timer that is due, and the jobs that follow from it.
+    pub(crate) fn run_one(&mut self) -> JsResult<()> {
+        cynic_host::timers::run_due(&mut self.vm)?;
+        self.vm.settle_async_waiters()?;
+        self.run_jobs(None)
     }
 
     /// Runs jobs. A rejection that nobody handles ends the program, as in node.

@@ -135,3 +135,20 @@ fn the_repl_keeps_bindings_and_the_last_value() {
     );
     assert_eq!(output.status.code(), Some(0));
 }
+
+#[test]
+fn the_repl_runs_timers_while_it_waits() {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_cynic"));
+    command.arg("repl").env("CYNIC_HISTORY", "").stdin(Stdio::piped()).stdout(Stdio::piped());
+    let mut child = command.spawn().expect("the command runs");
+    let mut input = child.stdin.take().expect("a pipe");
+    input.write_all(b"setTimeout(() => print('tick'), 20); 1\n").expect("written");
+    // The input stays open: nothing but the timer can make the line.
+    let output = std::io::BufReader::new(child.stdout.take().expect("a pipe"));
+    let mut lines = std::io::BufRead::lines(output).map_while(Result::ok);
+    assert!(lines.any(|line| line.contains("tick")));
+    input.write_all(b"1 + 1\n").expect("written");
+    drop(input);
+    assert!(lines.any(|line| line.ends_with('2')));
+    assert_eq!(child.wait().expect("it ends").code(), Some(0));
+}

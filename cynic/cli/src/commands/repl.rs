@@ -1,17 +1,12 @@
 //! `cynic repl`: reads, evaluates and prints, as node's REPL does.
 //!
 //! Input goes on over several lines while it is incomplete. Global bindings survive from entry to entry; `_` is the value of
-//! the last one. Timers that are due run between entries.
-
-use rustyline::completion::Completer;
-use rustyline::error::ReadlineError;
-use rustyline::highlight::Highlighter;
-use rustyline::hint::Hinter;
-use rustyline::history::MemHistory;
-use rustyline::validate::{ValidationContext, ValidationResult, Validator};
-use rustyline::{Config, Editor, Helper};
+//! the last one. Timers run while the next entry is waited for.
 
 use std::borrow::Cow;
+use std::cell::Cell;
+use std::rc::Rc;
+use std::sync::mpsc::Sender;
 
 use cynic::compiler::{self, CompileOptions};
 use cynic::gc::Persistent;
@@ -19,31 +14,32 @@ use cynic::syntax::{self, SyntaxError};
 use cynic::value::Value;
 use cynic::vm::Abrupt;
 
+use cynic_host::{Sink, Stream};
+
+use super::repl_completion;
+use super::repl_editor::{Event, LineEditor};
 use super::repl_history::HistoryFile;
 use crate::args::Options;
 use crate::exit_status::ExitStatus;
-use crate::session::Session;
+use crate::session::{Session, Terminal};
 
 /// What stack traces and errors call an entry.
 const NAME: &str = "<repl>";
 const BANNER: &str = "cynic: strict ECMAScript. Ctrl-D leaves.";
 
-/// Decides whether an entry is complete.
-struct Entry;
-
-impl Helper for Entry {}
-impl Highlighter for Entry {}
-impl Hinter for Entry {
-    type Hint = String;
-}
-impl Completer for Entry {
-    type Candidate = String;
+/// Writes lines to the process's streams; those of timers that run while an entry is edited, above it.
+struct Screen {
+    above: Sender<String>,
+    is_editing: Rc<Cell<bool>>,
 }
 
-impl Validator for Entry {
-    fn validate(&self, context: &mut ValidationContext<'_>) -> rustyline::Result<ValidationResult> {
-        let complete = is_complete(context.input());
-        Ok(if complete { ValidationResult::Valid(None) } else { ValidationResult::Incomplete })
+impl Sink for Screen {
+    fn line(&mut self, stream: Stream, text: &str) {
+        if self.is_editing.get() {
+            let _ignored = self.above.send(text.to_owned());
+        } else {
+            Terminal.line(stream, text);
+        }
     }
 }
 
@@ -82,33 +78,72 @@ fn as_expression(text: &str) -> Cow<'_, str> {
 
 /// Runs the loop until the end of input.
 pub(crate) fn run(options: &Options) -> Result<ExitStatus, String> {
-    let mut session = Session::new(options);
     let history = HistoryFile::from_environment();
-    let config = Config::builder().auto_add_history(true).build();
-    let mut editor: Editor<Entry, MemHistory> =
-        Editor::with_history(config, MemHistory::new()).map_err(|error| format!("terminal: {error}"))?;
-    for entry in history.load() {
-        let _ignored = editor.add_history_entry(entry);
-    }
-    editor.set_helper(Some(Entry));
+    let editor = LineEditor::start(history.load(), is_complete);
+    let is_editing = Rc::new(Cell::new(false));
+    let screen = Screen { above: editor.above(), is_editing: is_editing.clone() };
+    let mut session = Session::with_sink(options, Box::new(screen));
     let remember = session.vm.evaluate_script(NAME, "var _; (value) => { _ = value; }");
     let remember = remember.map_err(|_| "the session cannot be prepared")?;
     let remember = Persistent::new(&session.vm.heap, remember);
     println!("{BANNER}");
+    let mut ended = None;
     loop {
-        match editor.readline("> ") {
-            Ok(line) if line.trim().is_empty() => {}
-            Ok(line) => {
-                history.append(&line);
-                if let Some(status) = evaluate(&mut session, &remember, &line) {
-                    return Ok(status);
-                }
-            }
-            Err(ReadlineError::Interrupted) => {}
-            Err(ReadlineError::Eof) => return Ok(ExitStatus::Success),
-            Err(error) => return Err(format!("terminal: {error}")),
+        editor.read();
+        is_editing.set(true);
+        let event = wait_for_entry(&mut session, &editor, &mut ended);
+        is_editing.set(false);
+        let line = match event {
+            Ok(line) => line,
+            Err(end) => return end.map(|()| ended.unwrap_or(ExitStatus::Success)),
+        };
+        if ended.is_none() && !line.trim().is_empty() {
+            history.append(&line);
+            ended = evaluate(&mut session, &remember, &line);
+        }
+        if let Some(status) = ended {
+            return Ok(status);
         }
     }
+}
+
+/// Runs timers and answers completions until there is an entry, or the input ends. A termination meanwhile is put into `ended`: the
+/// session is over when the editor has given the terminal back, with the next entry.
+fn wait_for_entry(
+    session: &mut Session,
+    editor: &LineEditor,
+    ended: &mut Option<ExitStatus>,
+) -> Result<String, Result<(), String>> {
+    loop {
+        let wait = if ended.is_some() { None } else { session.next_due() };
+        match editor.next_event(wait) {
+            Some(Event::Entry(line)) => return Ok(line),
+            Some(Event::End(end)) => return Err(end),
+            Some(Event::Complete { line, at, answer }) => {
+                let _ignored = answer.send(repl_completion::complete(&mut session.vm, &line, at));
+            }
+            None => *ended = run_timer(session, editor),
+        }
+    }
+}
+
+/// Runs a timer while an entry is edited; a status if the session cannot go on.
+fn run_timer(session: &mut Session, editor: &LineEditor) -> Option<ExitStatus> {
+    match session.run_one() {
+        Ok(()) => None,
+        Err(Abrupt::Throw) => {
+            let error = session.vm.take_exception();
+            let _ignored = editor.above().send(session.describe_uncaught(error));
+            None
+        }
+        Err(abrupt) => report(session, abrupt),
+    }
+}
+
+/// Reports what went wrong; a status if the session cannot go on.
+fn report(session: &mut Session, abrupt: Abrupt) -> Option<ExitStatus> {
+    let status = session.report(abrupt);
+    (abrupt == Abrupt::Terminate).then_some(status)
 }
 
 /// Evaluates one entry; a status if the session cannot go on.
@@ -121,14 +156,7 @@ fn evaluate(session: &mut Session, remember: &Persistent, text: &str) -> Option<
         session.vm.call(remember.get(), Value::UNDEFINED, &[root.get()])?;
         session.catch_up()
     });
-    match outcome {
-        Ok(()) => None,
-        Err(Abrupt::Throw) => {
-            session.report(Abrupt::Throw);
-            None
-        }
-        Err(abrupt) => Some(session.report(abrupt)),
-    }
+    outcome.err().and_then(|abrupt| report(session, abrupt))
 }
 
 fn show(session: &mut Session, value: Value) {

@@ -62,6 +62,18 @@ impl Vm {
         self.global_env().bindings.borrow().get(&key).copied()
     }
 
+    /// The value of the lexical binding `key`, EMPTY before it is initialised.
+    pub(crate) fn peek_global_binding(&mut self, key: PropertyKey) -> Option<Value> {
+        self.global_binding(key).map(|binding| binding.cell.get(0))
+    }
+
+    /// The names of all lexical bindings.
+    pub(crate) fn global_binding_names(&mut self) -> Vec<String> {
+        let env = self.global_env();
+        let bindings = env.bindings.borrow();
+        bindings.keys().filter_map(|key| key.as_string()).map(|name| name.to_rust_string()).collect()
+    }
+
     fn add_global_binding(&mut self, key: PropertyKey, value: Value, is_const: bool, is_var: bool) {
         let cell = self.new_value_array(1, value);
         let env = self.global_env();
