@@ -346,6 +346,27 @@ pub(crate) fn enter_step(s: State) -> Option<JsResult<Next>> {
     Some(entered.map(|state| deliver(state, Mode::Next, Value::UNDEFINED)))
 }
 
+/// Calls `next` of the iterator record in register b, with register c, in a frame of this run loop. `None` if it is not the
+/// language's own, of a generator that can go on in this realm: then it is a call like any other.
+pub(crate) fn enter_next(s: State) -> Option<JsResult<Next>> {
+    let vm = s.vm();
+    let iterator = s.reg(s.b()).as_object()?;
+    if !may_step(vm, iterator, s.reg(s.b() + 1)) {
+        return None;
+    }
+    let coroutine = iterator.data::<Coroutine>(generator::COROUTINE_SLOT)?;
+    if !matches!(coroutine.state.get(), CoroutineState::Start | CoroutineState::Suspended) {
+        return None;
+    }
+    let template = coroutine.template.get()?;
+    let value = s.reg(s.c());
+    let entered = push_resumed(vm, coroutine, template, frame_flags::NEXT);
+    Some(entered.map(|state| {
+        state.frame().dst = s.a() as u8;
+        deliver(state, Mode::Next, value)
+    }))
+}
+
 /// How a generator leaves its frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Left {
@@ -357,12 +378,19 @@ pub(crate) enum Left {
     Done,
 }
 
-/// A generator leaves its frame with `value`: to native code, or to the instruction that stepped it.
+/// A generator leaves its frame with `value`: to native code, or to the instruction that stepped it or called its `next`.
 pub(crate) fn leave_generator(s: State, left: Left, value: Value) -> Next {
-    if s.frame().flags & frame_flags::STEP == 0 {
-        return leave(s.vm(), s.frame, value);
-    }
     let vm = s.vm();
+    if s.frame().flags & frame_flags::NEXT != 0 {
+        let result = match left {
+            Left::Delegated => value,
+            _ => Value::object(vm.create_iter_result_object(value, left == Left::Done)),
+        };
+        return leave(vm, s.frame, result);
+    }
+    if s.frame().flags & frame_flags::STEP == 0 {
+        return leave(vm, s.frame, value);
+    }
     unwind::pop(vm, s.frame);
     let stepping = stepping_instruction(vm);
     let item = match (left, value.as_object()) {

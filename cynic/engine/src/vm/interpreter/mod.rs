@@ -46,6 +46,8 @@ pub mod frame_flags {
     pub const CONSTRUCT: u8 = 1 << 1;
     /// A generator that an instruction of the frame below steps: leaving it completes that instruction.
     pub const STEP: u8 = 1 << 2;
+    /// A generator whose `next` an instruction of the frame below calls: leaving it returns a result object there.
+    pub const NEXT: u8 = 1 << 3;
 }
 
 /// One activation.

@@ -94,8 +94,14 @@ impl Vm {
             Operator::Div | Operator::Mod if y.is_zero() => {
                 return Err(self.throw_range_error("division by zero"));
             }
-            Operator::Div => x / y,
-            Operator::Mod => x % y,
+            Operator::Div => {
+                self.charge_division(x, y)?;
+                x / y
+            }
+            Operator::Mod => {
+                self.charge_division(x, y)?;
+                x % y
+            }
             Operator::Exp => return self.bigint_power(x, y),
             Operator::And => x & y,
             Operator::Or => x | y,
@@ -107,6 +113,12 @@ impl Vm {
             }
         };
         self.bigint_result(result)
+    }
+
+    /// Pays for a division before it is made. The library's is recursive, and takes a fraction of a second at worst.
+    fn charge_division(&mut self, x: &Integer, y: &Integer) -> JsResult<()> {
+        let (divisor, quotient) = (y.bits() >> 6, x.bits().saturating_sub(y.bits()) >> 6);
+        self.poll_n(((divisor + 1).saturating_mul(quotient + 1) >> 12).min(1 << 20) as u32 + 1)
     }
 
     fn bigint_power(&mut self, x: &Integer, y: &Integer) -> JsResult<Value> {

@@ -236,6 +236,9 @@ slow_paths! {
         s.finish(1, s.a(), result)
     }
     fn iterator_call_with(s) {
+        if let Some(entered) = coroutine::enter_next(s) {
+            return entered.unwrap_or_else(|abrupt| s.unwind(abrupt));
+        }
         let result = s.vm().call(s.reg(s.b() + 1), s.reg(s.b()), &[s.reg(s.c())]);
         s.finish(1, s.a(), result)
     }
