@@ -7,7 +7,7 @@ pub const STRING_UNITS_MAX: usize = (1 << 29) - 24;
 pub const LARGE_ALLOCATION_BYTES: usize = 256 * 1024;
 /// Default hard limit of a heap: generous for a command, an embedder sets less.
 pub const HEAP_BYTES_DEFAULT: usize = 4 << 30;
-/// Bytes allocated before the first collection, and at least between two: small enough to stay in a second-level cache.
+/// What the nursery of a small heap grows to where nearly all survives: small enough to stay in a second-level cache.
 pub const GC_THRESHOLD_BYTES_DEFAULT: usize = 2 << 20;
 /// Elements of an array that are traced at once; a longer array is traced in portions of this size.
 pub const GC_ARRAY_PORTION: u32 = 4096;
@@ -19,12 +19,14 @@ pub const GC_STEP_CELLS: usize = 12_000;
 /// The nursery shrinks when more than this survives a young collection, which keeps that stop short, and grows when much
 /// less does.
 pub const GC_SURVIVING_BYTES_MAX: usize = 1 << 20;
-/// The smallest nursery, unless the host asked for less.
+/// The smallest nursery, unless the host asked for less, and the first one.
 pub const GC_NURSERY_BYTES_MIN: usize = 512 << 10;
 /// The largest nursery, unless the host asked for more.
 pub const GC_NURSERY_BYTES_MAX: usize = 16 << 20;
 /// The heap grows by one part in this many of what is live before it is collected in full again.
 pub const GC_GROWTH_DIVISOR: usize = 4;
+/// At least this must survive young collections before a small heap is collected in full; twice as much where that gained little.
+pub const GC_GROWTH_BYTES_MIN: usize = 512 << 10;
 /// Free blocks (16 KiB) whose pages are kept for the next allocations, besides a part of the heap.
 pub const GC_FREE_BLOCKS_KEPT: usize = 32;
 /// Free blocks whose pages are given back in one stop: unmapping takes time.
@@ -47,6 +49,9 @@ pub const LIVENESS_WORDS_MAX: usize = 32 * 1024;
 pub const LIVENESS_PASSES_MAX: usize = 32;
 /// Deepest nesting of a source text, in brackets, operators and keywords: V8 and SpiderMonkey give up well before.
 pub const NESTING_MAX: u32 = 16_000;
+/// Tokens that a parser of TypeScript may read again because a `<` before them might begin type arguments, added up over all such
+/// signs: it tries each, so that `a<b<c…` takes quadratic time.
+pub const TYPE_ATTEMPTS_MAX: u64 = 4_000_000;
 /// Native stack that parser, semantic pass and compiler need together for one unit of nesting, at most (measured: see
 /// `docs/cynic.md`).
 pub const FRONT_END_BYTES_PER_UNIT: usize = if cfg!(debug_assertions) { 12 * 1024 } else { 4 * 1024 };
@@ -67,7 +72,7 @@ pub const DENSE_INDEX_ALWAYS: u32 = 1024;
 /// Above that, elements stay dense while at least one in this many would be in use.
 pub const DENSE_FACTOR: u32 = 8;
 /// Most bits of a BigInt; beyond it is a RangeError, more than JavaScriptCore's and SpiderMonkey's 2^20, less
-/// than V8's 2^30: division and conversion are quadratic, and cannot be interrupted within one operation.
+/// than V8's 2^30: one multiplication or division cannot be interrupted, and takes 0.2 s at this size.
 pub const BIGINT_BITS_MAX: u64 = 1 << 22;
 /// Steps between two looks at fuel, deadline and cancellation.
 pub const POLL_INTERVAL: u32 = 4096;
@@ -87,6 +92,9 @@ pub const BUFFER_BYTES_MAX: u64 = 1 << 32;
 pub const VM_FRAMES_MAX: usize = 200_000;
 /// Frames that an error's stack shows.
 pub const STACK_TRACE_FRAMES_MAX: usize = 10;
+/// Code units of an error's name, and of its message, that its stack begins with: more than anybody reads, and the three parts
+/// of a stack always fit a string.
+pub const STACK_HEADER_PART_UNITS_MAX: usize = 1 << 27;
 /// How often a property site learns before it is left to the lookup cache that all sites share.
 pub const IC_MISSES_MAX: u32 = 16;
 /// Entries of that cache, a power of two.

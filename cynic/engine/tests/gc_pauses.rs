@@ -79,3 +79,30 @@ fn a_large_array_is_traced_in_portions_and_only_where_it_changed() {
         assert_eq!(vm.get(o, x), Ok(Value::int32(want)));
     }
 }
+
+/// Keeps the last `window` of many objects, and of as many others none.
+fn slide(vm: &mut Vm, window: u32, objects: u32) {
+    let x = vm.key_from_str("x");
+    let keep = vm.new_array();
+    for i in 0..objects {
+        let o = vm.new_object();
+        assert!(vm.create_data_property(o, x, Value::int32(i as i32)).is_ok());
+        vm.new_object();
+        let kept = if i < window {
+            vm.try_push_element(keep, Value::object(o))
+        } else {
+            keep.try_set_element(i % window, Value::object(o))
+        };
+        assert!(kept);
+    }
+}
+
+#[test]
+fn a_small_heap_with_survivors_stays_small() {
+    let mut vm = Vm::new(Options::default());
+    slide(&mut vm, 16_000, 300_000);
+    let stats = vm.gc_stats();
+    let live = stats.live_bytes;
+    assert!((700_000..2_000_000).contains(&live), "{stats:?}");
+    assert!(stats.peak_bytes < live + (7 << 18), "{stats:?}");
+}

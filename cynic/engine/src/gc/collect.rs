@@ -413,11 +413,10 @@ pub(crate) fn finish(heap: &mut Heap, roots: impl FnOnce(&mut Tracer<'_>), weak:
         shape.prune_transitions();
     }
     heap.mark.phase = Phase::Idle;
+    let before = heap.used_bytes();
     heap.sweep_all();
-    let used = heap.used_bytes();
     heap.stats.full_collections += 1;
-    heap.stats.live_bytes = used;
-    heap.full_at = used + (used / limits::GC_GROWTH_DIVISOR).max(heap.min_threshold);
+    heap.schedule_full(before);
     heap.schedule_next();
     heap.release_pages();
 }

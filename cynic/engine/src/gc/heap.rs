@@ -145,6 +145,8 @@ pub struct Heap {
     pub(crate) full_at: usize,
     pub(crate) limit: usize,
     pub(crate) min_threshold: usize,
+    /// What the nursery of a small heap usually is.
+    first_nursery: usize,
     /// Bytes allocated between two young collections: as many as leave a bounded number of survivors.
     nursery: usize,
     pub(crate) mark: super::collect::MarkState,
@@ -191,11 +193,12 @@ impl Heap {
             roots: Rc::default(),
             cell_bytes: 0,
             bytes_after_gc: 0,
-            collect_at: limits::GC_THRESHOLD_BYTES_DEFAULT,
-            full_at: limits::GC_THRESHOLD_BYTES_DEFAULT * 2,
+            collect_at: limits::GC_NURSERY_BYTES_MIN,
+            full_at: limits::GC_GROWTH_BYTES_MIN + limits::GC_NURSERY_BYTES_MIN,
             limit,
             min_threshold: limits::GC_THRESHOLD_BYTES_DEFAULT,
-            nursery: limits::GC_THRESHOLD_BYTES_DEFAULT,
+            first_nursery: limits::GC_NURSERY_BYTES_MIN,
+            nursery: limits::GC_NURSERY_BYTES_MIN,
             mark: Default::default(),
             stats: GcStats::default(),
             zeal: false,
@@ -222,10 +225,12 @@ impl Heap {
     pub fn set_limit(&mut self, bytes: usize) {
         self.limit = bytes;
     }
-    /// Changes how many bytes may be allocated before the first collection.
+    /// Changes how many bytes may be allocated before the first collection, and at least between two.
     pub fn set_threshold(&mut self, bytes: usize) {
         self.min_threshold = bytes.max(64 * 1024);
+        self.first_nursery = self.min_threshold;
         self.nursery = self.min_threshold;
+        self.full_at = self.full_at.max(self.used_bytes() + self.nursery);
         self.schedule_next();
     }
     /// Bytes in use: cells and external charges.
@@ -493,16 +498,33 @@ impl Heap {
         self.cell_bytes += kept;
     }
 
-    /// Chooses the nursery's size from what survived the young collection that has just been done.
+    /// Chooses the nursery's size from what survived the young collection that has just been done: smaller where much survives, which
+    /// takes long; larger where nearly all does, so that collecting is in vain; else a part of the heap.
     pub(crate) fn adapt_nursery(&mut self) {
         let survived = self.used_bytes().saturating_sub(self.bytes_after_gc);
         let least = self.min_threshold.min(limits::GC_NURSERY_BYTES_MIN);
-        let most = self.min_threshold.max(self.used_bytes() / 8).min(limits::GC_NURSERY_BYTES_MAX).max(least);
+        let part = (self.used_bytes() / 8).min(limits::GC_NURSERY_BYTES_MAX);
+        let usual = self.first_nursery.max(part);
         if survived > limits::GC_SURVIVING_BYTES_MAX {
             self.nursery = (self.nursery / 2).max(least);
+        } else if survived > self.nursery / 8 * 7 {
+            self.nursery = (self.nursery * 2).min(self.min_threshold.max(part));
+        } else if self.nursery > usual {
+            self.nursery = (self.nursery / 2).max(usual);
         } else if survived < limits::GC_SURVIVING_BYTES_MAX / 4 {
-            self.nursery = (self.nursery * 2).min(most);
+            self.nursery = (self.nursery * 2).min(usual);
         }
+    }
+
+    /// Chooses when the next full collection is due, after one that found `before` bytes: a small heap waits longer where the last
+    /// one gained little of what had been added.
+    pub(crate) fn schedule_full(&mut self, before: usize) {
+        let used = self.used_bytes();
+        let (added, gained) = (before.saturating_sub(self.stats.live_bytes), before.saturating_sub(used));
+        let growth = if gained < added / 2 { self.min_threshold } else { limits::GC_GROWTH_BYTES_MIN };
+        self.stats.live_bytes = used;
+        let least = growth.min(self.min_threshold) + self.first_nursery;
+        self.full_at = used + (used / limits::GC_GROWTH_DIVISOR).max(least);
     }
 
     /// Gives some pages of free blocks back to the operating system.
@@ -515,7 +537,8 @@ impl Heap {
     pub(crate) fn schedule_next(&mut self) {
         let used = self.used_bytes();
         self.bytes_after_gc = used;
-        self.collect_at = used + self.nursery;
+        // A full collection that is due within the nursery is not put off until its end.
+        self.collect_at = (used + self.nursery).min(self.full_at.max(used + self.nursery / 4));
         if self.limit > used {
             self.collect_at = self.collect_at.min(used + (self.limit - used) / 2 + 4096);
         }
