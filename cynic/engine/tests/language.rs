@@ -335,3 +335,76 @@ fn strings_are_sorted_and_joined() {
         "true,false,true,true,false,true,true",
     );
 }
+
+#[test]
+fn a_stack_begins_with_name_and_message() {
+    check("new TypeError('odd').stack.split('\\n')[0]", "TypeError: odd");
+    check("new Error('').stack.split('\\n')[0]", "Error");
+    check("const e = new Error('m'); e.name = ''; e.stack.split('\\n')[0]", "m");
+    check("new Error('\\ud800').stack.charCodeAt(7)", "55296");
+    check(
+        "const s = new Error('x'.repeat(2 ** 28)).stack; s.length > 2 ** 27 && s.length < 2 ** 27 + 1000",
+        "true",
+    );
+}
+
+#[test]
+fn delegation_to_generators() {
+    let tree =
+        "function* walk(n) { if (n > 0) { yield* walk(n - 1); yield n; yield* walk(n - 1); } return n; }";
+    check(&format!("{tree} [...walk(3)].join()"), "1,2,1,3,1,2,1");
+    check(&format!("{tree} let s = 0; for (const n of walk(12)) s += n; s"), "8178");
+    // What is sent reaches the innermost, and what it returns is the value of the expression.
+    check(
+        "function* inner() { const got = []; got.push(yield 1); got.push(yield 2); return got; }
+         function* middle() { return yield* inner(); }
+         function* outer() { const got = yield* middle(); yield got.join('-'); }
+         const it = outer(); it.next('lost'); it.next('a'); it.next('b').value",
+        "a-b",
+    );
+    check(
+        "function* inner() { try { yield 1; } catch (e) { yield 'caught ' + e; } finally { yield 'end'; } }
+         function* outer() { yield* inner(); yield 'after'; }
+         const it = outer(); it.next(); [it.throw('x').value, it.return(5).value, it.next().value].join()",
+        "caught x,end,after",
+    );
+    check(
+        "function* inner() { yield 1; throw new Error('inside'); }
+         function* outer() { try { yield* inner(); } catch (e) { yield e.message; } }
+         [...outer()].join()",
+        "1,inside",
+    );
+    check(
+        "let it; function* g() { yield* it; } it = g(); it.next()",
+        "throws TypeError: the generator is already running",
+    );
+    check(
+        "function* done() {} const d = done(); d.next(); function* g() { yield* d; yield 1; } [...g()].join()",
+        "1",
+    );
+    check(
+        "function* deep(n) { if (n) yield* deep(n - 1); else yield 'bottom'; }
+         let r; try { r = deep(1e6).next().value; } catch (e) { r = e.name; } r + deep(1000).next().value",
+        "RangeErrorbottom",
+    );
+    // One that is not the language's own is asked as before.
+    check(
+        "function* inner() { yield 1; } const own = inner(); own.next = () => ({ done: true, value: 7 });
+         function* outer() { return yield* own; } outer().next().value",
+        "7",
+    );
+}
+
+#[test]
+fn a_division_of_long_integers_costs_fuel() {
+    let mut vm = Vm::new(Options::default());
+    vm.set_fuel(Some(100_000));
+    let source = "const a = (1n << 4000000n) - 1n, b = (1n << 2000000n) - 1n;";
+    assert!(vm.evaluate_script("a.js", source).is_ok());
+    for operator in ["/", "%"] {
+        vm.set_fuel(Some(100_000));
+        let result = vm.evaluate_script("b.js", &format!("a {operator} b"));
+        assert_eq!(result, Err(cynic::vm::Abrupt::Terminate), "{operator}");
+        vm.clear_termination();
+    }
+}

@@ -4,12 +4,15 @@
 //! is an accessor of %Error.prototype%, as the stack-accessor proposal has it, so that frozen errors stay frozen.
 
 use crate::atoms;
+use crate::limits;
 use crate::object::function::{CallArgs, NativeFn, NativeSpec};
 use crate::object::{Object, ObjectKind, PropertyDescriptor};
+use crate::property_key::PropertyKey;
 use crate::realm::{
     Body, Intrinsic, IntrinsicSpec, PropertySpec, ValueSpec, accessor, constructor, data, method, prototype,
 };
 use crate::shape::attrs;
+use crate::string::JsStr;
 use crate::value::Value;
 use crate::vm::{JsResult, Vm};
 
@@ -217,9 +220,10 @@ fn get_stack(vm: &mut Vm, args: CallArgs) -> JsResult<Value> {
     if o.slot(0).is_string() {
         return Ok(o.slot(0));
     }
-    let header = vm.error_header(o);
+    let header = vm.stack_header(o)?;
     let frames = (vm.closure_hooks.format_stack)(vm, o.slot(0));
-    Ok(Value::string(vm.new_string(&format!("{header}{frames}"))))
+    let frames = vm.new_string(&frames);
+    Ok(Value::string(vm.concat(header, frames)?))
 }
 
 /// The setter of `stack`: gives the receiver an own property.
@@ -253,15 +257,33 @@ impl Vm {
         }
     }
 
-    /// The text of a string property found without getters or proxies.
-    fn data_text(&mut self, o: Object, key: crate::property_key::PropertyKey) -> Option<String> {
+    /// The same for a stack: nothing is copied, and of what is very long only the beginning is taken.
+    fn stack_header(&mut self, error: Object) -> JsResult<JsStr> {
+        let name = self.data_string(error, atoms::NAME).unwrap_or_else(|| atoms::ERROR_NAME.static_str());
+        let message = self.data_string(error, atoms::MESSAGE).unwrap_or_else(crate::string::empty);
+        let [name, message] =
+            [name, message].map(|s| self.substring(s, 0, s.len().min(limits::STACK_HEADER_PART_UNITS_MAX)));
+        if name.is_empty() || message.is_empty() {
+            return self.concat(name, message);
+        }
+        let colon = self.new_string(": ");
+        let start = self.concat(name, colon)?;
+        self.concat(start, message)
+    }
+
+    fn data_text(&mut self, o: Object, key: PropertyKey) -> Option<String> {
+        self.data_string(o, key).map(|s| s.to_rust_string())
+    }
+
+    /// A string property found without getters or proxies.
+    fn data_string(&mut self, o: Object, key: PropertyKey) -> Option<JsStr> {
         let mut current = Some(o);
         while let Some(o) = current {
             if o.is(ObjectKind::Proxy) {
                 return None;
             }
             if let Some(p) = self.ordinary_get_own_property(o, key) {
-                return p.value.as_string().map(|s| s.to_rust_string());
+                return p.value.as_string();
             }
             current = o.prototype().as_object();
         }

@@ -114,6 +114,9 @@ fn compile(
         let input = Input { text, name, typescript: options.typescript };
         return Err(SyntaxError::at(input, offset, "this BigInt literal is too long".into()));
     }
+    if options.typescript && nesting.type_attempts > limits::TYPE_ATTEMPTS_MAX {
+        return Err(too_deep("too much stands after `<` signs that may each begin type arguments"));
+    }
     let room = StackBounds::of_current_thread().room();
     let stack = nesting.bound() as usize * limits::FRONT_END_BYTES_PER_UNIT + limits::FRONT_END_BYTES;
     if stack <= room {

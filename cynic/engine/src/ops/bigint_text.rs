@@ -2,6 +2,7 @@
 //! the library converts short pieces only, multiplication does the rest, and limits are looked at between the steps.
 
 use num_bigint::{BigInt as Integer, BigUint, Sign};
+use num_traits::Euclid;
 
 use crate::vm::{JsResult, Vm};
 
@@ -98,8 +99,8 @@ fn format_part(
     if !padded && value < power {
         return format_part(vm, value, radix, smaller, false, text);
     }
-    let (high, low) = (value / power, value % power);
     charge(vm, value)?;
+    let (high, low) = value.div_rem_euclid(power);
     format_part(vm, &high, radix, smaller, padded, text)?;
     format_part(vm, &low, radix, smaller, true, text)
 }

@@ -23,6 +23,9 @@ pub(crate) struct Nesting {
     pub(crate) long_bigint: Option<u32>,
     /// The scan may have taken code for the inside of a literal.
     pub(crate) ambiguous: bool,
+    /// For each token, how many `<` before it are still open, added up: a parser of types may try each as the beginning of type
+    /// arguments, and then reads the tokens again.
+    pub(crate) type_attempts: u64,
 }
 
 impl Nesting {
@@ -51,6 +54,8 @@ struct Frame {
     statement: u32,
     /// Operators of the expression not yet ended.
     expression: u32,
+    /// Every `<` of the statement not yet ended that no `>` has closed.
+    angles: u32,
 }
 
 /// Whether what was last read ends an operand, so that a slash divides.
@@ -71,6 +76,8 @@ struct Scan<'t> {
     frames: Vec<Frame>,
     /// The sum of everything in `frames`.
     depth: u32,
+    /// The sum of all `angles` in `frames`.
+    angles: u32,
     before: Before,
     /// A line break stands between the last token and this one.
     newline: bool,
@@ -91,8 +98,9 @@ impl<'t> Scan<'t> {
             text,
             bytes: text.as_bytes(),
             at: 0,
-            frames: vec![Frame { closer: 0, is_statement: true, statement: 0, expression: 0 }],
+            frames: vec![Frame { closer: 0, is_statement: true, statement: 0, expression: 0, angles: 0 }],
             depth: 0,
+            angles: 0,
             before: Before::Operator,
             newline: true,
             after_dot: false,
@@ -320,6 +328,7 @@ impl<'t> Scan<'t> {
             b';' => {
                 self.at += 1;
                 self.end_expression();
+                self.end_angles();
                 self.ended = true;
                 self.before = Before::Operator;
                 self.after_token();
@@ -342,9 +351,32 @@ impl<'t> Scan<'t> {
                 // The old comment signs of web pages hide a line from some parsers.
                 let rest = &self.bytes[self.at..];
                 self.found.ambiguous |= rest.starts_with(b"<!--");
-                self.operator(operator_len(rest));
+                let len = operator_len(rest);
+                self.angles(byte, len);
+                self.operator(len);
             }
         }
+    }
+
+    /// An operator of `len` bytes that begins with `byte` may open or close type arguments.
+    fn angles(&mut self, byte: u8, len: usize) {
+        let (len, open) = (len as u32, self.top().angles);
+        match byte {
+            b'<' => {
+                self.top().angles += len;
+                self.angles += len;
+            }
+            b'>' => {
+                self.top().angles -= len.min(open);
+                self.angles -= len.min(open);
+            }
+            _ => {}
+        }
+    }
+
+    fn end_angles(&mut self) {
+        let open = std::mem::take(&mut self.top().angles);
+        self.angles -= open;
     }
 
     fn dot(&mut self, len: usize) {
@@ -402,6 +434,7 @@ impl<'t> Scan<'t> {
 
     fn end_statement(&mut self) {
         self.end_expression();
+        self.end_angles();
         let ended = std::mem::take(&mut self.top().statement);
         self.depth -= ended;
         self.ended = false;
@@ -432,6 +465,7 @@ impl<'t> Scan<'t> {
     }
 
     fn after_token(&mut self) {
+        self.found.type_attempts += u64::from(self.angles);
         self.after_dot = false;
         self.newline = false;
         self.after_head_word = false;
@@ -445,7 +479,7 @@ impl<'t> Scan<'t> {
     }
 
     fn open(&mut self, closer: u8, is_statement: bool) {
-        self.frames.push(Frame { closer, is_statement, statement: 0, expression: 0 });
+        self.frames.push(Frame { closer, is_statement, statement: 0, expression: 0, angles: 0 });
         self.deeper();
         self.ended = false;
         self.before = Before::Operator;
@@ -463,6 +497,7 @@ impl<'t> Scan<'t> {
             return;
         };
         self.depth -= 1 + frame.statement + frame.expression;
+        self.angles -= frame.angles;
         self.after_token();
         match byte {
             b'}' if frame.closer == b'`' => self.template_text(),
@@ -567,6 +602,26 @@ mod tests {
         ] {
             let found = depth(&unit.repeat(1000));
             assert!(found <= 12, "{unit}: {found}");
+        }
+    }
+
+    #[test]
+    fn what_may_be_type_arguments_is_counted() {
+        let attempts = |text: &str| measure(text).type_attempts;
+        for (unit, close) in
+            [("a<", ""), ("a<b,", ""), ("a<(", ")"), ("a<[1,", "]"), ("a<{b:", "}"), ("a<<", "")]
+        {
+            let text = format!("{}x{}", unit.repeat(1000), close.repeat(1000));
+            assert!(attempts(&text) > 1000 * 1000, "{unit}: {}", attempts(&text));
+        }
+        for unit in [
+            "for (let i = 0; i < n; i++) if (i <= 3) { f(a < b) }\n",
+            "const m: Map<string, Map<string, Array<number>>> = new Map<string, X<Y>>();\n",
+            "x = a < b\n",
+            "type F<T> = (a: T) => Promise<T>;\n",
+        ] {
+            let found = attempts(&unit.repeat(1000));
+            assert!(found < 40 * 1000, "{unit}: {found}");
         }
     }
 
