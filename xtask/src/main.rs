@@ -31,7 +31,7 @@ usage: cargo xtask COMMAND [ARG...]
   miri [NAME]             Miri over the actor core's tests (needs its nightly; half an hour), or over one test file
   demo                    the scripted agent task on release binaries
   bench [ARG...]          release builds of everything measured, then pithos-bench with these arguments (default: all)
-  start-order cynic|rush [BUILD]  renew the list of functions that stand together in the static build (needs valgrind)
+  start-order NAME [BUILD]  renew the list of functions that stand together in the static cynic or rush (needs valgrind)
   install [--prefix DIR]  release binaries into DIR/bin (default ~/.local)
 ";
 
