@@ -25,7 +25,7 @@ pub const GC_NURSERY_BYTES_MIN: usize = 512 << 10;
 pub const GC_NURSERY_BYTES_MAX: usize = 16 << 20;
 /// The heap grows by one part in this many of what is live before it is collected in full again.
 pub const GC_GROWTH_DIVISOR: usize = 4;
-/// At least this must survive young collections before a small heap is collected in full; twice as much where that gained little.
+/// At least this must survive young collections before a small heap is collected in full.
 pub const GC_GROWTH_BYTES_MIN: usize = 512 << 10;
 /// Free blocks (16 KiB) whose pages are kept for the next allocations, besides a part of the heap.
 pub const GC_FREE_BLOCKS_KEPT: usize = 32;

@@ -413,10 +413,10 @@ pub(crate) fn finish(heap: &mut Heap, roots: impl FnOnce(&mut Tracer<'_>), weak:
         shape.prune_transitions();
     }
     heap.mark.phase = Phase::Idle;
-    let before = heap.used_bytes();
     heap.sweep_all();
     heap.stats.full_collections += 1;
-    heap.schedule_full(before);
+    heap.stats.live_bytes = heap.used_bytes();
+    heap.schedule_full();
     heap.schedule_next();
     heap.release_pages();
 }

@@ -516,14 +516,10 @@ impl Heap {
         }
     }
 
-    /// Chooses when the next full collection is due, after one that found `before` bytes: a small heap waits longer where the last
-    /// one gained little of what had been added.
-    pub(crate) fn schedule_full(&mut self, before: usize) {
+    /// Chooses when the next full collection is due, after one that has just been done.
+    pub(crate) fn schedule_full(&mut self) {
         let used = self.used_bytes();
-        let (added, gained) = (before.saturating_sub(self.stats.live_bytes), before.saturating_sub(used));
-        let growth = if gained < added / 2 { self.min_threshold } else { limits::GC_GROWTH_BYTES_MIN };
-        self.stats.live_bytes = used;
-        let least = growth.min(self.min_threshold) + self.first_nursery;
+        let least = limits::GC_GROWTH_BYTES_MIN.min(self.min_threshold) + self.first_nursery;
         self.full_at = used + (used / limits::GC_GROWTH_DIVISOR).max(least);
     }
 
