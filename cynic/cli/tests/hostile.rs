@@ -2,8 +2,11 @@
 //!
 //! Every program runs as a child process under limits: of the engine (heap, deadline), and of the system (address space, and a
 //! much later deadline of our own). A signal, a panic, or our deadline is a failure. The programs in files check by themselves
-//! that what they do ends in a normal or a catchable way; the one-liners in `terminated.txt` must end as a termination.
+//! that what they do ends in a normal or a catchable way; the one-liners in `terminated.txt` must end as a termination, those in
+//! `memory.txt` by the heap's limit and within little more memory.
 
+use std::fs::File;
+use std::io::{Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::time::{Duration, Instant};
@@ -12,6 +15,8 @@ use std::time::{Duration, Instant};
 const ADDRESS_SPACE_KIB: u64 = 8 << 20;
 /// When a child counts as hanging, whatever its own limits are.
 const HANG: Duration = Duration::from_secs(120);
+/// How much of what a child writes is looked at.
+const SHOWN_BYTES_MAX: u64 = 4096;
 /// Children at once.
 const JOBS: usize = 2;
 
@@ -21,23 +26,31 @@ fn folder() -> PathBuf {
 
 /// Runs the command on `files` and waits, but not for ever.
 fn run(flags: &[&str], files: &[&Path]) -> Result<Output, String> {
+    run_within(ADDRESS_SPACE_KIB, flags, files)
+}
+
+fn run_within(address_space_kib: u64, flags: &[&str], files: &[&Path]) -> Result<Output, String> {
+    // Files, because a pipe that nobody reads would stop a child that writes much.
+    let [mut stdout, mut stderr] = [temporary()?, temporary()?];
     let mut child = Command::new("sh")
         .arg("-c")
-        .arg(format!("ulimit -c 0; ulimit -v {ADDRESS_SPACE_KIB}; exec \"$@\""))
+        .arg(format!("ulimit -c 0; ulimit -v {address_space_kib}; exec \"$@\""))
         .arg("sh")
         .arg(env!("CARGO_BIN_EXE_cynic"))
         .arg("run")
         .args(flags)
         .args(files)
         .stdin(Stdio::null())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
+        .stdout(stdout.try_clone().map_err(|error| error.to_string())?)
+        .stderr(stderr.try_clone().map_err(|error| error.to_string())?)
         .spawn()
         .map_err(|error| error.to_string())?;
     let start = Instant::now();
     loop {
         match child.try_wait() {
-            Ok(Some(_)) => return child.wait_with_output().map_err(|error| error.to_string()),
+            Ok(Some(status)) => {
+                return Ok(Output { status, stdout: beginning(&mut stdout)?, stderr: end(&mut stderr)? });
+            }
             Ok(None) if start.elapsed() > HANG => {
                 let _ = child.kill();
                 return Err("hangs".into());
@@ -46,6 +59,27 @@ fn run(flags: &[&str], files: &[&Path]) -> Result<Output, String> {
             Err(error) => return Err(error.to_string()),
         }
     }
+}
+
+fn temporary() -> Result<File, String> {
+    tempfile::tempfile().map_err(|error| error.to_string())
+}
+
+/// What a file begins with.
+fn beginning(file: &mut File) -> Result<Vec<u8>, String> {
+    file.rewind().map_err(|error| error.to_string())?;
+    let mut bytes = Vec::new();
+    file.take(SHOWN_BYTES_MAX).read_to_end(&mut bytes).map_err(|error| error.to_string())?;
+    Ok(bytes)
+}
+
+/// What a file ends with: that is where the command says why it stopped.
+fn end(file: &mut File) -> Result<Vec<u8>, String> {
+    let length = file.seek(SeekFrom::End(0)).map_err(|error| error.to_string())?;
+    file.seek(SeekFrom::Start(length.saturating_sub(SHOWN_BYTES_MAX))).map_err(|error| error.to_string())?;
+    let mut bytes = Vec::new();
+    file.read_to_end(&mut bytes).map_err(|error| error.to_string())?;
+    Ok(bytes)
 }
 
 /// Calls `check` for every case, a few at a time, and fails with all the complaints.
@@ -110,16 +144,41 @@ fn hostile_programs_end_normally_in_a_hardened_realm() {
     programs_end_by_themselves(&["--allow=eval", "--heap-limit=2G", "--timeout=100"]);
 }
 
+/// The lines of a list that are programs.
+fn one_liners(list: &str) -> Vec<(usize, String)> {
+    let text = std::fs::read_to_string(folder().join(list)).expect("the list is in the tree");
+    let lines = text.lines().filter(|line| !line.starts_with('#') && !line.is_empty());
+    lines.map(str::to_owned).enumerate().collect()
+}
+
+#[test]
+fn memory_outside_the_heap_counts_for_its_limit() {
+    /// Enough for the limit with what the process itself maps, far too little for anything without bounds.
+    const ADDRESS_SPACE_KIB: u64 = 640 << 10;
+    /// Statuses of an uncaught error and of the termination by heap.
+    const ENDED: [i32; 2] = [1, 121];
+    let cases = one_liners("memory.txt");
+    assert!(cases.len() >= 30, "the list is whole");
+    let scratch = tempfile::tempdir().expect("a temporary folder");
+    for_each(&cases, |(number, case)| {
+        let path = scratch.path().join(format!("{number}.js"));
+        std::fs::write(&path, case).map_err(|error| error.to_string())?;
+        let flags = ["--unhardened", "--allow=eval", "--heap-limit=64M", "--timeout=100"];
+        let output =
+            run_within(ADDRESS_SPACE_KIB, &flags, &[&path]).map_err(|error| format!("{case}: {error}"))?;
+        let ended = output.status.code().is_some_and(|code| ENDED.contains(&code));
+        if ended { Ok(()) } else { Err(describe(case, &output)) }
+    });
+}
+
 #[test]
 fn endless_programs_are_terminated() {
     /// Statuses of the terminations by heap and by deadline.
     const TERMINATED: [i32; 2] = [121, 124];
-    let text = std::fs::read_to_string(folder().join("terminated.txt")).expect("the list is in the tree");
-    let cases: Vec<&str> = text.lines().filter(|line| !line.starts_with('#') && !line.is_empty()).collect();
+    let cases = one_liners("terminated.txt");
     assert!(cases.len() >= 100, "the list is whole");
     let scratch = tempfile::tempdir().expect("a temporary folder");
-    let numbered: Vec<(usize, &str)> = cases.into_iter().enumerate().collect();
-    for_each(&numbered, |(number, case)| {
+    for_each(&cases, |(number, case)| {
         let path = scratch.path().join(format!("{number}.js"));
         let program =
             format!("try {{ {case}\n }} catch (error) {{ print('caught', error) }} finally {{ for (;;); }}");

@@ -6,7 +6,8 @@
 use num_bigint::BigInt as Integer;
 use num_traits::Zero;
 
-use crate::gc::{CellHeader, CellKind, Gc};
+use crate::gc::{CellHeader, CellKind, ExternalCharge, Gc};
+use crate::limits;
 use crate::vm::Vm;
 
 /// A pointer to a BigInt cell. Dereferences to the integer.
@@ -17,6 +18,8 @@ pub type BigInt = Gc<BigIntCell>;
 pub struct BigIntCell {
     header: CellHeader,
     value: Integer,
+    /// For the digits, when they are many.
+    _charge: Option<Box<ExternalCharge>>,
 }
 
 impl BigIntCell {
@@ -40,12 +43,22 @@ impl std::ops::Deref for BigIntCell {
 }
 
 impl Vm {
-    /// A BigInt. Its digits are plain Rust memory; they are bounded by `limits::BIGINT_BITS_MAX`.
+    /// A BigInt. Its digits are plain Rust memory; they are bounded by `limits::BIGINT_BITS_MAX`, and charged when they are many.
     pub fn new_bigint(&mut self, value: Integer) -> BigInt {
+        let bytes = (value.bits() / 8) as usize;
+        let charge = (bytes > limits::BIGINT_UNCHARGED_BYTES_MAX).then(|| {
+            let charge = Box::new(self.heap.charge_unchecked(bytes));
+            self.note_external_growth();
+            charge
+        });
         let p = self.alloc_raw(size_of::<BigIntCell>(), true) as *mut BigIntCell;
         // SAFETY: fresh memory of that size.
         unsafe {
-            p.write(BigIntCell { header: CellHeader::new(CellKind::BigInt, 0, 0, 0), value });
+            p.write(BigIntCell {
+                header: CellHeader::new(CellKind::BigInt, 0, 0, 0),
+                value,
+                _charge: charge,
+            });
             Gc::from_addr(p)
         }
     }

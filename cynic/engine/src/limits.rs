@@ -90,6 +90,16 @@ pub const ARGUMENTS_MAX: usize = 1 << 18;
 pub const BUFFER_BYTES_MAX: u64 = 1 << 32;
 /// Frames of the virtual machine's stack: deep recursion ends in a RangeError here at the latest.
 pub const VM_FRAMES_MAX: usize = 200_000;
+/// Digits of a BigInt, in bytes, that are not charged to the heap: as many again as its cell has.
+pub const BIGINT_UNCHARGED_BYTES_MAX: usize = 64;
+/// Saved registers of a coroutine, and entries of a Map or Set, that are not charged to the heap.
+pub const UNCHARGED_VALUES_MAX: usize = 16;
+/// Jobs that an empty queue keeps room for.
+pub const JOBS_KEPT: usize = 1024;
+/// Sources of regular expressions up to this length are kept compiled for the next object.
+pub const REGEXP_CACHED_UNITS_MAX: usize = 4096;
+/// Prototypes that are looked through for a text that is only shown.
+pub const PREVIEW_PROTOTYPES_MAX: usize = 100;
 /// Frames that an error's stack shows.
 pub const STACK_TRACE_FRAMES_MAX: usize = 10;
 /// Code units of an error's name, and of its message, that its stack begins with: more than anybody reads, and the three parts

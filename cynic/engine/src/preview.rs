@@ -1,8 +1,9 @@
 //! Looking into objects and the global environment without running guest code: what hosts need to show values to people, and to
 //! complete what people type.
 
+use crate::atoms;
 use crate::builtins::ordered_table::OrderedTable;
-use crate::builtins::promise;
+use crate::builtins::{array_buffer, promise, typed_array};
 use crate::gc::RootedVec;
 use crate::object::{Object, ObjectKind, flags};
 use crate::shape::attrs;
@@ -30,21 +31,48 @@ pub fn promise_state(object: Object) -> PromiseState {
     }
 }
 
-/// The entries of a Map or Set: keys and values in turn (of a set, each twice).
-pub fn collection_entries(vm: &mut Vm, object: Object) -> RootedVec {
+/// How many entries a Map or Set has.
+pub fn collection_size(object: Object) -> usize {
+    object.data::<OrderedTable>(0).map_or(0, |table| table.len())
+}
+
+/// The first entries of a Map or Set: keys and values in turn (of a set, each twice).
+pub fn collection_entries(vm: &mut Vm, object: Object, at_most: usize) -> RootedVec {
     let mut entries = vm.scratch();
     let Some(table) = object.data::<OrderedTable>(0) else { return entries };
     let position = table.begin_iteration();
-    while let Some((key, value)) = table.next(&position) {
+    while entries.len() / 2 < at_most
+        && let Some((key, value)) = table.next(&position)
+    {
         entries.push(key);
         entries.push(value);
     }
     entries
 }
 
-/// The bytes of an array buffer; `None` if it is detached.
-pub fn buffer_bytes(vm: &Vm, object: Object) -> Option<Vec<u8>> {
-    vm.bytes_of(Value::object(object))
+/// The first bytes of an array buffer, and how many it has; `None` if it is detached.
+pub fn buffer_bytes(object: Object, at_most: usize) -> Option<(Vec<u8>, usize)> {
+    let buffer = array_buffer::buffer_of(object)?;
+    Some((buffer.to_vec(0, buffer.len().min(at_most)), buffer.len()))
+}
+
+/// The length of a typed array; 0 if it is out of bounds.
+pub fn typed_array_length(vm: &mut Vm, object: Object) -> usize {
+    typed_array::typed_array_length(vm, object).unwrap_or_default() as usize
+}
+
+/// The stack of an error object: a text of its own, or what was captured.
+pub fn error_stack(vm: &mut Vm, error: Object) -> Option<String> {
+    if let Some(own) = vm.ordinary_get_own_property(error, atoms::STACK) {
+        return own.value.as_string().map(|text| text.to_rust_string());
+    }
+    match crate::builtins::error::captured_stack(vm, error) {
+        Ok(stack) => stack.map(|stack| stack.to_rust_string()),
+        Err(_) => {
+            vm.take_exception();
+            None
+        }
+    }
 }
 
 /// Names that an expression of the current realm may begin with: the global environment's bindings and properties.

@@ -11,6 +11,7 @@ const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwx
 /// `btoa`: the units of a string, which must be bytes, as Base64.
 pub(crate) fn btoa(vm: &mut Vm, args: CallArgs) -> JsResult<Value> {
     let text = vm.to_string(args.get(0))?;
+    vm.check_heap_room(text.len().saturating_mul(2))?;
     let encoded = match text.view(vm) {
         StrView::Latin1(bytes) => Some(encode(bytes)),
         StrView::Utf16(units) => {
@@ -27,6 +28,7 @@ pub(crate) fn btoa(vm: &mut Vm, args: CallArgs) -> JsResult<Value> {
 /// `atob`: Base64 as a string of bytes; white space is ignored and padding may be missing.
 pub(crate) fn atob(vm: &mut Vm, args: CallArgs) -> JsResult<Value> {
     let text = vm.to_string(args.get(0))?;
+    vm.check_heap_room(text.len().saturating_mul(2))?;
     let decoded = match text.view(vm) {
         StrView::Latin1(units) => decode(units),
         StrView::Utf16(_) => None,
@@ -36,6 +38,19 @@ pub(crate) fn atob(vm: &mut Vm, args: CallArgs) -> JsResult<Value> {
         None => Err(invalid(vm, "the string to be decoded is not correctly encoded")),
     }
 }
+
+/// What stands for a byte that is no digit.
+const NO_DIGIT: u8 = 255;
+/// The value of each digit.
+static VALUES: [u8; 256] = {
+    let mut values = [NO_DIGIT; 256];
+    let mut value = 0;
+    while value < ALPHABET.len() {
+        values[ALPHABET[value] as usize] = value as u8;
+        value += 1;
+    }
+    values
+};
 
 /// What browsers report as a DOMException of that name.
 fn invalid(vm: &mut Vm, why: &str) -> Abrupt {
@@ -72,8 +87,11 @@ fn decode(text: &[u8]) -> Option<Vec<u8>> {
     for group in digits.chunks(4) {
         let mut bits = 0u32;
         for &digit in group {
-            let value = ALPHABET.iter().position(|&known| known == digit)?;
-            bits = bits << 6 | value as u32;
+            let value = VALUES[usize::from(digit)];
+            if value == NO_DIGIT {
+                return None;
+            }
+            bits = bits << 6 | u32::from(value);
         }
         bits <<= 6 * (4 - group.len());
         bytes.extend_from_slice(&bits.to_be_bytes()[1..group.len()]);

@@ -2,6 +2,8 @@
 //!
 //! Formats as node does and hands lines to the embedder's sink.
 
+use std::collections::HashMap;
+
 use cynic::atoms;
 use cynic::object::function::CallArgs;
 use cynic::object::function::NativeSpec;
@@ -11,7 +13,13 @@ use cynic::value::Value;
 use cynic::vm::{JsResult, Vm};
 
 use crate::inspect::{self, Styles};
-use crate::state::{Stream, state};
+use crate::limits::{GROUP_COLUMNS_MAX, LABEL_BYTES_MAX, LABELS_MAX};
+use crate::state::{State, Stream, state};
+
+/// Columns per open group.
+const GROUP_COLUMNS: usize = 2;
+/// A text that grows looks at the heap once per so many bytes.
+const TEXT_STEP_BYTES: usize = 64 << 10;
 
 const fn row(name: &'static str, function: cynic::object::function::NativeFn) -> PropertySpec {
     data(name, ValueSpec::Method(NativeSpec::new(name, 0, function)), attrs::ALL)
@@ -38,12 +46,42 @@ pub(crate) static METHODS: &[PropertySpec] = &[
     row("warn", error),
 ];
 
-/// Hands a text to the sink, line by line, indented by the open groups.
-fn emit(vm: &mut Vm, stream: Stream, text: &str) {
-    if let Some(state) = state(vm) {
-        let indent = " ".repeat(state.indentation);
-        let text = text.replace('\n', &format!("\n{indent}"));
-        state.sink.line(stream, &format!("{indent}{text}"));
+/// Hands a text to the sink, indented by the open groups.
+fn emit(vm: &mut Vm, stream: Stream, text: &str) -> JsResult<Value> {
+    let Some(state) = state(vm) else { return Ok(Value::UNDEFINED) };
+    let columns = state.indentation;
+    if columns == 0 {
+        state.sink.line(stream, text);
+        return Ok(Value::UNDEFINED);
+    }
+    let indent = " ".repeat(columns);
+    for line in text.split('\n') {
+        vm.poll()?;
+        if let Some(state) = crate::state::state(vm) {
+            state.sink.line(stream, &format!("{indent}{line}"));
+        }
+    }
+    Ok(Value::UNDEFINED)
+}
+
+/// A text that grows within what is left of the guest's heap.
+#[derive(Default)]
+struct Text {
+    text: String,
+    /// How long it may become before the heap is looked at again.
+    checked: usize,
+}
+
+impl Text {
+    fn push(&mut self, vm: &mut Vm, piece: &str) -> JsResult<()> {
+        let bytes = self.text.len() + piece.len();
+        if bytes > self.checked {
+            vm.poll()?;
+            vm.check_heap_room(bytes)?;
+            self.checked = bytes + TEXT_STEP_BYTES;
+        }
+        self.text.push_str(piece);
+        Ok(())
     }
 }
 
@@ -53,36 +91,34 @@ fn styles(vm: &mut Vm) -> Styles {
 
 /// `print`: its arguments as strings, separated by spaces.
 pub(crate) fn print(vm: &mut Vm, args: CallArgs) -> JsResult<Value> {
-    let mut text = String::new();
+    let mut text = Text::default();
     for (index, &value) in args.as_slice().iter().enumerate() {
         if index > 0 {
-            text.push(' ');
+            text.push(vm, " ")?;
         }
-        text.push_str(&vm.to_rust_string(value)?);
+        let piece = vm.to_rust_string(value)?;
+        text.push(vm, &piece)?;
     }
     if let Some(state) = state(vm) {
-        state.sink.line(Stream::Output, &text);
+        state.sink.line(Stream::Output, &text.text);
     }
     Ok(Value::UNDEFINED)
 }
 
 fn log(vm: &mut Vm, args: CallArgs) -> JsResult<Value> {
     let text = format(vm, args.as_slice())?;
-    emit(vm, Stream::Output, &text);
-    Ok(Value::UNDEFINED)
+    emit(vm, Stream::Output, &text)
 }
 
 fn error(vm: &mut Vm, args: CallArgs) -> JsResult<Value> {
     let text = format(vm, args.as_slice())?;
-    emit(vm, Stream::Diagnostics, &text);
-    Ok(Value::UNDEFINED)
+    emit(vm, Stream::Diagnostics, &text)
 }
 
 fn dir(vm: &mut Vm, args: CallArgs) -> JsResult<Value> {
     let styles = styles(vm);
     let text = inspect::inspect(vm, args.get(0), styles);
-    emit(vm, Stream::Output, &text);
-    Ok(Value::UNDEFINED)
+    emit(vm, Stream::Output, &text)
 }
 
 fn assert(vm: &mut Vm, args: CallArgs) -> JsResult<Value> {
@@ -92,8 +128,7 @@ fn assert(vm: &mut Vm, args: CallArgs) -> JsResult<Value> {
     let message = format(vm, args.rest(1))?;
     let text =
         if message.is_empty() { "Assertion failed".into() } else { format!("Assertion failed: {message}") };
-    emit(vm, Stream::Diagnostics, &text);
-    Ok(Value::UNDEFINED)
+    emit(vm, Stream::Diagnostics, &text)
 }
 
 fn trace(vm: &mut Vm, args: CallArgs) -> JsResult<Value> {
@@ -104,14 +139,10 @@ fn trace(vm: &mut Vm, args: CallArgs) -> JsResult<Value> {
     let frames: String = stack.split_inclusive('\n').skip(1).collect();
     let text =
         if message.is_empty() { format!("Trace\n{frames}") } else { format!("Trace: {message}\n{frames}") };
-    emit(vm, Stream::Diagnostics, text.trim_end());
-    Ok(Value::UNDEFINED)
+    emit(vm, Stream::Diagnostics, text.trim_end())
 }
 
 fn group(vm: &mut Vm, args: CallArgs) -> JsResult<Value> {
-    /// Columns per open group, and how deep groups go before they stop to indent.
-    const GROUP_COLUMNS: usize = 2;
-    const GROUP_COLUMNS_MAX: usize = 200;
     if !args.is_empty() {
         log(vm, args)?;
     }
@@ -123,7 +154,7 @@ fn group(vm: &mut Vm, args: CallArgs) -> JsResult<Value> {
 
 fn group_end(vm: &mut Vm, _args: CallArgs) -> JsResult<Value> {
     if let Some(state) = state(vm) {
-        state.indentation = state.indentation.saturating_sub(2);
+        state.indentation = state.indentation.saturating_sub(GROUP_COLUMNS);
     }
     Ok(Value::UNDEFINED)
 }
@@ -131,17 +162,35 @@ fn group_end(vm: &mut Vm, _args: CallArgs) -> JsResult<Value> {
 /// The label argument of counters and stopwatches.
 fn label(vm: &mut Vm, args: CallArgs) -> JsResult<String> {
     let value = args.get(0);
-    if value.is_undefined() { Ok("default".into()) } else { vm.to_rust_string(value) }
+    let label = if value.is_undefined() { "default".into() } else { vm.to_rust_string(value)? };
+    if label.len() > LABEL_BYTES_MAX {
+        return Err(vm.throw_range_error(&format!("a label has at most {LABEL_BYTES_MAX} bytes")));
+    }
+    Ok(label)
+}
+
+/// Whether there is room for a label, or it is there already.
+fn check_room<T>(
+    vm: &mut Vm,
+    label: &str,
+    labels: fn(&mut State) -> &mut HashMap<String, T>,
+) -> JsResult<()> {
+    let has_room = state(vm).map(labels).is_none_or(|all| all.len() < LABELS_MAX || all.contains_key(label));
+    if has_room {
+        Ok(())
+    } else {
+        Err(vm.throw_range_error(&format!("there are {LABELS_MAX} labels already")))
+    }
 }
 
 fn count(vm: &mut Vm, args: CallArgs) -> JsResult<Value> {
     let label = label(vm, args)?;
+    check_room(vm, &label, |state| &mut state.counters)?;
     let Some(state) = state(vm) else { return Ok(Value::UNDEFINED) };
     let counter = state.counters.entry(label.clone()).or_default();
     *counter += 1;
     let text = format!("{label}: {counter}");
-    emit(vm, Stream::Output, &text);
-    Ok(Value::UNDEFINED)
+    emit(vm, Stream::Output, &text)
 }
 
 fn count_reset(vm: &mut Vm, args: CallArgs) -> JsResult<Value> {
@@ -154,6 +203,7 @@ fn count_reset(vm: &mut Vm, args: CallArgs) -> JsResult<Value> {
 
 fn time(vm: &mut Vm, args: CallArgs) -> JsResult<Value> {
     let label = label(vm, args)?;
+    check_room(vm, &label, |state| &mut state.stopwatches)?;
     let now = vm.host_now_nanoseconds()?;
     if let Some(state) = state(vm) {
         state.stopwatches.insert(label, now);
@@ -169,7 +219,7 @@ fn report_time(vm: &mut Vm, args: CallArgs) -> JsResult<String> {
         Some(started) => format!("{label}: {:.3}ms", (now - started) as f64 / 1e6),
         None => format!("no such label '{label}' for console.time()"),
     };
-    emit(vm, Stream::Output, &text);
+    emit(vm, Stream::Output, &text)?;
     Ok(label)
 }
 
@@ -189,14 +239,13 @@ fn time_log(vm: &mut Vm, args: CallArgs) -> JsResult<Value> {
 fn table(vm: &mut Vm, args: CallArgs) -> JsResult<Value> {
     let Some(rows) = args.get(0).as_object() else { return log(vm, args) };
     let text = table::render(vm, rows)?;
-    emit(vm, Stream::Output, &text);
-    Ok(Value::UNDEFINED)
+    emit(vm, Stream::Output, &text)
 }
 
 /// The arguments of a console method as one text: format directives, then the rest. <https://console.spec.whatwg.org/#formatter>
 pub fn format(vm: &mut Vm, arguments: &[Value]) -> JsResult<String> {
     let styles = styles(vm);
-    let mut text = String::new();
+    let mut text = Text::default();
     let mut rest = arguments;
     if let [first, others @ ..] = arguments
         && let Some(pattern) = first.as_string()
@@ -205,14 +254,16 @@ pub fn format(vm: &mut Vm, arguments: &[Value]) -> JsResult<String> {
         let used = substitute(vm, &pattern.to_rust_string(), others, styles, &mut text)?;
         rest = &others[used..];
     } else if let [first, others @ ..] = arguments {
-        text = inspect::display(vm, *first, styles);
+        let piece = inspect::display(vm, *first, styles);
+        text.push(vm, &piece)?;
         rest = others;
     }
     for &value in rest {
-        text.push(' ');
-        text.push_str(&inspect::display(vm, value, styles));
+        let piece = inspect::display(vm, value, styles);
+        text.push(vm, " ")?;
+        text.push(vm, &piece)?;
     }
-    Ok(text)
+    Ok(text.text)
 }
 
 /// Fills the directives of `pattern`; how many values were used.
@@ -221,28 +272,28 @@ fn substitute(
     pattern: &str,
     values: &[Value],
     styles: Styles,
-    text: &mut String,
+    text: &mut Text,
 ) -> JsResult<usize> {
     let mut used = 0;
-    let mut characters = pattern.chars().peekable();
-    while let Some(character) = characters.next() {
-        if character != '%' {
-            text.push(character);
-            continue;
-        }
-        match characters.peek() {
+    let mut rest = pattern;
+    while let Some((before, after)) = rest.split_once('%') {
+        text.push(vm, before)?;
+        rest = after;
+        match after.chars().next() {
             Some('%') => {
-                characters.next();
-                text.push('%');
+                text.push(vm, "%")?;
+                rest = &after[1..];
             }
-            Some(&directive) if "sdifjoOc".contains(directive) && used < values.len() => {
-                characters.next();
-                text.push_str(&directive_text(vm, directive, values[used], styles)?);
+            Some(directive) if "sdifjoOc".contains(directive) && used < values.len() => {
+                let piece = directive_text(vm, directive, values[used], styles)?;
+                text.push(vm, &piece)?;
                 used += 1;
+                rest = &after[1..];
             }
-            _ => text.push('%'),
+            _ => text.push(vm, "%")?,
         }
     }
+    text.push(vm, rest)?;
     Ok(used)
 }
 
@@ -281,12 +332,14 @@ mod table {
     use cynic::vm::{JsResult, Vm};
 
     use crate::inspect::{Styles, inspect};
+    use crate::limits::{TABLE_COLUMNS_MAX, TABLE_ROWS_MAX};
 
-    /// Rows and columns beyond these are not shown.
-    const ROWS_MAX: usize = 1000;
-    const COLUMNS_MAX: usize = 50;
     const INDEX_HEADING: &str = "(index)";
     const VALUES_HEADING: &str = "Values";
+    /// Lines besides the rows: the heading and three rules.
+    const HEADING_LINES: usize = 4;
+    /// Bytes of the bars between columns.
+    const BAR_BYTES: usize = "│".len();
 
     /// The table of an object's properties and their properties.
     pub(super) fn render(vm: &mut Vm, rows: Object) -> JsResult<String> {
@@ -295,7 +348,7 @@ mod table {
         let mut has_values = false;
         let mut values: Vec<String> = Vec::new();
         let keys = vm.own_property_keys(rows)?;
-        for &key in keys.iter().take(ROWS_MAX) {
+        for &key in keys.iter().take(TABLE_ROWS_MAX) {
             let Some(property) = vm.get_own_property(rows, key)?.filter(|property| property.is_enumerable())
             else {
                 continue;
@@ -321,7 +374,10 @@ mod table {
         if has_values {
             headings.push(VALUES_HEADING.into());
         }
-        Ok(draw(&headings, &lines))
+        let widths = widths(&headings, &lines);
+        let line_bytes = widths.iter().sum::<usize>() + BAR_BYTES * (widths.len() + 1);
+        vm.check_heap_room(line_bytes.saturating_mul(lines.len() + HEADING_LINES))?;
+        Ok(draw(&headings, &lines, &widths))
     }
 
     fn fill_row(
@@ -339,7 +395,7 @@ mod table {
             let name = key.to_display();
             let column = match headings.iter().skip(1).position(|heading| *heading == name) {
                 Some(column) => column + 1,
-                None if headings.len() < COLUMNS_MAX => {
+                None if headings.len() < TABLE_COLUMNS_MAX => {
                     headings.push(name);
                     headings.len() - 1
                 }
@@ -354,19 +410,23 @@ mod table {
         Ok(())
     }
 
-    fn draw(headings: &[String], lines: &[Vec<String>]) -> String {
+    /// The width of each column with a blank on either side.
+    fn widths(headings: &[String], lines: &[Vec<String>]) -> Vec<usize> {
         let width = |column: usize| {
             let cells = lines.iter().filter_map(|line| line.get(column));
             cells.chain(headings.get(column)).map(|cell| cell.chars().count()).max().unwrap_or(0) + 2
         };
-        let widths: Vec<usize> = (0..headings.len()).map(width).collect();
+        (0..headings.len()).map(width).collect()
+    }
+
+    fn draw(headings: &[String], lines: &[Vec<String>], widths: &[usize]) -> String {
         let rule = |left: &str, middle: &str, right: &str| {
             let bars: Vec<String> = widths.iter().map(|width| "─".repeat(*width)).collect();
             format!("{left}{}{right}", bars.join(middle))
         };
         let line = |cells: &[String]| {
             let padded: Vec<String> =
-                cells.iter().zip(&widths).map(|(cell, width)| centred(cell, *width)).collect();
+                cells.iter().zip(widths).map(|(cell, width)| centred(cell, *width)).collect();
             format!("│{}│", padded.join("│"))
         };
         let mut text = vec![rule("┌", "┬", "┐"), line(headings), rule("├", "┼", "┤")];

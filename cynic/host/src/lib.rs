@@ -8,6 +8,7 @@
 mod base64;
 pub mod console;
 pub mod inspect;
+pub mod limits;
 mod microtask;
 mod performance;
 mod state;

@@ -123,8 +123,9 @@ fn encode(vm: &mut Vm, args: CallArgs) -> JsResult<Value> {
 fn encode_into(vm: &mut Vm, args: CallArgs) -> JsResult<Value> {
     vm.host_data::<Encoder>(args.this, "TextEncoder")?;
     let text = vm.to_rust_string(args.get(0))?;
-    let room = vm.bytes_of(args.get(1)).map(|bytes| bytes.len());
-    let Some(room) = room else { return Err(vm.throw_type_error("encodeInto needs a Uint8Array")) };
+    let Some(room) = vm.byte_length_of(args.get(1)) else {
+        return Err(vm.throw_type_error("encodeInto needs a Uint8Array"));
+    };
     let (mut read, mut written) = (0, 0);
     for character in text.chars() {
         if written + character.len_utf8() > room {
@@ -168,11 +169,11 @@ fn decode(vm: &mut Vm, args: CallArgs) -> JsResult<Value> {
     let stream = option(vm, args.get(1).as_object(), "stream")?;
     let mut bytes = std::mem::take(&mut decoder.stream.borrow_mut().pending);
     if !args.get(0).is_undefined() {
-        let Some(input) = vm.bytes_of(args.get(0)) else {
+        let Some(length) = vm.byte_length_of(args.get(0)) else {
             return Err(vm.throw_type_error("decode needs an ArrayBuffer or a view on one"));
         };
-        vm.check_heap_room(input.len() * 2)?;
-        bytes.extend_from_slice(&input);
+        vm.check_heap_room(length.saturating_mul(3))?;
+        bytes.extend_from_slice(&vm.bytes_of(args.get(0)).unwrap_or_default());
     }
     let (text, rest) = match decoder.encoding {
         Encoding::Utf8 => decode_utf8(&bytes, stream, decoder.fatal),

@@ -3,24 +3,24 @@
 //! Due times are on the isolate's clock; of two timers due at once the one set first runs first. Delays below one millisecond
 //! count as one, as in node. Callbacks and arguments are rooted while they wait.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::time::Duration;
 
-use cynic::gc::{Persistent, RootedVec};
+use cynic::gc::Persistent;
 use cynic::object::function::CallArgs;
 use cynic::value::Value;
 use cynic::vm::{JsResult, Vm};
 
+use crate::limits::TIMERS_MAX;
 use crate::state::state;
 
 /// The longest delay, 2^31 - 1 milliseconds; longer ones count as one millisecond, as in node.
 const DELAY_MS_MAX: f64 = 2_147_483_647.0;
-/// Timers an isolate may have waiting; each is host memory that the heap limit does not see.
-const TIMERS_MAX: usize = 100_000;
 
 struct Timer {
     callback: Persistent,
-    arguments: Vec<Persistent>,
+    /// An array: what a guest passes lies on its own heap, where the limit sees it.
+    arguments: Persistent,
     interval_ns: Option<i128>,
 }
 
@@ -28,7 +28,30 @@ struct Timer {
 #[derive(Default)]
 pub(crate) struct Timers {
     waiting: BTreeMap<(i128, u32), Timer>,
+    /// When each is due, by number.
+    due: HashMap<u32, i128>,
     next_number: u32,
+}
+
+impl Timers {
+    fn insert(&mut self, due: i128, number: u32, timer: Timer) {
+        self.due.insert(number, due);
+        self.waiting.insert((due, number), timer);
+    }
+
+    /// The first timer, if it is due.
+    fn take_due(&mut self, now: i128) -> Option<(u32, Timer)> {
+        let first = self.waiting.first_entry().filter(|first| first.key().0 <= now)?;
+        let ((_, number), timer) = first.remove_entry();
+        self.due.remove(&number);
+        Some((number, timer))
+    }
+
+    fn clear(&mut self, number: u32) {
+        if let Some(due) = self.due.remove(&number) {
+            self.waiting.remove(&(due, number));
+        }
+    }
 }
 
 pub(crate) fn set_timeout(vm: &mut Vm, args: CallArgs) -> JsResult<Value> {
@@ -49,7 +72,8 @@ fn set(vm: &mut Vm, args: CallArgs, repeats: bool) -> JsResult<Value> {
     let delay_ns = delay_ms as i128 * 1_000_000;
     let due = vm.host_now_nanoseconds()? + delay_ns;
     let callback = Persistent::new(&vm.heap, callback);
-    let arguments = args.rest(2).iter().map(|argument| Persistent::new(&vm.heap, *argument)).collect();
+    let arguments = vm.new_array_from(args.rest(2))?;
+    let arguments = Persistent::new(&vm.heap, Value::object(arguments));
     let Some(state) = state(vm) else { return Err(vm.throw_type_error("this isolate has no timers")) };
     let timers = &mut state.timers;
     if timers.waiting.len() >= TIMERS_MAX {
@@ -57,15 +81,13 @@ fn set(vm: &mut Vm, args: CallArgs, repeats: bool) -> JsResult<Value> {
     }
     timers.next_number += 1;
     let number = timers.next_number;
-    timers
-        .waiting
-        .insert((due, number), Timer { callback, arguments, interval_ns: repeats.then_some(delay_ns) });
+    timers.insert(due, number, Timer { callback, arguments, interval_ns: repeats.then_some(delay_ns) });
     Ok(Value::number(f64::from(number)))
 }
 
 pub(crate) fn clear(vm: &mut Vm, args: CallArgs) -> JsResult<Value> {
     if let (Some(number), Some(state)) = (args.get(0).as_number(), state(vm)) {
-        state.timers.waiting.retain(|key, _| f64::from(key.1) != number);
+        state.timers.clear(number as u32);
     }
     Ok(Value::UNDEFINED)
 }
@@ -82,16 +104,11 @@ pub fn next_due(vm: &mut Vm) -> JsResult<Option<Duration>> {
 pub fn run_due(vm: &mut Vm) -> JsResult<bool> {
     let now = vm.host_now_nanoseconds()?;
     let Some(state) = state(vm) else { return Ok(false) };
-    let timers = &mut state.timers;
-    let Some(key) = timers.waiting.keys().next().copied().filter(|key| key.0 <= now) else {
-        return Ok(false);
-    };
-    let Some(timer) = timers.waiting.remove(&key) else { return Ok(false) };
+    let Some((number, timer)) = state.timers.take_due(now) else { return Ok(false) };
     let callback = timer.callback.get();
-    let mut arguments: RootedVec = RootedVec::new(&vm.heap);
-    arguments.extend(timer.arguments.iter().map(Persistent::get));
+    let arguments = vm.create_list_from_array_like(timer.arguments.get())?;
     if let (Some(interval), Some(state)) = (timer.interval_ns, crate::state::state(vm)) {
-        state.timers.waiting.insert((now + interval, key.1), timer);
+        state.timers.insert(now + interval, number, timer);
     }
     vm.call(callback, Value::UNDEFINED, &arguments)?;
     Ok(true)

@@ -4,7 +4,7 @@
 
 use std::cell::{Cell, RefCell};
 
-use cynic::gc::{Trace, Tracer};
+use cynic::gc::{ExternalCharge, Trace, Tracer};
 use cynic::host_objects::HostClass;
 use cynic::object::Object;
 use cynic::object::function::{CallArgs, NativeSpec};
@@ -71,6 +71,21 @@ pub(crate) struct UrlData {
     pub(crate) url: RefCell<Url>,
     /// The `searchParams` object, once asked for.
     params: Cell<Option<Object>>,
+    /// For the text of the URL.
+    charge: ExternalCharge,
+}
+
+impl UrlData {
+    fn new(vm: &mut Vm, url: Url) -> JsResult<Self> {
+        let charge = vm.charge_external(url.as_str().len())?;
+        Ok(UrlData { url: RefCell::new(url), params: Cell::new(None), charge })
+    }
+
+    /// To be called when the URL has changed.
+    fn recharge(&self, vm: &mut Vm) -> JsResult<()> {
+        let bytes = self.url.borrow().as_str().len();
+        vm.recharge_external(&self.charge, bytes)
+    }
 }
 
 impl Trace for UrlData {
@@ -87,20 +102,27 @@ fn this_url(vm: &mut Vm, args: CallArgs) -> JsResult<UrlCell> {
     vm.host_data::<UrlData>(args.this, "URL")
 }
 
+/// A text that is to be parsed. Percent-encoding makes it up to three times as long.
+fn text_of(vm: &mut Vm, value: Value) -> JsResult<String> {
+    let text = vm.to_rust_string(value)?;
+    vm.check_heap_room(text.len().saturating_mul(3))?;
+    Ok(text)
+}
+
 /// The URL that the first two arguments stand for.
 fn from_arguments(vm: &mut Vm, args: CallArgs) -> JsResult<Result<Url, String>> {
-    let text = vm.to_rust_string(args.get(0))?;
+    let text = text_of(vm, args.get(0))?;
     if args.get(1).is_undefined() {
         return Ok(Url::parse(&text).map_err(|_| text));
     }
-    let base = vm.to_rust_string(args.get(1))?;
+    let base = text_of(vm, args.get(1))?;
     Ok(Url::parse(&base).and_then(|base| base.join(&text)).map_err(|_| text))
 }
 
 fn construct(vm: &mut Vm, args: CallArgs) -> JsResult<Value> {
     match from_arguments(vm, args)? {
         Ok(url) => {
-            let data = UrlData { url: RefCell::new(url), params: Cell::new(None) };
+            let data = UrlData::new(vm, url)?;
             Ok(Value::object(vm.new_host_instance(args, data)?))
         }
         Err(_) => Err(vm.throw_type_error("Invalid URL")),
@@ -117,7 +139,7 @@ fn parse_or_null(vm: &mut Vm, args: CallArgs) -> JsResult<Value> {
         Some(class) => vm.get(class, cynic::atoms::PROTOTYPE)?,
         None => Value::NULL,
     };
-    let data = UrlData { url: RefCell::new(url), params: Cell::new(None) };
+    let data = UrlData::new(vm, url)?;
     Ok(Value::object(vm.new_host_object(prototype, data)))
 }
 
@@ -129,39 +151,43 @@ fn get(vm: &mut Vm, args: CallArgs, part: fn(&Url) -> &str) -> JsResult<Value> {
 
 fn set(vm: &mut Vm, args: CallArgs, change: fn(&mut Url, &str)) -> JsResult<Value> {
     let data = this_url(vm, args)?;
-    let text = vm.to_rust_string(args.get(0))?;
+    let text = text_of(vm, args.get(0))?;
     change(&mut data.url.borrow_mut(), &text);
+    data.recharge(vm)?;
     Ok(Value::UNDEFINED)
 }
 
 /// A setter that leaves the URL as it is when the value does not fit.
 fn try_set(vm: &mut Vm, args: CallArgs, change: fn(&mut Url, &str) -> Result<(), ()>) -> JsResult<Value> {
     let data = this_url(vm, args)?;
-    let text = vm.to_rust_string(args.get(0))?;
+    let text = text_of(vm, args.get(0))?;
     let _ignored = change(&mut data.url.borrow_mut(), &text);
+    data.recharge(vm)?;
     Ok(Value::UNDEFINED)
 }
 
 fn set_href(vm: &mut Vm, args: CallArgs) -> JsResult<Value> {
     let data = this_url(vm, args)?;
-    let text = vm.to_rust_string(args.get(0))?;
+    let text = text_of(vm, args.get(0))?;
     let Ok(url) = Url::parse(&text) else { return Err(vm.throw_type_error("Invalid URL")) };
     data.url.replace(url);
-    reload_params(&data);
+    data.recharge(vm)?;
+    reload_params(vm, &data)?;
     Ok(Value::UNDEFINED)
 }
 
 fn set_search(vm: &mut Vm, args: CallArgs) -> JsResult<Value> {
     set(vm, args, quirks::set_search)?;
     let data = this_url(vm, args)?;
-    reload_params(&data);
+    reload_params(vm, &data)?;
     Ok(Value::UNDEFINED)
 }
 
 /// Makes the parameters object follow a changed query.
-fn reload_params(data: &UrlData) {
-    if let Some(params) = data.params.get() {
-        url_search_params::reload(params, data.url.borrow().query().unwrap_or_default());
+fn reload_params(vm: &mut Vm, data: &UrlData) -> JsResult<()> {
+    match data.params.get() {
+        Some(params) => url_search_params::reload(vm, params, data.url.borrow().query().unwrap_or_default()),
+        None => Ok(()),
     }
 }
 
@@ -178,9 +204,8 @@ fn search_params(vm: &mut Vm, args: CallArgs) -> JsResult<Value> {
 }
 
 /// Replaces the query of the URL that a parameters object belongs to.
-pub(crate) fn set_query(owner: Value, query: &str) {
-    let data = owner.as_object().and_then(|owner| owner.data::<UrlData>(0));
-    if let Some(data) = data {
-        data.url.borrow_mut().set_query((!query.is_empty()).then_some(query));
-    }
+pub(crate) fn set_query(vm: &mut Vm, owner: Object, query: &str) -> JsResult<()> {
+    let Some(data) = owner.data::<UrlData>(0) else { return Ok(()) };
+    data.url.borrow_mut().set_query((!query.is_empty()).then_some(query));
+    data.recharge(vm)
 }

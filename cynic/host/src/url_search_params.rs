@@ -4,7 +4,7 @@
 
 use std::cell::RefCell;
 
-use cynic::gc::{Data, Gc, Trace, Tracer};
+use cynic::gc::{Data, ExternalCharge, Gc, Trace, Tracer};
 use cynic::host_objects::HostClass;
 use cynic::object::Object;
 use cynic::object::function::{CallArgs, NativeSpec};
@@ -47,6 +47,8 @@ type Pair = (String, String);
 
 struct Params {
     pairs: RefCell<Vec<Pair>>,
+    /// For the pairs.
+    charge: ExternalCharge,
     /// The URL object, or undefined.
     owner: Value,
 }
@@ -61,12 +63,43 @@ fn this_params(vm: &mut Vm, args: CallArgs) -> JsResult<Gc<Data<Params>>> {
     vm.host_data::<Params>(args.this, "URLSearchParams")
 }
 
-fn parse_query(query: &str) -> Vec<Pair> {
-    form_urlencoded::parse(query.as_bytes()).into_owned().collect()
+/// What a pair counts for against the heap's limit.
+fn pair_bytes((name, value): &Pair) -> usize {
+    size_of::<Pair>() + name.len() + value.len()
 }
 
-fn serialize(pairs: &[Pair]) -> String {
-    form_urlencoded::Serializer::new(String::new()).extend_pairs(pairs).finish()
+fn parse_query(vm: &mut Vm, query: &str) -> JsResult<Vec<Pair>> {
+    let pairs = query.bytes().filter(|byte| *byte == b'&').count() + 1;
+    vm.check_heap_room(pairs * size_of::<Pair>() + query.len())?;
+    Ok(form_urlencoded::parse(query.as_bytes()).into_owned().collect())
+}
+
+impl Params {
+    fn new(vm: &mut Vm, pairs: Vec<Pair>, owner: Value) -> JsResult<Self> {
+        let charge = vm.charge_external(pairs.iter().map(pair_bytes).sum())?;
+        Ok(Params { pairs: RefCell::new(pairs), charge, owner })
+    }
+
+    /// The pairs as a query.
+    fn serialize(&self, vm: &mut Vm) -> JsResult<String> {
+        // Percent-encoding makes a text up to three times as long.
+        vm.check_heap_room(self.charge.bytes().saturating_mul(3))?;
+        Ok(form_urlencoded::Serializer::new(String::new()).extend_pairs(&*self.pairs.borrow()).finish())
+    }
+
+    /// To be called when the pairs have come to count for `bytes`: writes them to the URL they belong to.
+    fn changed(&self, vm: &mut Vm, bytes: usize) -> JsResult<Value> {
+        vm.recharge_external(&self.charge, bytes)?;
+        if let Some(owner) = self.owner.as_object() {
+            let query = self.serialize(vm)?;
+            crate::url::set_query(vm, owner, &query)?;
+        }
+        Ok(Value::UNDEFINED)
+    }
+
+    fn counted_bytes(&self) -> usize {
+        self.pairs.borrow().iter().map(pair_bytes).sum()
+    }
 }
 
 /// The parameters of a URL object.
@@ -78,23 +111,22 @@ pub(crate) fn for_url(vm: &mut Vm, owner: Value, query: &str) -> JsResult<Object
         Some(class) => vm.get(class, cynic::atoms::PROTOTYPE)?,
         None => Value::NULL,
     };
-    Ok(vm.new_host_object(prototype, Params { pairs: RefCell::new(parse_query(query)), owner }))
+    let pairs = parse_query(vm, query)?;
+    let params = Params::new(vm, pairs, owner)?;
+    Ok(vm.new_host_object(prototype, params))
 }
 
 /// Replaces the pairs after the URL's query has changed.
-pub(crate) fn reload(params: Object, query: &str) {
-    if let Some(params) = params.data::<Params>(0) {
-        params.pairs.replace(parse_query(query));
-    }
-}
-
-fn changed(params: &Params) {
-    crate::url::set_query(params.owner, &serialize(&params.pairs.borrow()));
+pub(crate) fn reload(vm: &mut Vm, params: Object, query: &str) -> JsResult<()> {
+    let Some(params) = params.data::<Params>(0) else { return Ok(()) };
+    let pairs = parse_query(vm, query)?;
+    params.pairs.replace(pairs);
+    vm.recharge_external(&params.charge, params.counted_bytes())
 }
 
 fn construct(vm: &mut Vm, args: CallArgs) -> JsResult<Value> {
     let pairs = initial_pairs(vm, args.get(0))?;
-    let params = Params { pairs: RefCell::new(pairs), owner: Value::UNDEFINED };
+    let params = Params::new(vm, pairs, Value::UNDEFINED)?;
     Ok(Value::object(vm.new_host_instance(args, params)?))
 }
 
@@ -104,42 +136,60 @@ fn initial_pairs(vm: &mut Vm, init: Value) -> JsResult<Vec<Pair>> {
             return Ok(Vec::new());
         }
         let text = vm.to_rust_string(init)?;
-        return Ok(parse_query(text.strip_prefix('?').unwrap_or(&text)));
+        return parse_query(vm, text.strip_prefix('?').unwrap_or(&text));
     };
     if vm.get_method(init, symbol::ITERATOR)?.is_undefined() {
         return pairs_of_record(vm, object);
     }
-    let mut pairs = Vec::new();
+    let mut pairs = Pairs::default();
     let items = vm.iterable_to_list(init)?;
     for &item in items.iter() {
         let pair = vm.iterable_to_list(item)?;
         let [name, value] = pair[..] else {
             return Err(vm.throw_type_error("Each query pair must be an iterable [name, value] tuple"));
         };
-        pairs.push((vm.to_rust_string(name)?, vm.to_rust_string(value)?));
+        let pair = (vm.to_rust_string(name)?, vm.to_rust_string(value)?);
+        pairs.push(vm, pair)?;
     }
-    Ok(pairs)
+    Ok(pairs.list)
+}
+
+/// Pairs that are being collected, counted before they are charged.
+#[derive(Default)]
+struct Pairs {
+    list: Vec<Pair>,
+    bytes: usize,
+}
+
+impl Pairs {
+    fn push(&mut self, vm: &mut Vm, pair: Pair) -> JsResult<()> {
+        self.bytes += pair_bytes(&pair);
+        vm.check_heap_room(self.bytes)?;
+        self.list.push(pair);
+        Ok(())
+    }
 }
 
 fn pairs_of_record(vm: &mut Vm, record: Object) -> JsResult<Vec<Pair>> {
-    let mut pairs = Vec::new();
+    let mut pairs = Pairs::default();
     let keys = vm.own_property_keys(record)?;
     for &key in keys.iter() {
         let enumerable = vm.get_own_property(record, key)?.is_some_and(|property| property.is_enumerable());
         if enumerable && !key.is_symbol() {
             let value = vm.get(record, key)?;
-            pairs.push((key.to_display(), vm.to_rust_string(value)?));
+            let pair = (key.to_display(), vm.to_rust_string(value)?);
+            pairs.push(vm, pair)?;
         }
     }
-    Ok(pairs)
+    Ok(pairs.list)
 }
 
 fn append(vm: &mut Vm, args: CallArgs) -> JsResult<Value> {
     let params = this_params(vm, args)?;
     let pair = (vm.to_rust_string(args.get(0))?, vm.to_rust_string(args.get(1))?);
+    let bytes = params.charge.bytes() + pair_bytes(&pair);
     params.pairs.borrow_mut().push(pair);
-    changed(&params);
-    Ok(Value::UNDEFINED)
+    params.changed(vm, bytes)
 }
 
 /// The name, and the value if one is given.
@@ -158,8 +208,7 @@ fn delete(vm: &mut Vm, args: CallArgs) -> JsResult<Value> {
     let params = this_params(vm, args)?;
     let selector = selector(vm, args)?;
     params.pairs.borrow_mut().retain(|pair| !selects(&selector, pair));
-    changed(&params);
-    Ok(Value::UNDEFINED)
+    params.changed(vm, params.counted_bytes())
 }
 
 fn has(vm: &mut Vm, args: CallArgs) -> JsResult<Value> {
@@ -205,20 +254,18 @@ fn set(vm: &mut Vm, args: CallArgs) -> JsResult<Value> {
         None => pairs.push((name, value)),
     }
     drop(pairs);
-    changed(&params);
-    Ok(Value::UNDEFINED)
+    params.changed(vm, params.counted_bytes())
 }
 
 fn sort(vm: &mut Vm, args: CallArgs) -> JsResult<Value> {
     let params = this_params(vm, args)?;
     params.pairs.borrow_mut().sort_by(|a, b| a.0.encode_utf16().cmp(b.0.encode_utf16()));
-    changed(&params);
-    Ok(Value::UNDEFINED)
+    params.changed(vm, params.counted_bytes())
 }
 
 fn to_string(vm: &mut Vm, args: CallArgs) -> JsResult<Value> {
     let params = this_params(vm, args)?;
-    let text = serialize(&params.pairs.borrow());
+    let text = params.serialize(vm)?;
     Ok(Value::string(vm.new_string(&text)))
 }
 
@@ -249,6 +296,7 @@ fn entries(vm: &mut Vm, args: CallArgs) -> JsResult<Value> {
 /// An iterator over the pairs as they are now.
 fn iterate(vm: &mut Vm, args: CallArgs, part: Part) -> JsResult<Value> {
     let params = this_params(vm, args)?;
+    vm.check_heap_room(params.charge.bytes().saturating_mul(2))?;
     let pairs = params.pairs.borrow().clone();
     let mut values = vm.scratch();
     for (name, value) in pairs {

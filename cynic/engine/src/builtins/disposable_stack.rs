@@ -6,7 +6,7 @@
 use std::cell::{Cell, RefCell};
 
 use crate::builtins::promise::{self, Capability};
-use crate::gc::{Data, Gc, Trace, Tracer, data_of};
+use crate::gc::{Data, Gc, LazyCharge, Trace, Tracer, data_of};
 use crate::object::function::{CallArgs, NativeSpec};
 use crate::object::{Object, ObjectKind};
 use crate::realm::{
@@ -143,6 +143,7 @@ impl Resource {
 struct Resources {
     list: RefCell<Vec<Resource>>,
     is_disposed: Cell<bool>,
+    charge: LazyCharge,
 }
 
 impl Trace for Resources {
@@ -186,9 +187,14 @@ fn open_stack(vm: &mut Vm, args: &CallArgs, class: &Class) -> JsResult<Gc<Data<R
     Ok(resources)
 }
 
-fn push(resources: Gc<Data<Resources>>, resource: Resource) {
-    resources.list.borrow_mut().push(resource);
+fn push(vm: &mut Vm, resources: Gc<Data<Resources>>, resource: Resource) -> JsResult<()> {
+    let mut list = resources.list.borrow_mut();
+    let grows = list.len() == list.capacity();
+    list.push(resource);
+    let bytes = list.capacity() * size_of::<Resource>();
+    drop(list);
     resources.write_barrier();
+    if grows { vm.charge_lazily(&resources.charge, bytes) } else { Ok(()) }
 }
 
 fn function_argument(vm: &mut Vm, function: Value) -> JsResult<Value> {
@@ -201,14 +207,14 @@ fn function_argument(vm: &mut Vm, function: Value) -> JsResult<Value> {
 fn adopt(vm: &mut Vm, args: CallArgs, class: &Class) -> JsResult<Value> {
     let resources = open_stack(vm, &args, class)?;
     let function = function_argument(vm, args.get(1))?;
-    push(resources, Resource::Adopted { value: args.get(0), function });
+    push(vm, resources, Resource::Adopted { value: args.get(0), function })?;
     Ok(args.get(0))
 }
 
 fn defer(vm: &mut Vm, args: CallArgs, class: &Class) -> JsResult<Value> {
     let resources = open_stack(vm, &args, class)?;
     let function = function_argument(vm, args.get(0))?;
-    push(resources, Resource::Deferred(function));
+    push(vm, resources, Resource::Deferred(function))?;
     Ok(Value::UNDEFINED)
 }
 
@@ -220,7 +226,7 @@ fn use_resource(vm: &mut Vm, args: CallArgs, class: &Class) -> JsResult<Value> {
         return Ok(value);
     }
     let (method, awaits_result) = vm.dispose_method(value, class.is_async)?;
-    push(resources, Resource::Method { value, method, is_fallback: !awaits_result });
+    push(vm, resources, Resource::Method { value, method, is_fallback: !awaits_result })?;
     Ok(value)
 }
 

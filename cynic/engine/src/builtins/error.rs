@@ -214,16 +214,21 @@ fn get_stack(vm: &mut Vm, args: CallArgs) -> JsResult<Value> {
     let Some(o) = args.this.as_object() else {
         return Err(vm.throw_type_error("Error.prototype.stack requires that 'this' be an object"));
     };
+    Ok(captured_stack(vm, o)?.map_or(Value::UNDEFINED, Value::string))
+}
+
+/// What `stack` of an error object without a property of that name is; runs no guest code.
+pub(crate) fn captured_stack(vm: &mut Vm, o: Object) -> JsResult<Option<JsStr>> {
     if !o.is(ObjectKind::Error) {
-        return Ok(Value::UNDEFINED);
+        return Ok(None);
     }
-    if o.slot(0).is_string() {
-        return Ok(o.slot(0));
+    if let Some(text) = o.slot(0).as_string() {
+        return Ok(Some(text));
     }
     let header = vm.stack_header(o)?;
     let frames = (vm.closure_hooks.format_stack)(vm, o.slot(0));
     let frames = vm.new_string(&frames);
-    Ok(Value::string(vm.concat(header, frames)?))
+    vm.concat(header, frames).map(Some)
 }
 
 /// The setter of `stack`: gives the receiver an own property.
@@ -278,7 +283,8 @@ impl Vm {
     /// A string property found without getters or proxies.
     fn data_string(&mut self, o: Object, key: PropertyKey) -> Option<JsStr> {
         let mut current = Some(o);
-        while let Some(o) = current {
+        for _ in 0..crate::limits::PREVIEW_PROTOTYPES_MAX {
+            let o = current?;
             if o.is(ObjectKind::Proxy) {
                 return None;
             }

@@ -5,7 +5,7 @@
 
 use std::cell::{Cell, RefCell};
 
-use crate::gc::{Data, Gc, Trace, Tracer};
+use crate::gc::{Data, Gc, LazyCharge, Trace, Tracer};
 use crate::object::ObjectKind;
 use crate::object::function::{CallArgs, NativeSpec};
 use crate::realm::{Body, Intrinsic, IntrinsicSpec, constructor, method, prototype, to_string_tag};
@@ -42,6 +42,7 @@ pub(crate) struct Registry {
     callback: Cell<Value>,
     cells: RefCell<Vec<Registration>>,
     ready: RefCell<Vec<Value>>,
+    charge: LazyCharge,
 }
 
 impl Trace for Registry {
@@ -92,6 +93,7 @@ fn construct(vm: &mut Vm, args: CallArgs) -> JsResult<Value> {
         callback: Cell::new(args.get(0)),
         cells: RefCell::default(),
         ready: RefCell::default(),
+        charge: LazyCharge::default(),
     });
     o.set_slot(0, Value::cell(state));
     vm.finalization_registries.push(state);
@@ -128,8 +130,15 @@ fn register(vm: &mut Vm, args: CallArgs) -> JsResult<Value> {
     if !vm.can_be_held_weakly(token) && !token.is_undefined() {
         return Err(vm.throw_type_error("FinalizationRegistry.prototype.register: invalid unregister token"));
     }
-    state.cells.borrow_mut().push(Registration { target, held, token });
+    let mut cells = state.cells.borrow_mut();
+    let grows = cells.len() == cells.capacity();
+    cells.push(Registration { target, held, token });
+    let bytes = cells.capacity() * size_of::<Registration>();
+    drop(cells);
     state.write_barrier();
+    if grows {
+        vm.charge_lazily(&state.charge, bytes)?;
+    }
     Ok(Value::UNDEFINED)
 }
 

@@ -118,12 +118,12 @@ impl Vm {
         key: HashedKey,
         value: Value,
     ) -> JsResult<()> {
-        let n = table.len();
-        if table.insert(key, value) && n >= 1024 && n.is_power_of_two() {
-            // The table has just doubled: the limit covers Rust memory too.
-            self.check_heap_room(table.bytes())?;
-        }
+        let grows = table.is_about_to_grow();
+        table.insert(key, value);
         table.write_barrier();
+        if grows {
+            self.charge_lazily(&table.charge, table.bytes())?;
+        }
         Ok(())
     }
 }

@@ -8,7 +8,8 @@ use std::cell::{Cell, RefCell};
 use std::hash::{Hash, Hasher};
 use std::rc::{Rc, Weak};
 
-use crate::gc::{Trace, Tracer};
+use crate::gc::{LazyCharge, Trace, Tracer};
+use crate::limits::UNCHARGED_VALUES_MAX;
 use crate::value::Value;
 use crate::vm::Vm;
 
@@ -87,6 +88,8 @@ struct Inner {
 #[derive(Default)]
 pub(crate) struct OrderedTable {
     inner: RefCell<Inner>,
+    /// For the table's memory, once it is not small any more.
+    pub(crate) charge: LazyCharge,
 }
 
 /// A position in the table that survives deletions and compactions.
@@ -267,6 +270,13 @@ impl OrderedTable {
     pub(crate) fn bytes(&self) -> usize {
         let inner = self.inner.borrow();
         inner.entries.capacity() * size_of::<Entry>() + inner.buckets.capacity() * 4
+    }
+
+    /// Whether one more entry makes the memory grow beyond what is small.
+    pub(crate) fn is_about_to_grow(&self) -> bool {
+        let inner = self.inner.borrow();
+        let count = inner.entries.len();
+        count >= UNCHARGED_VALUES_MAX && (count == inner.entries.capacity() || count >= inner.buckets.len())
     }
 }
 

@@ -189,7 +189,9 @@ fn compile(vm: &mut Vm, pattern: JsStr, flags: JsStr) -> JsResult<Rc<Program>> {
     if vm.regexp.cache.len() >= CACHE_ENTRIES_MAX {
         vm.regexp.cache.clear();
     }
-    vm.regexp.cache.insert(key, Rc::clone(&program));
+    if key.0.len() <= crate::limits::REGEXP_CACHED_UNITS_MAX {
+        vm.regexp.cache.insert(key, Rc::clone(&program));
+    }
     Ok(program)
 }
 

@@ -457,15 +457,26 @@ impl Vm {
 
     /// The bytes that a typed array, DataView, ArrayBuffer or SharedArrayBuffer shows, copied, for hosts.
     pub fn bytes_of(&self, v: Value) -> Option<Vec<u8>> {
-        let o = v.as_object()?;
-        if let Some(buffer) = buffer_of(o) {
-            return Some(buffer.to_vec(0, buffer.len()));
-        }
-        if !matches!(o.kind(), ObjectKind::TypedArray | ObjectKind::DataView) {
-            return None;
-        }
-        let view = o.data::<TypedView>(0)?;
-        let bytes = view.length()? * view.element.size();
-        Some(view.buffer.to_vec(view.byte_offset, view.byte_offset + bytes))
+        let (buffer, bytes) = shown_bytes(v)?;
+        Some(buffer.to_vec(bytes.start, bytes.end))
     }
+
+    /// How many bytes that would be.
+    pub fn byte_length_of(&self, v: Value) -> Option<usize> {
+        shown_bytes(v).map(|(_, bytes)| bytes.len())
+    }
+}
+
+/// The buffer and the bytes of it that a typed array, DataView, ArrayBuffer or SharedArrayBuffer shows.
+fn shown_bytes(v: Value) -> Option<(Gc<Data<Buffer>>, std::ops::Range<usize>)> {
+    let o = v.as_object()?;
+    if let Some(buffer) = buffer_of(o) {
+        return Some((buffer, 0..buffer.len()));
+    }
+    if !matches!(o.kind(), ObjectKind::TypedArray | ObjectKind::DataView) {
+        return None;
+    }
+    let view = o.data::<TypedView>(0)?;
+    let bytes = view.length()? * view.element.size();
+    Some((view.buffer, view.byte_offset..view.byte_offset + bytes))
 }

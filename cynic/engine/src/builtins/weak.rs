@@ -9,7 +9,8 @@ use std::collections::HashMap;
 
 use crate::atoms;
 use crate::builtins::map::get_adder;
-use crate::gc::{Data, Gc, Trace, Tracer};
+use crate::gc::{Data, Gc, LazyCharge, Trace, Tracer};
+use crate::limits::UNCHARGED_VALUES_MAX;
 use crate::object::ObjectKind;
 use crate::object::function::{CallArgs, NativeSpec};
 use crate::realm::{Body, Intrinsic, IntrinsicSpec, constructor, method, prototype, to_string_tag};
@@ -80,6 +81,7 @@ pub(crate) struct WeakTable {
     /// An entry was added since the last collection: without one, a young collection has nothing to look at, because what
     /// the last collection found live has kept its mark.
     is_dirty: Cell<bool>,
+    charge: LazyCharge,
 }
 
 impl Trace for WeakTable {
@@ -131,6 +133,11 @@ impl Vm {
     /// AddToKeptObjects (9.10.4.1).
     pub fn add_to_kept_objects(&mut self, v: Value) {
         self.kept_alive.push(v);
+        // One object may be asked for without end: what is kept counts for the heap, this list does not.
+        if self.kept_alive.len() >= 1024 && self.kept_alive.len() == self.kept_alive.capacity() {
+            self.kept_alive.sort_unstable_by_key(|kept| kept.to_bits());
+            self.kept_alive.dedup();
+        }
     }
 
     /// ClearKeptObjects (9.10.4): the host calls it when a job has ended.
@@ -157,10 +164,18 @@ fn invalid_key(vm: &mut Vm, v: Value) -> crate::vm::Abrupt {
     vm.throw_type_error(&message)
 }
 
-fn insert(table: Table, key: Value, value: Value) {
-    table.entries.borrow_mut().insert(key.to_bits(), value);
+fn insert(vm: &mut Vm, table: Table, key: Value, value: Value) -> JsResult<()> {
+    let mut entries = table.entries.borrow_mut();
+    let before = entries.capacity();
+    entries.insert(key.to_bits(), value);
+    let capacity = entries.capacity();
+    drop(entries);
     table.is_dirty.set(true);
     table.write_barrier();
+    if capacity == before || capacity <= UNCHARGED_VALUES_MAX {
+        return Ok(());
+    }
+    vm.charge_lazily(&table.charge, capacity * size_of::<(u64, Value)>())
 }
 
 fn lookup(table: Table, key: Value) -> Option<Value> {
@@ -186,7 +201,7 @@ fn construct_weak_map(vm: &mut Vm, args: CallArgs) -> JsResult<Value> {
     let adder = get_adder(vm, o, atoms::SET, map_set)?;
     vm.add_entries_from_iterable(args.get(0), |vm, k, v| match adder {
         None if vm.can_be_held_weakly(k) => {
-            insert(table, k, v);
+            insert(vm, table, k, v)?;
             Ok(())
         }
         None => Err(invalid_key(vm, k)),
@@ -243,7 +258,7 @@ fn map_set(vm: &mut Vm, args: CallArgs) -> JsResult<Value> {
     if !vm.can_be_held_weakly(args.get(0)) {
         return Err(invalid_key(vm, args.get(0)));
     }
-    insert(table, args.get(0), args.get(1));
+    insert(vm, table, args.get(0), args.get(1))?;
     Ok(args.this)
 }
 
@@ -255,7 +270,7 @@ fn get_or_insert(vm: &mut Vm, args: CallArgs) -> JsResult<Value> {
     if let Some(v) = lookup(table, args.get(0)) {
         return Ok(v);
     }
-    insert(table, args.get(0), args.get(1));
+    insert(vm, table, args.get(0), args.get(1))?;
     Ok(args.get(1))
 }
 
@@ -272,7 +287,7 @@ fn get_or_insert_computed(vm: &mut Vm, args: CallArgs) -> JsResult<Value> {
         return Ok(v);
     }
     let v = vm.call(args.get(1), Value::UNDEFINED, &[args.get(0)])?;
-    insert(table, args.get(0), v);
+    insert(vm, table, args.get(0), v)?;
     Ok(v)
 }
 
@@ -281,7 +296,7 @@ fn set_add(vm: &mut Vm, args: CallArgs) -> JsResult<Value> {
     if !vm.can_be_held_weakly(args.get(0)) {
         return Err(invalid_key(vm, args.get(0)));
     }
-    insert(table, args.get(0), Value::TRUE);
+    insert(vm, table, args.get(0), Value::TRUE)?;
     Ok(args.this)
 }
 

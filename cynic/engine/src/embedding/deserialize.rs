@@ -51,7 +51,7 @@ impl Reader<'_> {
                 None => refused(self.vm, self.value),
             },
             ObjectKind::Map => {
-                let entries = preview::collection_entries(self.vm, object);
+                let entries = preview::collection_entries(self.vm, object, usize::MAX);
                 visitor.visit_map(Entries { vm: self.vm, source: Source::Map(entries), next: 0 })
             }
             ObjectKind::Boolean | ObjectKind::Number | ObjectKind::String | ObjectKind::BigInt => {

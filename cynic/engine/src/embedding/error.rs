@@ -1,8 +1,8 @@
 //! What can go wrong: a guest's exception, a termination, a mistake of the host's.
 
 use super::handle::Handle;
-use crate::atoms;
-use crate::object::{Object, ObjectKind};
+use crate::object::ObjectKind;
+use crate::preview;
 use crate::syntax::SyntaxError;
 use crate::value::Value;
 use crate::vm::{Abrupt, Termination, Vm};
@@ -25,6 +25,8 @@ pub enum HostError {
     Conversion(String),
     /// A host function failed; thrown to a guest it is an Error.
     Failed(String),
+    /// Something is larger than the host allows; thrown to a guest it is a RangeError.
+    Range(String),
     /// The source text does not parse.
     Syntax(Box<SyntaxError>),
     /// A handle of another isolate.
@@ -52,7 +54,7 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 impl std::fmt::Display for HostError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
-            HostError::Conversion(why) | HostError::Failed(why) => f.write_str(why),
+            HostError::Conversion(why) | HostError::Failed(why) | HostError::Range(why) => f.write_str(why),
             HostError::Syntax(error) => write!(f, "SyntaxError: {error}"),
             HostError::ForeignHandle => f.write_str("the handle belongs to another isolate"),
             HostError::GlobalSealed => f.write_str("the global object is sealed once guest code has run"),
@@ -129,6 +131,7 @@ impl Error {
             Error::Host(HostError::Failed(why)) => {
                 vm.throw_error(crate::realm::Intrinsic::ErrorPrototype, &why)
             }
+            Error::Host(HostError::Range(why)) => vm.throw_range_error(&why),
             Error::Host(error) => vm.throw_type_error(&error.to_string()),
         }
     }
@@ -144,40 +147,7 @@ impl Exception {
             };
             return Exception { value: handle, message, stack: None };
         };
-        let name = data_text(vm, error, atoms::NAME);
-        let text = data_text(vm, error, atoms::MESSAGE);
-        let name = name.unwrap_or_else(|| "Error".to_owned());
-        let message = match text.filter(|text| !text.is_empty()) {
-            Some(text) => format!("{name}: {text}"),
-            None => name,
-        };
-        Exception { value: handle, message, stack: stack_of(vm, error) }
-    }
-}
-
-/// A property that is plain text on the object or a prototype, found without running guest code.
-fn data_text(vm: &mut Vm, object: Object, key: crate::property_key::PropertyKey) -> Option<String> {
-    let mut holder = Some(object);
-    while let Some(object) = holder {
-        if let Some(property) = vm.ordinary_get_own_property(object, key) {
-            return property.value.as_string().map(|text| text.to_rust_string());
-        }
-        holder = object.shape().prototype().as_object();
-    }
-    None
-}
-
-/// The captured stack; its accessor is the engine's own, and runs no guest code for error objects that own no `stack`.
-fn stack_of(vm: &mut Vm, error: Object) -> Option<String> {
-    if let Some(own) = vm.ordinary_get_own_property(error, atoms::STACK) {
-        return own.value.as_string().map(|text| text.to_rust_string());
-    }
-    let prototype = vm.intrinsic(crate::realm::Intrinsic::ErrorPrototype);
-    match vm.get_with_receiver(prototype, atoms::STACK, Value::object(error)) {
-        Ok(stack) => stack.as_string().map(|text| text.to_rust_string()),
-        Err(_) => {
-            vm.take_exception();
-            None
-        }
+        let message = vm.error_header(error);
+        Exception { value: handle, message, stack: preview::error_stack(vm, error) }
     }
 }

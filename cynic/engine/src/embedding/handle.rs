@@ -24,8 +24,8 @@ impl Handle {
         Handle { root: Persistent::new(&vm.heap, value) }
     }
 
-    /// The value, if it belongs to that isolate.
-    pub(crate) fn value_in(&self, vm: &Vm) -> Result<Value, HostError> {
+    /// The value, if it belongs to that isolate, for the layer below ([`super::Isolate::vm`]): it is rooted as long as the handle is kept.
+    pub fn value_in(&self, vm: &Vm) -> Result<Value, HostError> {
         if self.root.belongs_to(&vm.heap) { Ok(self.root.get()) } else { Err(HostError::ForeignHandle) }
     }
 

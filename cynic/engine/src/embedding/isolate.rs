@@ -15,7 +15,7 @@ use crate::limits::HEAP_BYTES_DEFAULT;
 use crate::realm::Realm as RealmRecord;
 use crate::value::Value;
 use crate::vm::modules::ModuleLoader;
-use crate::vm::{CancelToken, Options, Vm};
+use crate::vm::{CancelToken, JsResult, Options, Vm};
 
 /// What isolates have in common: the posture they are made in, and scripts that were compiled once for all of them.
 #[derive(Clone, Debug, Default)]
@@ -92,7 +92,17 @@ impl Engine {
 
     /// Compiles a script for any number of isolates.
     pub fn compile(&self, name: &str, text: &str) -> Result<Script, HostError> {
-        let options = CompileOptions { allow_eval: self.options.allow_eval, ..CompileOptions::default() };
+        self.compile_as(name, text, self.options.is_typescript(name))
+    }
+
+    /// Compiles a script whose types are stripped, whatever its name.
+    pub fn compile_typescript(&self, name: &str, text: &str) -> Result<Script, HostError> {
+        self.compile_as(name, text, true)
+    }
+
+    fn compile_as(&self, name: &str, text: &str, typescript: bool) -> Result<Script, HostError> {
+        let options =
+            CompileOptions { allow_eval: self.options.allow_eval, typescript, ..CompileOptions::default() };
         match compiler::compile_script(name, text, options) {
             Ok(code) => Ok(Script { code }),
             Err(error) => Err(HostError::Syntax(Box::new(error))),
@@ -138,6 +148,16 @@ impl Isolate {
     /// The layer below, for hosts that extend the engine itself (`cynic_host::install` takes it).
     pub fn vm(&mut self) -> &mut Vm {
         &mut self.vm
+    }
+
+    /// The outcome of something that was done to [`Isolate::vm`], as the API's own operations report theirs.
+    pub fn check<T>(&mut self, outcome: JsResult<T>) -> Result<T> {
+        outcome.map_err(|abrupt| Error::of(&mut self.vm, abrupt))
+    }
+
+    /// Seals a hardened global object now, not at the first evaluation.
+    pub fn seal_global(&mut self) {
+        self.vm.seal_global();
     }
 
     /// Says where modules come from.
@@ -187,7 +207,8 @@ impl Isolate {
 
     /// Runs jobs (promise reactions and the like) until there are none.
     pub fn run_jobs(&mut self) -> Result<()> {
-        self.vm.run_jobs().map_err(|abrupt| Error::of(&mut self.vm, abrupt))
+        let ran = self.vm.run_jobs();
+        self.check(ran)
     }
 
     /// The reasons of promises that were rejected and are not handled, each once. To be asked for when the jobs have run.

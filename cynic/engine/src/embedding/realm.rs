@@ -15,6 +15,7 @@ use super::{Cloned, deserialize, serialize};
 use crate::builtins::{json, promise};
 use crate::object::{Object, ObjectKind};
 use crate::preview;
+use crate::realm::Intrinsic;
 use crate::shape::attrs;
 use crate::value::Value;
 use crate::vm::{JsResult, Vm};
@@ -127,6 +128,12 @@ impl Realm<'_> {
     pub fn new_object(&mut self) -> Handle {
         let object = self.vm.new_object();
         self.handle(Value::object(object))
+    }
+
+    /// A new Error, to reject a promise with. (A host function that fails returns its `Err`.)
+    pub fn new_error(&mut self, message: &str) -> Handle {
+        let error = self.vm.new_error(Intrinsic::ErrorPrototype, message);
+        self.handle(Value::object(error))
     }
 
     /// `object[key]`.

@@ -7,7 +7,7 @@
 //! Invariant: `alloc` bits cover the whole run that is being bumped through; [`Heap::flush`] clears the rest of it
 //! before anybody reads them.
 
-use std::cell::{Cell, UnsafeCell};
+use std::cell::{Cell, OnceCell, UnsafeCell};
 use std::rc::Rc;
 
 use super::block::{BLOCK_BYTES, Block, CELL_MIN, Chunks, SMALL_MAX};
@@ -163,19 +163,36 @@ pub struct Heap {
 /// Bytes outside the heap that are charged to it; released when dropped.
 pub struct ExternalCharge {
     counter: Rc<Cell<usize>>,
-    bytes: usize,
+    bytes: Cell<usize>,
 }
 
 impl ExternalCharge {
     /// Charged bytes.
     pub fn bytes(&self) -> usize {
-        self.bytes
+        self.bytes.get()
+    }
+
+    /// Charges `bytes` in their place, without checking the limit.
+    pub(crate) fn set_unchecked(&self, bytes: usize) {
+        let others = self.counter.get().saturating_sub(self.bytes.replace(bytes));
+        self.counter.set(others + bytes);
+    }
+}
+
+/// A charge that is made when there is something to charge.
+#[derive(Default)]
+pub struct LazyCharge(OnceCell<ExternalCharge>);
+
+impl LazyCharge {
+    /// Charges `bytes` in the place of what was charged, without checking the limit.
+    pub(crate) fn set_unchecked(&self, heap: &Heap, bytes: usize) {
+        self.0.get_or_init(|| heap.charge_unchecked(0)).set_unchecked(bytes);
     }
 }
 
 impl Drop for ExternalCharge {
     fn drop(&mut self) {
-        self.counter.set(self.counter.get().saturating_sub(self.bytes));
+        self.set_unchecked(0);
     }
 }
 
@@ -260,7 +277,7 @@ impl Heap {
     /// Charges `bytes` outside the heap, without checking the limit (the caller does).
     pub(crate) fn charge_unchecked(&self, bytes: usize) -> ExternalCharge {
         self.external.set(self.external.get() + bytes);
-        ExternalCharge { counter: self.external.clone(), bytes }
+        ExternalCharge { counter: self.external.clone(), bytes: Cell::new(bytes) }
     }
 
     /// The bump path: None when the run is used up (or the cell is large).

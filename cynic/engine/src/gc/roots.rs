@@ -115,7 +115,10 @@ pub struct Persistent {
 impl Persistent {
     /// Roots `v` in `heap`.
     pub fn new(heap: &Heap, v: Value) -> Self {
-        let registry = heap.roots.clone();
+        Self::in_registry(heap.roots.clone(), v)
+    }
+
+    fn in_registry(registry: Rc<RootRegistry>, v: Value) -> Self {
         let reused = registry.free.borrow_mut().pop();
         let mut slots = registry.slots.borrow_mut();
         let index = match reused {
@@ -145,10 +148,7 @@ impl Persistent {
 
 impl Clone for Persistent {
     fn clone(&self) -> Self {
-        let mut slots = self.registry.slots.borrow_mut();
-        let v = slots[self.index];
-        slots.push(v);
-        Persistent { index: slots.len() - 1, registry: self.registry.clone() }
+        Self::in_registry(Rc::clone(&self.registry), self.get())
     }
 }
 

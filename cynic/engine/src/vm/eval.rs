@@ -57,13 +57,9 @@ impl Vm {
         CompileOptions { allow_eval: self.options.allow_eval, typescript: false, discard_value: false }
     }
 
-    fn is_typescript(&self, name: &str) -> bool {
-        self.options.typescript && [".ts", ".mts", ".cts"].iter().any(|ending| name.ends_with(ending))
-    }
-
     /// The options for a source whose name may say that it is TypeScript.
     pub(crate) fn compile_options_for(&self, name: &str) -> CompileOptions {
-        CompileOptions { typescript: self.is_typescript(name), ..self.compile_options() }
+        CompileOptions { typescript: self.options.is_typescript(name), ..self.compile_options() }
     }
 
     /// Throws the SyntaxError of the language for a syntax error of the front end.

@@ -7,6 +7,7 @@ use super::interpreter::coroutine::{self, Coroutine, Mode};
 use super::{Abrupt, JsResult, Vm};
 use crate::builtins::promise::{self, Capability};
 use crate::gc::{Data, Gc, RootedVec, Tracer};
+use crate::limits;
 use crate::object::Object;
 use crate::value::Value;
 
@@ -102,7 +103,17 @@ impl Job {
 impl Vm {
     /// Adds a job.
     pub fn enqueue_job(&mut self, job: Job) {
+        let grows = self.interpreter.jobs.len() == self.interpreter.jobs.capacity();
         self.interpreter.jobs.push_back(job);
+        if grows {
+            self.charge_jobs();
+            self.note_external_growth();
+        }
+    }
+
+    fn charge_jobs(&mut self) {
+        let bytes = self.interpreter.jobs.capacity() * size_of::<Job>();
+        self.interpreter.jobs_charge.set_unchecked(&self.heap, bytes);
     }
 
     /// The reasons of the rejected promises that nothing handles, each once.
@@ -134,6 +145,10 @@ impl Vm {
             self.run_job(job)?;
         }
         self.kept_alive.clear();
+        if self.interpreter.jobs.capacity() > limits::JOBS_KEPT {
+            self.interpreter.jobs.shrink_to(limits::JOBS_KEPT);
+            self.charge_jobs();
+        }
         Ok(())
     }
 

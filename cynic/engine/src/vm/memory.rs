@@ -9,7 +9,7 @@ use std::time::Instant;
 
 use super::{JsResult, Termination, Vm};
 use crate::gc::collect::{self, Phase};
-use crate::gc::{ExternalCharge, GcStats, Heap, Tracer, native_stack};
+use crate::gc::{ExternalCharge, GcStats, Heap, LazyCharge, Tracer, native_stack};
 use crate::limits;
 use crate::value::Value;
 
@@ -88,6 +88,38 @@ impl Vm {
         }
         self.check_heap_room(bytes)?;
         Ok(self.heap.charge_unchecked(bytes))
+    }
+
+    /// Changes such a charge to `bytes`, to be called when what it is for has grown or shrunk. No borrow of a cell's data may be held.
+    pub fn recharge_external(&mut self, charge: &ExternalCharge, bytes: usize) -> JsResult<()> {
+        let more = bytes.saturating_sub(charge.bytes());
+        charge.set_unchecked(bytes);
+        if more == 0 {
+            return Ok(());
+        }
+        if self.heap.collection_due(0) {
+            self.collect_due();
+        }
+        self.check_heap_room(0)
+    }
+
+    /// The same for memory that is not always worth a charge.
+    pub fn charge_lazily(&mut self, charge: &LazyCharge, bytes: usize) -> JsResult<()> {
+        charge.set_unchecked(&self.heap, bytes);
+        if self.heap.collection_due(0) {
+            self.collect_due();
+        }
+        self.check_heap_room(0)
+    }
+
+    /// Bytes outside the heap have been charged: collects if that is due, and ends the guest at the next poll if there are too many.
+    pub(crate) fn note_external_growth(&mut self) {
+        if self.heap.collection_due(0) {
+            self.collect_due();
+        }
+        if self.heap.used_bytes() > self.heap.limit() {
+            self.at_heap_limit();
+        }
     }
 
     /// What is due: a young collection, a step of a full one, or its beginning.

@@ -59,6 +59,13 @@ pub struct Options {
     pub heap_bytes_max: usize,
 }
 
+impl Options {
+    /// Whether a source of that name has types to strip.
+    pub(crate) fn is_typescript(&self, name: &str) -> bool {
+        self.typescript && [".ts", ".mts", ".cts"].iter().any(|ending| name.ends_with(ending))
+    }
+}
+
 impl Default for Options {
     fn default() -> Self {
         Options {

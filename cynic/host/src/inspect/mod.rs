@@ -1,7 +1,7 @@
 //! How values are shown to people: node's `util.inspect`, on the engine's values.
 //!
 //! Never runs guest code: accessors are named, proxies are shown as their targets. Depth, length and breaking of lines follow
-//! node's defaults. `layout` breaks lines, `primitive` and `style` show leaves, `object` names what an object is.
+//! node's defaults. What one value may take is bounded: a small graph can have a text without end. `layout` breaks lines, `primitive` and `style` show leaves, `object` names what an object is.
 
 mod layout;
 mod object;
@@ -17,11 +17,14 @@ use cynic::vm::Vm;
 use self::layout::{Alignment, Parts, assemble};
 use self::style::Style;
 pub use self::style::Styles;
+use crate::limits::INSPECT_WORK_MAX;
 
 /// Levels of nesting that are shown.
 const DEPTH_MAX: usize = 2;
 /// Elements and entries that are shown.
 const ENTRIES_MAX: usize = 100;
+/// What an entry counts for besides its text.
+const ENTRY_WORK: usize = 32;
 /// Bytes of an array buffer that are shown.
 const BYTES_MAX: usize = 50;
 
@@ -33,6 +36,7 @@ pub fn inspect(vm: &mut Vm, value: Value, styles: Styles) -> String {
         circular: Vec::new(),
         indentation: 0,
         deepest: 0,
+        work: Work(INSPECT_WORK_MAX),
         roots: vm.scratch(),
     };
     inspector.roots.push(value);
@@ -56,15 +60,31 @@ struct Inspector {
     indentation: usize,
     /// The level of the object shown last: what node calls `currentDepth`.
     deepest: usize,
+    work: Work,
     roots: RootedVec,
+}
+
+/// What may still be done for a value: bytes of text, and keys and links looked at.
+struct Work(usize);
+
+impl Work {
+    fn spend(&mut self, units: usize) {
+        self.0 = self.0.saturating_sub(units);
+    }
+
+    fn is_spent(&self) -> bool {
+        self.0 == 0
+    }
 }
 
 impl Inspector {
     fn value(&mut self, vm: &mut Vm, value: Value, level: usize) -> String {
         let Some(object) = value.as_object() else {
-            return primitive::primitive(vm, value, self.styles, self.indentation);
+            let text = primitive::primitive(vm, value, self.styles, self.indentation);
+            self.work.spend(primitive::work(value, &text));
+            return text;
         };
-        let object = object::behind_proxies(object);
+        let object = object::behind_proxies(object, &mut self.work);
         if self.open.contains(&object) {
             let index = match self.circular.iter().position(|known| *known == object) {
                 Some(index) => index,
@@ -79,8 +99,9 @@ impl Inspector {
     }
 
     fn object(&mut self, vm: &mut Vm, object: Object, level: usize) -> String {
-        let heading = object::heading(vm, object, self.styles);
-        let keys = object::shown_keys(vm, object);
+        let keys = object::shown_keys(vm, object, &mut self.work);
+        let heading = object::heading(vm, object, keys.is_empty(), self.styles);
+        self.work.spend(heading.bytes());
         if let Some(leaf) = heading.leaf_if(keys.is_empty()) {
             return leaf;
         }
@@ -96,7 +117,11 @@ impl Inspector {
             truncated = true;
             entries.texts.push(format!("... {rest} more item{}", if rest == 1 { "" } else { "s" }));
         }
-        for &key in keys.iter() {
+        for (index, &key) in keys.iter().enumerate() {
+            if self.work.is_spent() {
+                entries.texts.push(format!("... {} more properties", keys.len() - index));
+                break;
+            }
             if let Some(text) = self.property(vm, object, key, level) {
                 entries.texts.push(text);
             }
@@ -134,7 +159,9 @@ impl Inspector {
     fn property(&mut self, vm: &mut Vm, object: Object, key: PropertyKey, level: usize) -> Option<String> {
         let property = vm.get_own_property(object, key).ok()??;
         let text = self.property_value(vm, &property, level);
-        Some(format!("{}: {text}", primitive::key(key, self.styles)))
+        let name = primitive::key(key, self.styles);
+        self.work.spend(name.len() + ENTRY_WORK);
+        Some(format!("{name}: {text}"))
     }
 
     fn property_value(&mut self, vm: &mut Vm, property: &OwnProperty, level: usize) -> String {
@@ -165,7 +192,7 @@ impl Inspector {
             ObjectKind::Map | ObjectKind::Set => self.collection(vm, object, level),
             ObjectKind::Promise => self.promise(vm, object, level),
             ObjectKind::TypedArray => self.typed_array(vm, object),
-            ObjectKind::ArrayBuffer | ObjectKind::SharedArrayBuffer => self.buffer(vm, object),
+            ObjectKind::ArrayBuffer | ObjectKind::SharedArrayBuffer => self.buffer(object),
             ObjectKind::WeakMap | ObjectKind::WeakSet => {
                 Entries::one(self.styles.paint(Style::Special, "<items unknown>"))
             }
@@ -178,7 +205,8 @@ impl Inspector {
         let mut texts = Vec::new();
         let mut all_numbers = true;
         let mut index = 0;
-        while index < length && texts.len() < ENTRIES_MAX {
+        let mut holes: Option<object::Holes> = None;
+        while index < length && texts.len() < ENTRIES_MAX && !self.work.is_spent() {
             let key = PropertyKey::index(index as u32);
             match vm.get_own_property(array, key) {
                 Ok(Some(property)) => {
@@ -187,7 +215,8 @@ impl Inspector {
                     index += 1;
                 }
                 _ => {
-                    let holes = object::hole_count(vm, array, index, length);
+                    let holes = holes.get_or_insert_with(|| object::Holes::of(vm, array, &mut self.work));
+                    let holes = holes.count(index, length);
                     let text = format!("<{holes} empty item{}>", if holes == 1 { "" } else { "s" });
                     texts.push(self.styles.paint(Style::Undefined, &text));
                     all_numbers = false;
@@ -203,7 +232,7 @@ impl Inspector {
     fn array_like(&mut self, vm: &mut Vm, object: Object, level: usize) -> Entries {
         let mut texts = Vec::new();
         let mut all_numbers = true;
-        while texts.len() < ENTRIES_MAX {
+        while texts.len() < ENTRIES_MAX && !self.work.is_spent() {
             let key = PropertyKey::index(texts.len() as u32);
             let Ok(Some(property)) = vm.get_own_property(object, key) else { break };
             all_numbers &= property.value.is_number();
@@ -217,10 +246,13 @@ impl Inspector {
     }
 
     fn collection(&mut self, vm: &mut Vm, object: Object, level: usize) -> Entries {
-        let preview = cynic::preview::collection_entries(vm, object);
-        let count = preview.len() / 2;
+        let preview = cynic::preview::collection_entries(vm, object, ENTRIES_MAX);
+        let count = cynic::preview::collection_size(object);
         let mut texts = Vec::new();
-        for pair in preview.chunks(2).take(ENTRIES_MAX) {
+        for pair in preview.chunks(2) {
+            if self.work.is_spent() {
+                break;
+            }
             let key = self.nested(vm, pair[0], level);
             if object.is(ObjectKind::Map) {
                 texts.push(format!("{key} => {}", self.nested(vm, pair[1], level)));
@@ -228,7 +260,7 @@ impl Inspector {
                 texts.push(key);
             }
         }
-        let more = (count > ENTRIES_MAX).then(|| count - ENTRIES_MAX);
+        let more = (count > texts.len()).then(|| count - texts.len());
         Entries { texts, alignment: None, more }
     }
 
@@ -246,28 +278,29 @@ impl Inspector {
     }
 
     fn typed_array(&mut self, vm: &mut Vm, object: Object) -> Entries {
-        let length = object::array_like_length(vm, object);
+        let length = cynic::preview::typed_array_length(vm, object);
         let mut texts = Vec::new();
         for index in 0..length.min(ENTRIES_MAX) {
             let key = PropertyKey::index(index as u32);
             let Ok(Some(property)) = vm.get_own_property(object, key) else { break };
             texts.push(primitive::primitive(vm, property.value, self.styles, self.indentation));
         }
+        self.work.spend(texts.iter().map(String::len).sum());
         let more = (length > ENTRIES_MAX).then(|| length - ENTRIES_MAX);
         Entries { texts, alignment: Some(Alignment::Right), more }
     }
 
-    fn buffer(&mut self, vm: &mut Vm, object: Object) -> Entries {
-        let Some(bytes) = cynic::preview::buffer_bytes(vm, object) else {
+    fn buffer(&mut self, object: Object) -> Entries {
+        let Some((bytes, length)) = cynic::preview::buffer_bytes(object, BYTES_MAX) else {
             return Entries::one(self.styles.paint(Style::Special, "(detached)"));
         };
-        let mut shown: Vec<String> = bytes.iter().take(BYTES_MAX).map(|byte| format!("{byte:02x}")).collect();
-        if bytes.len() > BYTES_MAX {
-            let rest = bytes.len() - BYTES_MAX;
+        let mut shown: Vec<String> = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+        if length > BYTES_MAX {
+            let rest = length - BYTES_MAX;
             shown.push(format!("... {rest} more byte{}", if rest == 1 { "" } else { "s" }));
         }
         let contents = self.styles.paint(Style::Special, "Uint8Contents");
-        let length = self.styles.paint(Style::Number, &bytes.len().to_string());
+        let length = self.styles.paint(Style::Number, &length.to_string());
         let texts = vec![format!("[{contents}]: <{}>", shown.join(" ")), format!("byteLength: {length}")];
         Entries { texts, alignment: None, more: None }
     }

@@ -8,6 +8,7 @@ use cynic::symbol;
 use cynic::value::Value;
 use cynic::vm::Vm;
 
+use super::Work;
 use super::style::{Style, Styles};
 
 /// Prototypes that are looked through for a constructor's name.
@@ -38,6 +39,13 @@ impl Heading {
         }
     }
 
+    /// How long the text is.
+    pub(super) fn bytes(&self) -> usize {
+        let (Form::Braces { prefix: text } | Form::Brackets { prefix: text } | Form::Leaf { text }) =
+            &self.form;
+        text.len() + self.name.len()
+    }
+
     /// What stands for the object where nesting ends.
     pub(super) fn constructor_name(&self) -> &str {
         &self.name
@@ -62,8 +70,9 @@ impl Heading {
 }
 
 /// The object that a chain of proxies leads to; a revoked proxy is itself.
-pub(super) fn behind_proxies(mut object: Object) -> Object {
+pub(super) fn behind_proxies(mut object: Object, work: &mut Work) -> Object {
     while object.is(ObjectKind::Proxy) {
+        work.spend(1);
         match object.slot(0).as_object() {
             Some(target) => object = target,
             None => break,
@@ -72,13 +81,19 @@ pub(super) fn behind_proxies(mut object: Object) -> Object {
     object
 }
 
+/// Whether there can be no keys but those of elements that are shown as such, of which there may be many.
+fn is_all_elements(object: Object) -> bool {
+    object.is(ObjectKind::TypedArray) && object.shape().property_count() == 0
+}
+
 /// The own properties to show: enumerable ones, but not elements that are shown as such.
-pub(super) fn shown_keys(vm: &mut Vm, object: Object) -> RootedVec<PropertyKey> {
+pub(super) fn shown_keys(vm: &mut Vm, object: Object, work: &mut Work) -> RootedVec<PropertyKey> {
     let mut shown = RootedVec::new(&vm.heap);
-    if object.is(ObjectKind::Proxy) {
+    if object.is(ObjectKind::Proxy) || work.is_spent() || is_all_elements(object) {
         return shown;
     }
     let Ok(keys) = vm.own_property_keys(object) else { return shown };
+    work.spend(keys.len());
     let kind = object.kind();
     let indexed = matches!(
         kind,
@@ -99,23 +114,26 @@ pub(super) fn shown_keys(vm: &mut Vm, object: Object) -> RootedVec<PropertyKey> 
     shown
 }
 
-/// How many elements are missing from `from` on.
-pub(super) fn hole_count(vm: &mut Vm, array: Object, from: usize, length: usize) -> usize {
-    // Beyond the dense elements only keyed properties can follow: look at the keys once instead of at every index.
-    let keys = vm.own_property_keys(array);
-    let next = keys.ok().and_then(|keys| {
-        keys.iter()
-            .filter_map(|key| key.as_index())
-            .map(|index| index as usize)
-            .filter(|index| *index >= from)
-            .min()
-    });
-    next.unwrap_or(length).min(length) - from
+/// Where an array has elements: looked up once, not at every index.
+pub(super) struct Holes {
+    indices: Vec<u32>,
 }
 
-/// The length of a typed array.
-pub(super) fn array_like_length(vm: &mut Vm, object: Object) -> usize {
-    vm.own_property_keys(object).map_or(0, |keys| keys.iter().filter(|key| key.is_index()).count())
+impl Holes {
+    pub(super) fn of(vm: &mut Vm, array: Object, work: &mut Work) -> Self {
+        let keys = vm.own_property_keys(array);
+        let mut indices: Vec<u32> =
+            keys.map_or_else(|_| Vec::new(), |keys| keys.iter().filter_map(|key| key.as_index()).collect());
+        work.spend(indices.len());
+        indices.sort_unstable();
+        Holes { indices }
+    }
+
+    /// How many elements are missing from `from` on.
+    pub(super) fn count(&self, from: usize, length: usize) -> usize {
+        let next = self.indices.partition_point(|index| (*index as usize) < from);
+        self.indices.get(next).map_or(length, |index| *index as usize).min(length) - from
+    }
 }
 
 /// The name of the constructor that an object's prototypes lead to; `None` for a null prototype.
@@ -185,24 +203,24 @@ fn prefix(vm: &mut Vm, object: Object, fallback: &str, size: Option<usize>) -> S
 }
 
 /// What the object is.
-pub(super) fn heading(vm: &mut Vm, object: Object, styles: Styles) -> Heading {
+pub(super) fn heading(vm: &mut Vm, object: Object, has_no_keys: bool, styles: Styles) -> Heading {
     let name = constructor_name(vm, object);
     let shown_name = name.clone().unwrap_or_else(|| "Object: null prototype".into());
     let shown_name = if object.is_array() { "Array".to_owned() } else { shown_name };
-    Heading { form: form(vm, object, name.as_deref(), styles), name: shown_name }
+    Heading { form: form(vm, object, name.as_deref(), has_no_keys, styles), name: shown_name }
 }
 
-fn form(vm: &mut Vm, object: Object, name: Option<&str>, styles: Styles) -> Form {
+fn form(vm: &mut Vm, object: Object, name: Option<&str>, has_no_keys: bool, styles: Styles) -> Form {
     match object.kind() {
         _ if object.is_callable() => Form::Leaf { text: function_text(vm, object, styles) },
         ObjectKind::Array => array_form(vm, object, name),
         ObjectKind::TypedArray => {
-            let length = array_like_length(vm, object);
+            let length = cynic::preview::typed_array_length(vm, object);
             empty_or(Form::Brackets { prefix: prefix(vm, object, "TypedArray", Some(length)) }, length)
         }
         ObjectKind::Arguments => Form::Brackets { prefix: "[Arguments] ".into() },
         ObjectKind::Map | ObjectKind::Set => {
-            let size = cynic::preview::collection_entries(vm, object).len() / 2;
+            let size = cynic::preview::collection_size(object);
             let fallback = if object.is(ObjectKind::Map) { "Map" } else { "Set" };
             empty_or(Form::Braces { prefix: prefix(vm, object, fallback, Some(size)) }, size)
         }
@@ -224,7 +242,7 @@ fn form(vm: &mut Vm, object: Object, name: Option<&str>, styles: Styles) -> Form
         ObjectKind::ModuleNamespace => Form::Braces { prefix: "[Module: null prototype] ".into() },
         kind => match cynic::preview::temporal_text(vm, object) {
             Some(text) => Form::Leaf { text: format!("{} {text}", name.unwrap_or("Temporal")) },
-            None => plain_form(vm, object, kind, name),
+            None => plain_form(vm, object, kind, name, has_no_keys),
         },
     }
 }
@@ -247,12 +265,12 @@ fn array_form(vm: &mut Vm, array: Object, name: Option<&str>) -> Form {
     empty_or(Form::Brackets { prefix }, length)
 }
 
-fn plain_form(vm: &mut Vm, object: Object, kind: ObjectKind, name: Option<&str>) -> Form {
+fn plain_form(vm: &mut Vm, object: Object, kind: ObjectKind, name: Option<&str>, has_no_keys: bool) -> Form {
     let prefix = match (name, string_tag(vm, object)) {
         (Some("Object"), None) if kind != ObjectKind::Global => String::new(),
         _ => prefix(vm, object, "Object", None),
     };
-    if shown_keys(vm, object).is_empty() {
+    if has_no_keys {
         return Form::Leaf { text: format!("{prefix}{{}}") };
     }
     Form::Braces { prefix }
@@ -283,17 +301,9 @@ fn boxed_text(vm: &mut Vm, object: Object, styles: Styles) -> String {
 
 /// The stack, or, if there is none, the error in brackets.
 fn error_text(vm: &mut Vm, error: Object) -> String {
-    let stack =
-        vm.get(error, atoms::STACK).ok().and_then(Value::as_string).map(|stack| stack.to_rust_string());
+    let stack = cynic::preview::error_stack(vm, error);
     if let Some(stack) = stack.filter(|stack| stack.contains("\n    at")) {
         return stack;
     }
-    let header = vm.to_rust_string(Value::object(error));
-    match header {
-        Ok(header) => format!("[{header}]"),
-        Err(_) => {
-            vm.take_exception();
-            "[Error]".into()
-        }
-    }
+    format!("[{}]", vm.error_header(error))
 }

@@ -8,7 +8,7 @@ use super::layout::BREAK_LENGTH;
 use super::style::{Style, Styles};
 
 /// Units of a string that are shown.
-const STRING_CHARACTERS_MAX: usize = 10_000;
+const STRING_UNITS_MAX: usize = 10_000;
 /// Strings up to this length stay on one line whatever they contain.
 const UNBROKEN_STRING_MAX: usize = 16;
 /// What a string may lack of the whole width and still be on one line.
@@ -17,7 +17,17 @@ const LINE_MARGIN: usize = 4;
 /// A primitive as it appears inside other values: strings in quotes, long ones with line breaks as one literal per line.
 pub(super) fn primitive(vm: &Vm, value: Value, styles: Styles, indentation: usize) -> String {
     if let Some(string) = value.as_string() {
-        return shown_string(&string.to_rust_string(), styles, indentation);
+        let hidden = string.len().saturating_sub(STRING_UNITS_MAX);
+        return match string.flat_view() {
+            Some(view) if hidden > 0 => {
+                shown_string(&view.slice(0, STRING_UNITS_MAX).to_rust_string(), hidden, styles, indentation)
+            }
+            _ if hidden > 0 => {
+                let units = &string.to_units()[..STRING_UNITS_MAX];
+                shown_string(&String::from_utf16_lossy(units), hidden, styles, indentation)
+            }
+            _ => shown_string(&string.to_rust_string(), 0, styles, indentation),
+        };
     }
     if let Some(number) = value.as_number() {
         let text = if number == 0.0 && number.is_sign_negative() { "-0".into() } else { vm.describe(value) };
@@ -37,13 +47,21 @@ pub(super) fn primitive(vm: &Vm, value: Value, styles: Styles, indentation: usiz
     }
 }
 
-fn shown_string(text: &str, styles: Styles, indentation: usize) -> String {
-    let cut = text.char_indices().nth(STRING_CHARACTERS_MAX).map_or(text.len(), |(at, _)| at);
-    let (head, rest) = (&text[..cut], text[cut..].chars().count());
-    let trailer = match rest {
+/// What showing a primitive counts for: a rope is flattened for it, and the digits of a BigInt are computed.
+pub(super) fn work(value: Value, text: &str) -> usize {
+    const PER_DIGIT: usize = 64;
+    match value.as_string() {
+        Some(string) if string.flat_view().is_none() => text.len() + string.len(),
+        _ if value.is_bigint() => text.len() * PER_DIGIT,
+        _ => text.len(),
+    }
+}
+
+fn shown_string(head: &str, hidden: usize, styles: Styles, indentation: usize) -> String {
+    let trailer = match hidden {
         0 => String::new(),
         1 => "... 1 more character".to_owned(),
-        _ => format!("... {rest} more characters"),
+        _ => format!("... {hidden} more characters"),
     };
     let length = head.encode_utf16().count();
     if length <= UNBROKEN_STRING_MAX || length + indentation + LINE_MARGIN <= BREAK_LENGTH {

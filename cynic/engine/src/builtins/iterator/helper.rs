@@ -9,7 +9,8 @@ use std::cell::{Cell, RefCell};
 use super::chunking;
 use super::zip::Zip;
 use super::{callback, this_iterator, unopened};
-use crate::gc::{Data, Gc, Trace, Tracer};
+use crate::gc::{Data, Gc, LazyCharge, Trace, Tracer};
+use crate::limits;
 use crate::object::function::CallArgs;
 use crate::object::{Object, ObjectKind};
 use crate::ops::IteratorRecord;
@@ -53,6 +54,17 @@ pub(super) enum Kind {
     },
 }
 
+impl Kind {
+    /// Bytes of the lists that a helper keeps.
+    fn list_bytes(&self) -> usize {
+        match self {
+            Kind::Concat(rest, _) => rest.borrow().len() * size_of::<(Value, Value)>(),
+            Kind::Zip(zip) => zip.list_bytes(),
+            _ => 0,
+        }
+    }
+}
+
 /// The state of one helper object.
 pub(super) struct Helper {
     kind: Kind,
@@ -60,6 +72,8 @@ pub(super) struct Helper {
     function: Value,
     counter: Cell<f64>,
     state: Cell<State>,
+    /// For lists of iterators.
+    _charge: LazyCharge,
 }
 
 fn trace_record(tracer: &mut Tracer<'_>, record: Option<IteratorRecord>) {
@@ -97,12 +111,18 @@ impl Trace for Helper {
 pub(super) fn create(vm: &mut Vm, kind: Kind, underlying: Option<IteratorRecord>, function: Value) -> Value {
     let prototype = Value::object(vm.intrinsic(Intrinsic::IteratorHelperPrototype));
     let o = vm.new_exotic(ObjectKind::IteratorHelper, prototype, 1);
+    let charge = LazyCharge::default();
+    let bytes = kind.list_bytes();
+    if bytes > limits::UNCHARGED_VALUES_MAX * size_of::<Value>() {
+        charge.set_unchecked(&vm.heap, bytes);
+    }
     let helper = vm.alloc_data(Helper {
         kind,
         underlying: Cell::new(underlying),
         function,
         counter: Cell::new(0.0),
         state: Cell::new(State::Start),
+        _charge: charge,
     });
     o.set_slot(0, Value::cell(helper));
     Value::object(o)

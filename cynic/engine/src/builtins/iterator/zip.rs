@@ -33,6 +33,13 @@ pub(super) struct Zip {
 }
 
 impl Zip {
+    /// Bytes of the lists.
+    pub(super) fn list_bytes(&self) -> usize {
+        let iterators = self.iterators.borrow().len();
+        let keys = self.keys.as_ref().map_or(0, Vec::len);
+        iterators * (size_of::<IteratorRecord>() + 1) + (self.padding.len() + keys) * size_of::<Value>()
+    }
+
     pub(super) fn trace(&self, tracer: &mut Tracer<'_>) {
         for r in self.iterators.borrow().iter() {
             tracer.cell(r.iterator);

@@ -13,7 +13,8 @@ use super::{Frame, Next, State, dispatch, frame_flags};
 use crate::builtins::generator;
 use crate::builtins::promise::Capability;
 use crate::bytecode::Op;
-use crate::gc::{Data, Gc, Trace, Tracer, data_of, tag};
+use crate::gc::{Data, Gc, LazyCharge, Trace, Tracer, data_of, tag};
+use crate::limits;
 use crate::object::{Object, ObjectKind};
 use crate::value::Value;
 use crate::vm::{Abrupt, JsResult, Vm};
@@ -86,6 +87,8 @@ pub struct Coroutine {
     pub is_delegating: Cell<bool>,
     /// Requests of an async generator.
     pub queue: RefCell<VecDeque<Request>>,
+    /// For the saved registers, when they are many.
+    charge: LazyCharge,
 }
 
 impl Trace for Coroutine {
@@ -138,6 +141,7 @@ impl Vm {
             promise: Cell::new(promise),
             is_delegating: Cell::new(false),
             queue: RefCell::default(),
+            charge: LazyCharge::default(),
         })
     }
 }
@@ -158,6 +162,10 @@ pub(crate) fn suspend(s: State, coroutine: Gc<Data<Coroutine>>, state: Coroutine
     let size = unsafe { frame.end.offset_from(frame.regs.sub(1)) as usize };
     // SAFETY: nobody has borrowed the registers of a coroutine that runs.
     unsafe { (*coroutine.registers.get()).reserve_exact(size) };
+    if size > limits::UNCHARGED_VALUES_MAX {
+        // Nothing may be collected here. The next allocation sees what is charged.
+        coroutine.charge.set_unchecked(&s.vm().heap, size * size_of::<Value>());
+    }
     save(s, coroutine, state);
 }
 

@@ -101,6 +101,8 @@ pub struct Interpreter {
     pub exit: JsResult<Value>,
     /// Jobs to run, oldest first.
     pub jobs: std::collections::VecDeque<super::jobs::Job>,
+    /// For the memory of that queue.
+    pub(crate) jobs_charge: crate::gc::LazyCharge,
     /// Where modules come from.
     pub loader: Option<std::rc::Rc<dyn super::modules::ModuleLoader>>,
     /// Counts modules in the order of their asynchronous evaluation.
@@ -134,6 +136,7 @@ impl Interpreter {
             caller_realm: None,
             exit: Ok(Value::UNDEFINED),
             jobs: std::collections::VecDeque::new(),
+            jobs_charge: crate::gc::LazyCharge::default(),
             loader: None,
             module_order: 0,
             rejections: Vec::new(),

@@ -5,7 +5,8 @@ use std::cell::{Cell, RefCell};
 use super::super::{Next, State, coroutine};
 use super::slow_paths;
 use crate::atoms;
-use crate::gc::{Data, Gc, Trace, Tracer, data_of};
+use crate::gc::{Data, Gc, LazyCharge, Trace, Tracer, data_of};
+use crate::limits;
 use crate::object::{Object, ObjectKind, flags};
 use crate::ops::IteratorRecord;
 use crate::property_key::PropertyKey;
@@ -23,6 +24,8 @@ pub(crate) struct ForInState {
     next: Cell<usize>,
     /// What the objects before this one had; empty for the first.
     visited: RefCell<rustc_hash::FxHashSet<PropertyKey>>,
+    /// For these two, when they are large.
+    charge: LazyCharge,
 }
 
 impl Trace for ForInState {
@@ -105,6 +108,7 @@ impl Vm {
             keys: RefCell::default(),
             next: Cell::new(0),
             visited: RefCell::default(),
+            charge: LazyCharge::default(),
         };
         let state = self.alloc_data(state);
         if let Some(object) = object.as_object() {
@@ -117,9 +121,15 @@ impl Vm {
         let keys = self.own_property_keys(object)?;
         let strings = keys.iter().copied().filter(|key| !key.is_symbol()).map(Some).collect();
         let before = state.keys.replace(strings);
-        state.visited.borrow_mut().extend(before.into_iter().flatten());
+        let mut visited = state.visited.borrow_mut();
+        visited.extend(before.into_iter().flatten());
+        let entries = state.keys.borrow().len() + visited.len();
+        drop(visited);
         state.next.set(0);
-        Ok(())
+        if entries <= limits::UNCHARGED_VALUES_MAX {
+            return Ok(());
+        }
+        self.charge_lazily(&state.charge, entries * size_of::<Option<PropertyKey>>())
     }
 
     /// Goes on with the prototype of `object`.
