@@ -1,6 +1,19 @@
 // Runs in each isolate of actors, before any guest code: keeps the states by slot and the versions of the behaviour, and calls them.
 // The host calls these functions and no others; what they throw ends the actor.
-(actor) => {
+({ id, log, reply, send, stop }) => {
+  const text = (value) => JSON.stringify(value) ?? 'null';
+  // The context that behaviours are given.
+  const actor = harden({
+    get id() { return id(); },
+    // A line for the tree.
+    log: (line) => log(`${line}`),
+    // The answer to an ask; a message that nobody waits for has none to give.
+    reply: (value) => reply(text(value)),
+    // Whether the message lies in a mailbox.
+    send: (to, message) => send(`${to}`, text(message)),
+    // Ends the actor in order after this message.
+    stop: () => stop(),
+  });
   const versions = [];
   const states = [];
   const made = (state) => {

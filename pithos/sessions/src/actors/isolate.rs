@@ -1,18 +1,12 @@
-//! The isolates of actors: one per group, all on the one thread of the worker's JavaScript pool, reached through thread-locals because
-//! native functions have no state of their own. Invariant: guest code runs only inside [`Isolates::turn`], with fresh fuel, and a turn that
-//! is ended by a limit leaves the isolate usable for the other actors of the group.
+//! The isolates of actors: one per group, all on the one thread of the worker's JavaScript pool. Invariant: guest code runs only inside
+//! [`ActorIsolate::turn`], with fresh fuel, and a turn that is ended by a limit leaves the isolate usable for the other actors of the group.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
+use std::rc::Rc;
 use std::sync::Arc;
 
-use cynic::builtins::json;
-use cynic::compiler::{CompileOptions, compile_script};
-use cynic::gc::Persistent;
-use cynic::object::function::CallArgs;
-use cynic::realm::{PropertySpec, getter, method};
-use cynic::value::Value;
-use cynic::vm::{Abrupt, JsResult, Options, Termination, Vm};
+use cynic::embedding::{Engine, Error, Handle, HostError, Isolate, Limits, Realm, Termination};
 use cynic_host::inspect::{Styles, inspect};
 
 use super::group::Group;
@@ -21,20 +15,21 @@ use crate::limits::{ACTOR_FUEL_PER_MESSAGE, ACTOR_HEAP_BYTES, ACTOR_MESSAGE_BYTE
 /// The part of an isolate that is written in its own language.
 const DRIVER: &str = include_str!("driver.js");
 
-/// The functions of the driver, rooted.
+/// The functions of the driver.
 struct Driver {
-    define: Persistent,
-    start: Persistent,
-    receive: Persistent,
-    migrate: Persistent,
-    drop: Persistent,
+    define: Handle,
+    start: Handle,
+    receive: Handle,
+    migrate: Handle,
+    drop: Handle,
 }
 
-struct Isolate {
+struct ActorIsolate {
     driver: Driver,
+    turn: CurrentTurn,
     free: Vec<u32>,
     slots: u32,
-    vm: Vm,
+    isolate: Isolate,
 }
 
 /// Whose turn it is, and what the guest asked for in it.
@@ -46,6 +41,9 @@ struct Turn {
     stop: bool,
 }
 
+/// The turn that the host functions of an isolate act in.
+type CurrentTurn = Rc<RefCell<Turn>>;
+
 /// What a turn left.
 #[derive(Default)]
 pub(super) struct Done {
@@ -54,25 +52,15 @@ pub(super) struct Done {
 }
 
 thread_local! {
-    static ISOLATES: RefCell<HashMap<u32, Isolate>> = RefCell::default();
-    static TURN: RefCell<Turn> = RefCell::default();
+    static ISOLATES: RefCell<HashMap<u32, ActorIsolate>> = RefCell::default();
 }
-
-/// The context that behaviours are given.
-static ACTOR: &[PropertySpec] = &[
-    getter("id", id),
-    method("log", 1, log),
-    method("reply", 1, reply),
-    method("send", 2, send),
-    method("stop", 0, stop),
-];
 
 /// Adds a version of the group's behaviour, making its isolate when there is none; its number, from 1.
 pub(super) fn define(group: &Arc<Group>, code: &str) -> Result<u32, String> {
     ISOLATES.with_borrow_mut(|isolates| {
         let fresh = !isolates.contains_key(&group.id);
         if fresh {
-            isolates.insert(group.id, Isolate::new()?);
+            isolates.insert(group.id, ActorIsolate::new().map_err(|error| error.to_string())?);
         }
         let Some(isolate) = isolates.get_mut(&group.id) else { return Err("the group is gone".to_string()) };
         let defined = isolate.define(group, code);
@@ -94,9 +82,9 @@ pub(super) fn start(group: &Arc<Group>, index: u32, version: u32, argument: &str
     with_isolate(group, |isolate| {
         let slot = isolate.free.pop().unwrap_or(isolate.slots);
         isolate.slots = isolate.slots.max(slot + 1);
-        let started = isolate.turn(group, index, |vm, driver| {
-            let text = Value::string(vm.new_string(argument));
-            vm.call(driver.start.get(), Value::UNDEFINED, &[number(slot), number(version), text])
+        let started = isolate.turn(group, index, |realm, driver| {
+            let arguments = [realm.value(slot)?, realm.value(version)?, realm.value(argument)?];
+            realm.call(&driver.start, &arguments)
         });
         if started.is_err() {
             isolate.free.push(slot);
@@ -114,9 +102,9 @@ pub(super) fn receive(
     message: &str,
 ) -> Result<Done, String> {
     with_isolate(group, |isolate| {
-        isolate.turn(group, index, |vm, driver| {
-            let text = Value::string(vm.new_string(message));
-            vm.call(driver.receive.get(), Value::UNDEFINED, &[number(slot), number(version), text])
+        isolate.turn(group, index, |realm, driver| {
+            let arguments = [realm.value(slot)?, realm.value(version)?, realm.value(message)?];
+            realm.call(&driver.receive, &arguments)
         })
     })
 }
@@ -130,8 +118,9 @@ pub(super) fn migrate(
     from: u32,
 ) -> Result<(), String> {
     with_isolate(group, |isolate| {
-        let moved = isolate.turn(group, index, |vm, driver| {
-            vm.call(driver.migrate.get(), Value::UNDEFINED, &[number(slot), number(version), number(from)])
+        let moved = isolate.turn(group, index, |realm, driver| {
+            let arguments = [realm.value(slot)?, realm.value(version)?, realm.value(from)?];
+            realm.call(&driver.migrate, &arguments)
         });
         moved.map(drop)
     })
@@ -140,15 +129,17 @@ pub(super) fn migrate(
 /// Lets go of a state.
 pub(super) fn drop_slot(group: &Arc<Group>, slot: u32) {
     let _ = with_isolate(group, |isolate| {
-        let dropped = isolate.vm.call(isolate.driver.drop.get(), Value::UNDEFINED, &[number(slot)]);
+        let ActorIsolate { driver, isolate: guest, .. } = isolate;
+        let mut realm = guest.realm();
+        let dropped = realm.value(slot).and_then(|slot| realm.call(&driver.drop, &[slot]));
         isolate.free.push(slot);
-        dropped.map(drop).map_err(|_| String::new())
+        dropped.map(drop).map_err(|error| error.to_string())
     });
 }
 
 fn with_isolate<T>(
     group: &Arc<Group>,
-    work: impl FnOnce(&mut Isolate) -> Result<T, String>,
+    work: impl FnOnce(&mut ActorIsolate) -> Result<T, String>,
 ) -> Result<T, String> {
     ISOLATES.with_borrow_mut(|isolates| match isolates.get_mut(&group.id) {
         Some(isolate) => work(isolate),
@@ -156,58 +147,42 @@ fn with_isolate<T>(
     })
 }
 
-fn number(value: u32) -> Value {
-    Value::number(f64::from(value))
-}
-
-impl Isolate {
-    fn new() -> Result<Self, String> {
-        let mut vm = Vm::new(Options { heap_bytes_max: ACTOR_HEAP_BYTES, ..Options::default() });
-        vm.freeze_global();
-        let made = (|| {
-            let script = vm.evaluate_script("driver", DRIVER)?;
-            let script = Persistent::new(&vm.heap, script);
-            let actor = Value::object(vm.new_host_namespace(ACTOR));
-            let object = vm.call(script.get(), Value::UNDEFINED, &[actor])?;
-            let object = Persistent::new(&vm.heap, object);
-            let mut function = |name: &str| -> JsResult<Persistent> {
-                let key = vm.key_from_str(name);
-                let Some(object) = object.get().as_object() else {
-                    return Err(vm.throw_type_error("no driver"));
-                };
-                let value = vm.get(object, key)?;
-                Ok(Persistent::new(&vm.heap, value))
-            };
-            Ok(Driver {
-                define: function("define")?,
-                start: function("start")?,
-                receive: function("receive")?,
-                migrate: function("migrate")?,
-                drop: function("drop")?,
-            })
-        })();
-        match made {
-            Ok(driver) => Ok(Self { driver, free: Vec::new(), slots: 0, vm }),
-            Err(abrupt) => Err(describe(&mut vm, abrupt)),
-        }
+impl ActorIsolate {
+    fn new() -> Result<Self, Error> {
+        let limits = Limits { heap_bytes: ACTOR_HEAP_BYTES, ..Limits::default() };
+        let mut isolate = Engine::new().isolate(limits);
+        let mut realm = isolate.realm();
+        let turn = CurrentTurn::default();
+        let host = host_functions(&mut realm, &turn)?;
+        let make = realm.evaluate("driver", DRIVER)?;
+        let object = realm.call(&make, &[host])?;
+        let driver = Driver {
+            define: realm.get(&object, "define")?,
+            start: realm.get(&object, "start")?,
+            receive: realm.get(&object, "receive")?,
+            migrate: realm.get(&object, "migrate")?,
+            drop: realm.get(&object, "drop")?,
+        };
+        Ok(Self { driver, turn, free: Vec::new(), slots: 0, isolate })
     }
 
     fn define(&mut self, group: &Arc<Group>, code: &str) -> Result<u32, String> {
-        let options = CompileOptions { typescript: true, ..CompileOptions::default() };
-        let script = compile_script("behaviour", &format!("(\n{code}\n)"), options).map_err(|error| {
-            format!(
+        let script = Engine::new().compile_typescript("behaviour", &format!("(\n{code}\n)"));
+        let script = script.map_err(|error| match error {
+            HostError::Syntax(error) => format!(
                 "SyntaxError: {} ({}:{})\n{}",
                 error.message,
                 error.line.saturating_sub(1),
                 error.column,
                 error.excerpt
-            )
+            ),
+            other => other.to_string(),
         })?;
         let mut version = 0;
-        self.turn(group, 0, |vm, driver| {
-            let behaviour = vm.run_script(&script)?;
-            let number = vm.call(driver.define.get(), Value::UNDEFINED, &[behaviour])?;
-            version = number.as_number().unwrap_or_default() as u32;
+        self.turn(group, 0, |realm, driver| {
+            let behaviour = realm.run(&script)?;
+            let number = realm.call(&driver.define, &[behaviour])?;
+            version = number.to(realm)?;
             Ok(number)
         })?;
         Ok(version)
@@ -218,82 +193,80 @@ impl Isolate {
         &mut self,
         group: &Arc<Group>,
         index: u32,
-        work: impl FnOnce(&mut Vm, &Driver) -> JsResult<Value>,
+        work: impl FnOnce(&mut Realm<'_>, &Driver) -> Result<Handle, Error>,
     ) -> Result<Done, String> {
-        TURN.with_borrow_mut(|turn| {
-            *turn = Turn { group: Some(Arc::clone(group)), index, ..Turn::default() }
-        });
-        self.vm.set_fuel(Some(ACTOR_FUEL_PER_MESSAGE));
-        let result = work(&mut self.vm, &self.driver);
-        let result = result.and_then(|_| if self.vm.has_jobs() { self.vm.run_jobs() } else { Ok(()) });
-        let turn = TURN.take();
-        let outcome = result.map_err(|abrupt| describe(&mut self.vm, abrupt));
-        self.vm.set_fuel(None);
+        *self.turn.borrow_mut() = Turn { group: Some(Arc::clone(group)), index, ..Turn::default() };
+        self.isolate.set_fuel(Some(ACTOR_FUEL_PER_MESSAGE));
+        let result = work(&mut self.isolate.realm(), &self.driver);
+        let result = result.and_then(|_| self.isolate.run_jobs());
+        let turn = self.turn.take();
+        let outcome = result.map_err(|error| describe(&mut self.isolate, &error));
+        self.isolate.set_fuel(None);
         outcome.map(|()| Done { reply: turn.reply, stop: turn.stop })
     }
 }
 
-/// The text of a throw or of a limit; afterwards the isolate can be used again.
-fn describe(vm: &mut Vm, abrupt: Abrupt) -> String {
-    if abrupt == Abrupt::Throw {
-        let error = vm.take_exception();
-        vm.set_fuel(Some(ACTOR_FUEL_PER_MESSAGE));
-        let text = inspect(vm, error, Styles::Plain);
-        vm.clear_termination();
-        return text;
-    }
-    let why = match vm.termination() {
-        Some(Termination::Fuel) => "out of fuel: one message may take so many steps and no more",
-        Some(Termination::Heap) => "out of heap: the actors of a group share one heap",
-        _ => "ended",
-    };
-    vm.clear_termination();
-    vm.collect_garbage();
-    why.to_string()
-}
-
-fn text_of(vm: &mut Vm, value: Value) -> JsResult<String> {
-    let text = json::to_text(vm, value)?.unwrap_or_else(|| "null".to_string());
-    if text.len() > ACTOR_MESSAGE_BYTES_MAX {
-        return Err(
-            vm.throw_range_error(&format!("a message has at most {ACTOR_MESSAGE_BYTES_MAX} bytes as JSON"))
-        );
-    }
-    Ok(text)
-}
-
-fn id(vm: &mut Vm, _args: CallArgs) -> JsResult<Value> {
-    let text =
-        TURN.with_borrow(|turn| turn.group.as_ref().map(|group| format!("{}/{}", group.name, turn.index)));
-    Ok(Value::string(vm.new_string(&text.unwrap_or_default())))
-}
-
-/// `actor.send(to, message)`: whether the message lies in a mailbox.
-fn send(vm: &mut Vm, args: CallArgs) -> JsResult<Value> {
-    let to = vm.to_string(args.get(0))?.to_rust_string();
-    let text = text_of(vm, args.get(1))?;
-    let group = TURN.with_borrow(|turn| turn.group.clone());
-    Ok(Value::bool(group.is_some_and(|group| group.send_on(&to, &text))))
-}
-
-/// `actor.reply(value)`: the answer to an ask; a message that nobody waits for has none to give.
-fn reply(vm: &mut Vm, args: CallArgs) -> JsResult<Value> {
-    let text = text_of(vm, args.get(0))?;
-    TURN.with_borrow_mut(|turn| turn.reply = Some(text));
-    Ok(Value::UNDEFINED)
-}
-
-/// `actor.stop()`: ends the actor in order after this message.
-fn stop(_vm: &mut Vm, _args: CallArgs) -> JsResult<Value> {
-    TURN.with_borrow_mut(|turn| turn.stop = true);
-    Ok(Value::UNDEFINED)
-}
-
-/// `actor.log(text)`: a line for the tree.
-fn log(vm: &mut Vm, args: CallArgs) -> JsResult<Value> {
-    let text = vm.to_string(args.get(0))?.to_rust_string();
-    TURN.with_borrow(|turn| {
-        turn.group.as_ref().map(|group| group.note(format!("{}/{}: {text}", group.name, turn.index)))
+/// What the driver makes the context of behaviours from; texts in, texts out.
+fn host_functions(realm: &mut Realm<'_>, turn: &CurrentTurn) -> Result<Handle, Error> {
+    let host = realm.new_object();
+    let current = Rc::clone(turn);
+    let id = realm.function("id", move || {
+        let turn = current.borrow();
+        turn.group.as_ref().map(|group| format!("{}/{}", group.name, turn.index))
     });
-    Ok(Value::UNDEFINED)
+    let current = Rc::clone(turn);
+    let log = realm.function("log", move |text: String| {
+        let turn = current.borrow();
+        if let Some(group) = &turn.group {
+            group.note(format!("{}/{}: {text}", group.name, turn.index));
+        }
+    });
+    let current = Rc::clone(turn);
+    let reply = realm.function("reply", move |message: String| {
+        current.borrow_mut().reply = Some(fitting(message)?);
+        Ok::<(), HostError>(())
+    });
+    let current = Rc::clone(turn);
+    let send = realm.function("send", move |to: String, message: String| {
+        let message = fitting(message)?;
+        let group = current.borrow().group.clone();
+        Ok::<bool, HostError>(group.is_some_and(|group| group.send_on(&to, &message)))
+    });
+    let current = Rc::clone(turn);
+    let stop = realm.function("stop", move || current.borrow_mut().stop = true);
+    for (name, function) in [("id", id), ("log", log), ("reply", reply), ("send", send), ("stop", stop)] {
+        realm.set(&host, name, function)?;
+    }
+    Ok(host)
+}
+
+/// A message that is not too long.
+fn fitting(message: String) -> Result<String, HostError> {
+    if message.len() <= ACTOR_MESSAGE_BYTES_MAX {
+        return Ok(message);
+    }
+    Err(HostError::Range(format!("a message has at most {ACTOR_MESSAGE_BYTES_MAX} bytes as JSON")))
+}
+
+/// The text of a throw or of a limit; afterwards the isolate can be used again.
+fn describe(isolate: &mut Isolate, error: &Error) -> String {
+    let why = match error {
+        Error::Thrown(exception) => {
+            isolate.set_fuel(Some(ACTOR_FUEL_PER_MESSAGE));
+            let vm = isolate.vm();
+            let text = match exception.value.value_in(vm) {
+                Ok(value) => inspect(vm, value, Styles::Plain),
+                Err(error) => error.to_string(),
+            };
+            isolate.recover();
+            return text;
+        }
+        Error::Host(error) => return error.to_string(),
+        Error::Terminated(Termination::Fuel) => "out of fuel: one message may take so many steps and no more",
+        Error::Terminated(Termination::Heap) => "out of heap: the actors of a group share one heap",
+        Error::Terminated(_) => "ended",
+    };
+    isolate.recover();
+    isolate.collect_garbage();
+    why.to_string()
 }

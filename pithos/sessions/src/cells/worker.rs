@@ -5,23 +5,19 @@ use std::io;
 use std::os::fd::OwnedFd;
 use std::time::{Duration, Instant};
 
-use cynic::builtins::promise::{self, PromiseState};
-use cynic::compiler::{CompileOptions, compile_script};
-use cynic::gc::Persistent;
-use cynic::value::Value;
-use cynic::vm::{Abrupt, JsResult, Options, Termination, Vm};
+use cynic::embedding::{Engine, Error, Handle, HostError, Isolate, Limits, PromiseState, Termination};
 use cynic_host::inspect::{Styles, inspect};
 use rush_session::Frames;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
-use super::guest;
+use super::guest::Guest;
 use super::message::{CellEnd, CellRun, FromCell, Outcome, ToCell};
 use crate::limits::{CELL_HEAP_BYTES_DEFAULT, CELL_VALUE_BYTES_MAX};
 
 /// The worker's main function: `socket` leads to the server. Returns when that closes.
 pub(crate) fn main(socket: OwnedFd) -> io::Result<()> {
     let mut frames = Frames::new(socket);
-    let mut warm = Some(isolate(CELL_HEAP_BYTES_DEFAULT));
+    let mut warm = Some(Warm::new(CELL_HEAP_BYTES_DEFAULT));
     frames.send(&FromCell::Ready, &[])?;
     loop {
         let message = match frames.receive::<ToCell>() {
@@ -34,37 +30,48 @@ pub(crate) fn main(socket: OwnedFd) -> io::Result<()> {
             Some((ToCell::Reply { .. }, _)) => {}
             Some((ToCell::Run(run), _)) => {
                 let fitting = warm.take().filter(|_| run.heap_bytes == CELL_HEAP_BYTES_DEFAULT);
-                let vm = fitting.unwrap_or_else(|| isolate(run.heap_bytes));
-                let (end, used) = evaluate(run, vm, &mut frames)?;
+                let mut cell = fitting.unwrap_or_else(|| Warm::new(run.heap_bytes));
+                let end = evaluate(run, &mut cell, &mut frames)?;
                 frames.send(&FromCell::Done(end), &[])?;
-                drop(used);
-                warm = Some(isolate(CELL_HEAP_BYTES_DEFAULT));
+                drop(cell);
+                warm = Some(Warm::new(CELL_HEAP_BYTES_DEFAULT));
             }
         }
     }
 }
 
-/// A hardened isolate with everything that a cell finds in it.
-fn isolate(heap_bytes_max: usize) -> Vm {
-    let mut vm = Vm::new(Options { heap_bytes_max, ..Options::default() });
-    cynic_host::install(&mut vm, guest::console(), Styles::Plain);
-    guest::install(&mut vm);
-    vm.freeze_global();
-    vm
+/// What a cell begins with: a hardened isolate with everything that a cell finds in it.
+struct Warm {
+    isolate: Isolate,
+    guest: Guest,
 }
 
-/// One cell; its isolate comes back to be freed after the answer.
-fn evaluate(run: CellRun, mut vm: Vm, frames: &mut Frames) -> io::Result<(CellEnd, Vm)> {
-    let deadline = Instant::now() + Duration::from_millis(run.timeout_ms);
-    guest::begin(run.folder, run.store);
-    vm.metering.deadline = Some(deadline);
-    if run.fuel.is_some() {
-        vm.set_fuel(run.fuel);
+impl Warm {
+    fn new(heap_bytes: usize) -> Self {
+        let mut isolate = Engine::new().isolate(Limits { heap_bytes, ..Limits::default() });
+        let guest = Guest::default();
+        cynic_host::install(isolate.vm(), Box::new(guest.clone()), Styles::Plain);
+        let installed = guest.install(&mut isolate);
+        debug_assert!(installed.is_ok(), "the global object of a new isolate is open");
+        isolate.seal_global();
+        Warm { isolate, guest }
     }
-    let mut cell = Evaluation { vm, frames, deadline };
-    let outcome = match cell.settle(&run.code) {
-        Ok(value) => cell.describe(value),
-        Err(Failure::Abrupt(abrupt)) => cell.describe_abrupt(abrupt),
+}
+
+/// One cell.
+fn evaluate(run: CellRun, cell: &mut Warm, frames: &mut Frames) -> io::Result<CellEnd> {
+    let deadline = Instant::now() + Duration::from_millis(run.timeout_ms);
+    let Warm { isolate, guest } = cell;
+    guest.begin(run.folder, run.store);
+    isolate.set_deadline(Some(deadline));
+    if run.fuel.is_some() {
+        isolate.set_fuel(run.fuel);
+    }
+    let mut evaluation = Evaluation { isolate, guest, frames, deadline };
+    let outcome = match evaluation.settle(&run.code) {
+        Ok(value) => evaluation.describe(&value),
+        Err(Failure::Rejected(reason)) => Outcome::Error(evaluation.shown(&reason)),
+        Err(Failure::Error(error)) => evaluation.describe_error(error),
         Err(Failure::Syntax(message)) => Outcome::Error(message),
         Err(Failure::Stuck) => Outcome::Error(
             "the cell awaits something that nothing will settle: no timer and no call is under way"
@@ -72,53 +79,56 @@ fn evaluate(run: CellRun, mut vm: Vm, frames: &mut Frames) -> io::Result<(CellEn
         ),
         Err(Failure::Io(error)) => return Err(error),
     };
-    let (console, console_truncated, store) = guest::end();
-    Ok((CellEnd { outcome, console, console_truncated, wall_us: 0, store: Some(store) }, cell.vm))
+    let (console, console_truncated, store) = guest.end();
+    Ok(CellEnd { outcome, console, console_truncated, wall_us: 0, store: Some(store) })
 }
 
 struct Evaluation<'a> {
-    vm: Vm,
+    isolate: &'a mut Isolate,
+    guest: &'a Guest,
     frames: &'a mut Frames,
     deadline: Instant,
 }
 
 enum Failure {
-    Abrupt(Abrupt),
+    Error(Error),
+    Rejected(Handle),
     Syntax(String),
     Stuck,
     Io(io::Error),
 }
 
-impl From<Abrupt> for Failure {
-    fn from(abrupt: Abrupt) -> Self {
-        Self::Abrupt(abrupt)
+impl From<Error> for Failure {
+    fn from(error: Error) -> Self {
+        Self::Error(error)
     }
 }
 
 impl Evaluation<'_> {
     /// Runs the code as an async function and waits for its promise.
-    fn settle(&mut self, code: &str) -> Result<Persistent, Failure> {
-        let options = CompileOptions { allow_eval: false, typescript: true, ..CompileOptions::default() };
+    fn settle(&mut self, code: &str) -> Result<Handle, Failure> {
         // One expression is its own value; anything else is a function body. The wrappers add no line, so that positions are right.
-        let script = compile_script("cell", &format!("(async () => (\n{code}\n))()"), options)
-            .or_else(|_| compile_script("cell", &format!("(async () => {{{code}\n}})()"), options))
-            .map_err(|error| {
-                Failure::Syntax(format!(
+        let engine = Engine::new();
+        let script = engine
+            .compile_typescript("cell", &format!("(async () => (\n{code}\n))()"))
+            .or_else(|_| engine.compile_typescript("cell", &format!("(async () => {{{code}\n}})()")))
+            .map_err(|error| match error {
+                HostError::Syntax(error) => Failure::Syntax(format!(
                     "SyntaxError: {} ({}:{})\n{}",
                     error.message, error.line, error.column, error.excerpt
-                ))
+                )),
+                other => Failure::Error(other.into()),
             })?;
-        let value = self.vm.run_script(&script)?;
-        let promise = Persistent::new(&self.vm.heap, value);
+        let promise = self.isolate.realm().run(&script)?;
         loop {
-            self.vm.run_jobs()?;
-            let settled = promise.get().as_object().and_then(promise::data);
-            match settled.map(|data| (data.state(), data.result())) {
-                Some((PromiseState::Fulfilled, value)) => return Ok(Persistent::new(&self.vm.heap, value)),
-                Some((PromiseState::Rejected, reason)) => return Err(self.vm.throw(reason).into()),
-                _ => {}
+            self.isolate.run_jobs()?;
+            match self.isolate.realm().promise_state(&promise)? {
+                PromiseState::Fulfilled(value) => return Ok(value),
+                PromiseState::Rejected(reason) => return Err(Failure::Rejected(reason)),
+                PromiseState::Pending => {}
             }
-            if !cynic_host::timers::run_due(&mut self.vm)? {
+            let ran = cynic_host::timers::run_due(self.isolate.vm());
+            if !self.isolate.check(ran)? {
                 self.wait()?;
             }
         }
@@ -126,21 +136,23 @@ impl Evaluation<'_> {
 
     /// Waits for an answer, a timer or the deadline.
     fn wait(&mut self) -> Result<(), Failure> {
-        let timer = cynic_host::timers::next_due(&mut self.vm)?;
-        if timer.is_none() && !guest::has_calls() && !guest::has_outgoing() {
+        let due = cynic_host::timers::next_due(self.isolate.vm());
+        let timer = self.isolate.check(due)?;
+        let outgoing = self.guest.take_outgoing();
+        if timer.is_none() && !self.guest.has_calls() && outgoing.is_empty() {
             return Err(Failure::Stuck);
         }
-        for message in guest::take_outgoing() {
+        for message in outgoing {
             self.frames.send(&message, &[]).map_err(Failure::Io)?;
         }
         let until_deadline = self.deadline.saturating_duration_since(Instant::now());
         let patience = timer.unwrap_or(until_deadline).min(until_deadline);
         if let Some(answer) = self.next_answer(patience).map_err(Failure::Io)? {
             let ToCell::Reply { call, result } = answer else { return Ok(()) };
-            guest::answer(&mut self.vm, call, result)?;
+            self.guest.answer(&mut self.isolate.realm(), call, result)?;
         }
-        self.vm.poll_slow(1)?;
-        Ok(())
+        let polled = self.isolate.vm().poll_slow(1);
+        Ok(self.isolate.check(polled)?)
     }
 
     fn next_answer(&mut self, patience: Duration) -> io::Result<Option<ToCell>> {
@@ -163,41 +175,47 @@ impl Evaluation<'_> {
         }
     }
 
-    fn describe(&mut self, value: Persistent) -> Outcome {
-        let shown = |text: String| match text.char_indices().nth(CELL_VALUE_BYTES_MAX) {
+    fn shown(&mut self, value: &Handle) -> String {
+        let vm = self.isolate.vm();
+        match value.value_in(vm) {
+            Ok(value) => inspect(vm, value, Styles::Plain),
+            Err(error) => error.to_string(),
+        }
+    }
+
+    fn describe(&mut self, value: &Handle) -> Outcome {
+        let cut = |text: String| match text.char_indices().nth(CELL_VALUE_BYTES_MAX) {
             Some((at, _)) => format!("{}… ({} bytes)", &text[..at], text.len()),
             None => text,
         };
-        let text = match value.get().as_string() {
-            Some(text) => text.to_rust_string(),
-            None => inspect(&mut self.vm, value.get(), Styles::Plain),
+        let text = match value.to::<String>(&mut self.isolate.realm()) {
+            Ok(text) => text,
+            Err(_) => self.shown(value),
         };
-        match self.json_of(value.get()) {
-            Ok(json) => Outcome::Value { text: shown(text), json },
+        match self.isolate.realm().to_json(value) {
+            Ok(json) => Outcome::Value { text: cut(text), json: json.and_then(parsed) },
             // A value whose toJSON throws is shown all the same.
-            Err(Abrupt::Throw) => Outcome::Value { text: shown(text), json: None },
-            Err(abrupt) => self.describe_abrupt(abrupt),
+            Err(Error::Thrown(_)) => Outcome::Value { text: cut(text), json: None },
+            Err(error) => self.describe_error(error),
         }
     }
 
-    fn json_of(&mut self, value: Value) -> JsResult<Option<serde_json::Value>> {
-        let text = cynic::builtins::json::to_text(&mut self.vm, value)?;
-        Ok(text
-            .filter(|text| text.len() <= CELL_VALUE_BYTES_MAX)
-            .and_then(|text| serde_json::from_str(&text).ok()))
-    }
-
-    fn describe_abrupt(&mut self, abrupt: Abrupt) -> Outcome {
-        if abrupt == Abrupt::Throw {
-            let error = self.vm.take_exception();
-            return Outcome::Error(inspect(&mut self.vm, error, Styles::Plain));
-        }
-        let limit = match self.vm.termination() {
-            Some(Termination::Fuel) => "fuel",
-            Some(Termination::Heap) => "heap",
-            Some(Termination::Deadline) => "deadline",
-            _ => "cancelled",
+    fn describe_error(&mut self, error: Error) -> Outcome {
+        let limit = match error {
+            Error::Thrown(exception) => return Outcome::Error(self.shown(&exception.value)),
+            Error::Host(error) => return Outcome::Error(error.to_string()),
+            Error::Terminated(Termination::Fuel) => "fuel",
+            Error::Terminated(Termination::Heap) => "heap",
+            Error::Terminated(Termination::Deadline) => "deadline",
+            Error::Terminated(_) => "cancelled",
         };
         Outcome::Terminated(limit.to_string())
     }
+}
+
+fn parsed(json: String) -> Option<serde_json::Value> {
+    if json.len() > CELL_VALUE_BYTES_MAX {
+        return None;
+    }
+    serde_json::from_str(&json).ok()
 }
