@@ -230,3 +230,20 @@ fn promises_settle_by_jobs_and_by_the_host() {
     assert!(matches!(realm.settle(&rejected), Err(Error::Thrown(_))));
     assert!(isolate.take_unhandled_rejections().is_empty(), "the host has seen it");
 }
+
+#[test]
+fn reactions_survive_collections_while_they_become_jobs() {
+    let mut isolate = Engine::new().isolate(Limits::default());
+    isolate.vm().heap.set_zeal(true);
+    let mut realm = isolate.realm();
+    let program = "let settle; const promise = new Promise((resolve) => { settle = resolve; });
+        let sum = 0;
+        for (let i = 0; i < 40; i++) promise.then((value) => { sum += value + i; });
+        settle(1);
+        () => sum";
+    let sum = realm.evaluate("reactions.js", program).expect("it runs");
+    isolate.run_jobs().expect("the jobs run");
+    let mut realm = isolate.realm();
+    let sum = realm.call(&sum, &[]).and_then(|sum| sum.to::<f64>(&mut realm)).expect("a number");
+    assert_eq!(sum, 820.0);
+}

@@ -101,13 +101,13 @@ impl Job {
 }
 
 impl Vm {
-    /// Adds a job.
+    /// Adds a job. Collects nothing: callers may hold what nothing else keeps alive. A caller that adds jobs without allocating
+    /// looks at the limit itself (`Vm::check_heap_room`).
     pub fn enqueue_job(&mut self, job: Job) {
         let grows = self.interpreter.jobs.len() == self.interpreter.jobs.capacity();
         self.interpreter.jobs.push_back(job);
         if grows {
             self.charge_jobs();
-            self.note_external_growth();
         }
     }
 
