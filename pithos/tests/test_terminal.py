@@ -36,7 +36,9 @@ def test_a_new_size_reaches_the_program(server: Server) -> None:
 
 
 def test_the_interrupt_key_ends_the_program_and_the_session_goes_on(server: Server) -> None:
-    job = server.tool("run", command="kept=1; /bin/sh -c 'echo ready; while :; do /bin/sleep 60; done'", terminal=SIZE, yield_ms=0)["job"]
+    # No shell in it: dash loses the signal for good when it comes while dash starts a command.
+    watch = "kept=1; echo ready >watched; /usr/bin/tail -f watched | /bin/cat"
+    job = server.tool("run", command=watch, terminal=SIZE, yield_ms=0)["job"]
     assert server.tool("job", action="wait", job=job, until="^ready$", timeout_ms=10000)["matched"]
     server.tool("job", action="write", job=job, text="\x03")
     ended = server.tool("job", action="wait", job=job, timeout_ms=10000)
