@@ -201,9 +201,13 @@ fn blocked_on_stdin(pid: u32, input: &str) -> bool {
 mod tests {
     use std::collections::HashSet;
     use std::process::Command;
+    use std::sync::{Mutex, PoisonError};
     use std::time::Duration;
 
     use super::{descendants, end, end_all_below, parse_stat};
+
+    /// Held by each test that has children: one of them ends all that it does not know.
+    static CHILDREN: Mutex<()> = Mutex::new(());
 
     #[test]
     fn names_with_brackets_and_spaces_are_read() {
@@ -215,9 +219,9 @@ mod tests {
 
     #[test]
     fn what_is_below_this_process_ends_and_is_reaped_but_the_excepted() {
+        let _alone = CHILDREN.lock().unwrap_or_else(PoisonError::into_inner);
         let mut kept = Command::new("sleep").arg("1000").spawn().expect("sleep");
         let mut stray = Command::new("sleep").arg("2000").spawn().expect("sleep");
-        // Other tests of this process have children of their own.
         let mut except: HashSet<u32> =
             descendants(std::process::id(), &HashSet::new()).iter().map(|process| process.pid).collect();
         except.remove(&stray.id());
@@ -231,6 +235,7 @@ mod tests {
 
     #[test]
     fn a_tree_ends_whole() {
+        let _alone = CHILDREN.lock().unwrap_or_else(PoisonError::into_inner);
         let mut child =
             Command::new("sh").args(["-c", "sleep 1000 & sleep 1000 | cat; true"]).spawn().expect("sh");
         let none = HashSet::new();
