@@ -126,8 +126,8 @@ impl Session {
     pub(crate) fn command_starts(&self) -> Option<Started> {
         let perf = self.perf.clone()?;
         perf.depth.set(perf.depth.get() + 1);
-        let spent = perf.spent();
         let outer = perf.enter(Phase::Parse);
+        let spent = perf.spent.get();
         Some(Started { perf, spent, outer })
     }
 
@@ -135,13 +135,15 @@ impl Session {
     pub(crate) fn command_ended(&mut self, started: Option<Started>, line: u32, text: &[u8]) {
         let Some(Started { perf, spent, outer }) = started else { return };
         perf.enter(outer);
+        // Not a moment later: the time from here on is no phase of the command.
+        let after = perf.spent.get();
         let depth = perf.depth.get() - 1;
         perf.depth.set(depth);
         if depth > 0 || text.is_empty() {
             return;
         }
         perf.commands.set(perf.commands.get() + 1);
-        let spent = perf.spent().since(&spent);
+        let spent = after.since(&spent);
         let report = (perf.format)(&Report { command: Some((line, text)), commands: 1, spent });
         self.write_err(&report);
     }
