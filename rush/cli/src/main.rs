@@ -7,6 +7,9 @@ mod allocator;
 #[cfg(not(test))]
 #[allow(unsafe_code)]
 mod entry;
+#[cfg(all(target_arch = "x86_64", any(test, target_env = "musl")))]
+#[allow(unsafe_code)]
+mod memory;
 
 #[global_allocator]
 static ALLOCATOR: allocator::Blocks = allocator::Blocks;

@@ -11,15 +11,7 @@ use crate::workspace::Workspace;
 /// Where the list is.
 pub(super) const LIST: &str = "rush/cli/start.ld";
 /// What of the C library a start runs and has no section that is called as the function.
-const MEMBERS: [&str; 7] = [
-    "__libc_start_main.lo",
-    "__init_tls.lo",
-    "__set_thread_area.lo",
-    "memcpy.lo",
-    "memmove.lo",
-    "memset.lo",
-    "memcmp.lo",
-];
+const MEMBERS: [&str; 3] = ["__libc_start_main.lo", "__init_tls.lo", "__set_thread_area.lo"];
 /// What is run: a start, and a start that ends at the daemon.
 const RUNS: [&[&str]; 2] = [&["-c", ":"], &["--connect", "-c", ":"]];
 

@@ -84,7 +84,9 @@ const BIND: &str = "[-lpsvPSVX] [-m keymap] [-f filename] [-q name] [-u name] [-
                     [-x keyseq:shell-command] [keyseq:readline-function or readline-command]";
 
 /// Every builtin, sorted by name.
-pub static BUILTINS: &[Builtin] = &[
+pub static BUILTINS: &[Builtin] = &TABLE;
+
+const TABLE: [Builtin; 61] = [
     special(".", eval::run_source, "filename [arguments]"),
     special(":", colon::run, ""),
     regular("[", test::run_bracket, "arg... ]"),
@@ -152,10 +154,47 @@ pub static BUILTINS: &[Builtin] = &[
     regular("wait", wait::run, "[-fn] [-p var] [id ...]"),
 ];
 
+/// Places of `PLACES`: a power of two, enough that hardly any name meets another's.
+const PLACES_COUNT: usize = 256;
+/// What a place holds that no builtin has.
+const NOBODY: u8 = u8::MAX;
+
+/// Where each builtin stands in the table, at the place of its name or the next free one: every command looks here.
+static PLACES: [u8; PLACES_COUNT] = {
+    let mut places = [NOBODY; PLACES_COUNT];
+    let mut index = 0;
+    while index < TABLE.len() {
+        let mut place = place(TABLE[index].name.as_bytes());
+        while places[place] != NOBODY {
+            place = (place + 1) % PLACES_COUNT;
+        }
+        places[place] = index as u8;
+        index += 1;
+    }
+    places
+};
+
+/// The place of a name, which is not empty: its length and three of its letters.
+#[inline]
+const fn place(name: &[u8]) -> usize {
+    let (first, middle, last) = (name[0], name[name.len() / 2], name[name.len() - 1]);
+    (first as usize + middle as usize * 5 + last as usize * 29 + name.len() * 43) % PLACES_COUNT
+}
+
 /// The builtin called `name`.
+#[inline]
 pub fn find(name: &[u8]) -> Option<&'static Builtin> {
-    let index = BUILTINS.binary_search_by(|b| b.name.as_bytes().cmp(name)).ok()?;
-    BUILTINS.get(index)
+    if name.is_empty() {
+        return None;
+    }
+    let mut place = place(name);
+    loop {
+        let builtin = BUILTINS.get(usize::from(PLACES[place]))?;
+        if builtin.name.as_bytes() == name {
+            return Some(builtin);
+        }
+        place = (place + 1) % PLACES_COUNT;
+    }
 }
 
 /// Whether `--help` asks the builtin for help; for a few it is an argument like any other.
@@ -177,10 +216,19 @@ pub(crate) fn is_keyword(word: &[u8]) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::BUILTINS;
+    use super::{BUILTINS, find};
 
     #[test]
     fn the_table_is_sorted() {
         assert!(BUILTINS.is_sorted_by_key(|b| b.name));
+    }
+
+    #[test]
+    fn every_builtin_is_found_by_its_name_only() {
+        for builtin in BUILTINS {
+            assert!(find(builtin.name.as_bytes()).is_some_and(|found| std::ptr::eq(found, builtin)));
+            assert!(find(&builtin.name.as_bytes()[1..]).is_none_or(|found| !std::ptr::eq(found, builtin)));
+        }
+        assert!(find(b"").is_none() && find(b"ls").is_none() && find(b"ech").is_none());
     }
 }

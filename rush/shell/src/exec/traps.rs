@@ -33,6 +33,8 @@ pub struct Traps {
     debug_off: bool,
     error_off: bool,
     return_off: bool,
+    /// Whether DEBUG, ERR or EXIT has an action: every command asks.
+    may_want_text: bool,
     /// Actions being run, innermost last. A trap does not run inside its own action.
     running: Vec<usize>,
     /// Signals that an interactive shell ignores for itself; a bit set.
@@ -47,6 +49,7 @@ impl Default for Traps {
             debug_off: false,
             error_off: false,
             return_off: false,
+            may_want_text: false,
             running: Vec::new(),
             shell_signals: 0,
         }
@@ -88,18 +91,29 @@ impl Traps {
         if let Some(slot) = Rc::make_mut(&mut self.actions).get_mut(number) {
             *slot = action;
         }
+        self.note_pseudo_signals();
+    }
+
+    fn note_pseudo_signals(&mut self) {
+        self.may_want_text = [DEBUG, ERR, EXIT].iter().any(|number| self.actions[*number].is_some());
     }
 
     pub(crate) fn has_exit(&self) -> bool {
         self.actions[EXIT].is_some()
     }
 
+    #[inline]
     pub(crate) fn has_error(&self) -> bool {
         self.actions[ERR].is_some() && !self.error_off
     }
 
     /// Whether BASH_COMMAND may be asked for, so that its text has to be kept.
+    #[inline]
     pub(crate) fn wants_text(&self) -> bool {
+        self.may_want_text && self.wants_text_now()
+    }
+
+    fn wants_text_now(&self) -> bool {
         let debug = self.actions[DEBUG].is_some() && !self.debug_off && !self.running.contains(&DEBUG);
         let others = self.actions[ERR].is_some() || self.actions[EXIT].is_some();
         debug || others && self.running.is_empty()
@@ -121,6 +135,7 @@ impl Traps {
                 *action = None;
             }
         }
+        self.note_pseudo_signals();
     }
 
     /// Back from an in-process subshell with the traps `inner`: the process's dispositions follow.
