@@ -193,7 +193,10 @@ impl<M: Send + 'static> Cell<M> {
 
     /// One turn: begin, run messages until the queue or the budget ends, give the run permit back.
     fn run_turn(self: &Arc<Self>, slice: &Slice<'_>) -> u32 {
-        let Some(mut turn) = self.mailbox.begin() else { return 0 };
+        let mut turn = Turn::empty();
+        if !self.mailbox.begin(&mut turn) {
+            return 0;
+        }
         let mut done = 0;
         let _span = trace::turn(self.pid);
         let begun = self.stopwatch();
@@ -204,7 +207,7 @@ impl<M: Send + 'static> Cell<M> {
         match end {
             TurnEnd::Idle => {}
             TurnEnd::Yield => {
-                if self.mailbox.yield_turn(turn) {
+                if self.mailbox.yield_turn(&mut turn) {
                     self.shared.schedule(self.pool, self.clone());
                 }
             }

@@ -19,6 +19,12 @@ pub const SHARE_MESSAGES: u32 = 61;
 /// Jobs in a worker's own queue up to which it takes from the shared queue in batches, which wait behind them.
 pub const BATCH_BEHIND_MAX: usize = 64;
 
+/// Jobs that a worker takes from the shared queue at once, where there are so many.
+pub const INJECTOR_CHUNK: usize = 32;
+
+/// Empty chunks that the shared queue keeps for what comes next.
+pub const INJECTOR_SPARES: usize = 64;
+
 /// Period in milliseconds at which the keeper looks for workers that overstay.
 pub const KEEPER_TICK_MS: u64 = 2;
 

@@ -152,6 +152,13 @@ pub(crate) struct Turn<M, B> {
     pub(crate) due: u32,
 }
 
+impl<M, B> Turn<M, B> {
+    /// What `begin` fills in place: one that it returned would be copied, which shows in turns of one message.
+    pub(crate) fn empty() -> Self {
+        Self { behaviour: None, batch: Batch::empty(), due: 0 }
+    }
+}
+
 pub(crate) enum Pull<M, B> {
     Item(Envelope<M, B>),
     Empty,
@@ -202,21 +209,22 @@ impl<M, B, A> Mailbox<M, B, A> {
         Push::Queued(inner.wake())
     }
 
-    /// Uses up a run permit. `None` if the cell died meanwhile.
-    pub(crate) fn begin(&self) -> Option<Turn<M, B>> {
+    /// Uses up a run permit and fills the empty `turn`. False if the cell died meanwhile.
+    #[must_use]
+    pub(crate) fn begin(&self, turn: &mut Turn<M, B>) -> bool {
         let mut inner = self.inner.lock();
         if inner.state != State::Scheduled {
-            return None;
+            return false;
         }
-        let Role::Push(behaviour) = &mut inner.role else { return None };
-        let behaviour = behaviour.take();
+        let Role::Push(behaviour) = &mut inner.role else { return false };
+        turn.behaviour = behaviour.take();
         inner.state = State::Running;
-        let due = std::mem::take(&mut inner.due);
-        let (batch, room) = inner.take_batch(VecDeque::new());
+        turn.due = std::mem::take(&mut inner.due);
+        let room = inner.take_batch(&mut turn.batch);
         drop(inner);
-        self.in_hand.store(batch.len() as u32, Ordering::Relaxed);
+        self.in_hand.store(turn.batch.len() as u32, Ordering::Relaxed);
         wake_all(room);
-        Some(Turn { behaviour, batch, due })
+        true
     }
 
     /// The runner has used up its batch: it gets the next one, or the cell becomes idle and the turn is over (`false`).
@@ -225,7 +233,8 @@ impl<M, B, A> Mailbox<M, B, A> {
         if inner.front.is_none() && inner.queue.is_empty() && inner.kill.is_none() {
             inner.role = Role::Push(turn.behaviour.take());
             inner.state = State::Idle;
-            if inner.queue.capacity() == 0 || inner.queue.capacity() > IDLE_QUEUE_KEPT {
+            let (here, used) = (inner.queue.capacity(), turn.batch.queue.capacity());
+            if here > IDLE_QUEUE_KEPT || (here == 0 && used > 0) {
                 std::mem::swap(&mut inner.queue, &mut turn.batch.queue);
             }
             if inner.queue.capacity() > IDLE_QUEUE_KEPT {
@@ -235,19 +244,19 @@ impl<M, B, A> Mailbox<M, B, A> {
             }
             return false;
         }
-        let used = std::mem::take(&mut turn.batch.queue);
-        let (batch, room) =
-            inner.take_batch(if used.capacity() <= BUSY_QUEUE_KEPT { used } else { VecDeque::new() });
+        if turn.batch.queue.capacity() > BUSY_QUEUE_KEPT {
+            turn.batch.queue = VecDeque::new();
+        }
+        let room = inner.take_batch(&mut turn.batch);
         drop(inner);
-        self.in_hand.store(batch.len() as u32, Ordering::Relaxed);
-        turn.batch = batch;
+        self.in_hand.store(turn.batch.len() as u32, Ordering::Relaxed);
         wake_all(room);
         true
     }
 
     /// The runner's budget is spent: what is left goes back in front, and the caller must schedule the cell if this says so.
     #[must_use]
-    pub(crate) fn yield_turn(&self, mut turn: Turn<M, B>) -> bool {
+    pub(crate) fn yield_turn(&self, turn: &mut Turn<M, B>) -> bool {
         let mut inner = self.inner.lock();
         inner.put_back(&mut turn.batch);
         inner.role = Role::Push(turn.behaviour.take());
@@ -455,16 +464,18 @@ impl<M, B> Inner<M, B> {
         }
     }
 
-    /// Everything at once, or one envelope of a bounded mailbox (whose places must be counted exactly). An empty queue, whose memory is
-    /// used for what comes next, is taken in exchange: the sender and the runner of a busy actor allocate nothing.
-    fn take_batch(&mut self, empty: VecDeque<Envelope<M, B>>) -> (Batch<M, B>, Vec<Waker>) {
+    /// Everything at once, or one envelope of a bounded mailbox (whose places must be counted exactly). The empty batch's queue, whose memory
+    /// is used for what comes next, is given in exchange: the sender and the runner of a busy actor allocate nothing.
+    fn take_batch(&mut self, batch: &mut Batch<M, B>) -> Vec<Waker> {
         if self.bound.is_none() {
-            let queue = std::mem::replace(&mut self.queue, empty);
-            return (Batch { front: self.front.take(), queue }, Vec::new());
+            batch.front = self.front.take();
+            if !self.queue.is_empty() {
+                std::mem::swap(&mut self.queue, &mut batch.queue);
+            }
+            return Vec::new();
         }
-        let front = self.pop();
-        let room = front.as_ref().map(|envelope| self.taken(envelope)).unwrap_or_default();
-        (Batch { front, queue: VecDeque::new() }, room)
+        batch.front = self.pop();
+        batch.front.as_ref().map(|envelope| self.taken(envelope)).unwrap_or_default()
     }
 
     fn put_back(&mut self, batch: &mut Batch<M, B>) {
@@ -486,7 +497,11 @@ impl<M, B> Inner<M, B> {
     }
 }
 
+#[inline]
 fn wake_all(wakers: Vec<Waker>) {
+    if wakers.is_empty() {
+        return;
+    }
     for waker in wakers {
         waker.wake();
     }
@@ -507,9 +522,15 @@ mod tests {
         assert!(matches!(queued, Push::Queued(_)));
     }
 
+    fn begin(mailbox: &Mailbox<u8, ()>) -> Turn<u8, ()> {
+        let mut turn = Turn::empty();
+        assert!(mailbox.begin(&mut turn), "it was scheduled");
+        turn
+    }
+
     /// Reads everything, and so much more as each refill finds.
     fn read(mailbox: &Mailbox<u8, ()>, refills: &[usize]) {
-        let mut turn = mailbox.begin().expect("it was scheduled");
+        let mut turn = begin(mailbox);
         let mut refills = refills.iter();
         loop {
             while turn.batch.pop().is_some() {}
@@ -535,7 +556,7 @@ mod tests {
     #[test]
     fn a_busy_mailbox_uses_its_buffers_again() {
         let mailbox = filled(100);
-        let mut turn = mailbox.begin().expect("it was scheduled");
+        let mut turn = begin(&mailbox);
         for _ in 0..20 {
             while turn.batch.pop().is_some() {}
             (0..100).for_each(|_| push(&mailbox));
@@ -559,7 +580,10 @@ mod loom_tests {
 
     /// A worker's turn with the given budget; returns what it read and whether it holds a new permit.
     fn turn(mailbox: &Box8, budget: usize, out: &mut Vec<u8>) -> bool {
-        let Some(mut turn) = mailbox.begin() else { return false };
+        let mut turn = Turn::empty();
+        if !mailbox.begin(&mut turn) {
+            return false;
+        }
         let mut done = 0;
         loop {
             match turn.batch.pop() {
@@ -571,7 +595,7 @@ mod loom_tests {
             mailbox.set_in_hand(turn.batch.len());
             done += 1;
             if done == budget {
-                return mailbox.yield_turn(turn);
+                return mailbox.yield_turn(&mut turn);
             }
         }
     }
@@ -643,7 +667,8 @@ mod loom_tests {
             let killer =
                 thread::spawn(move || matches!(theirs.request_exit(ExitReason::Killed), Wake::Schedule));
             let mut read = Vec::new();
-            let mut turn_now = mailbox.begin().unwrap();
+            let mut turn_now = Turn::empty();
+            assert!(mailbox.begin(&mut turn_now));
             let mut seen = false;
             loop {
                 if mailbox.exit_requested() {

@@ -6,6 +6,7 @@
 //! not return, the keeper notices within a tick or two and wakes another worker for it. Nor is such a job stolen before that: two
 //! workers that took a ping-pong's ball from one another at every stroke would make it several times slower.
 
+mod injector;
 pub(crate) mod keeper;
 pub(crate) mod task;
 mod watch;
@@ -18,11 +19,12 @@ use std::sync::{Arc, OnceLock};
 use std::thread::JoinHandle;
 use std::time::Instant;
 
-use crossbeam_deque::{Injector, Steal, Stealer, Worker as Deque};
+use crossbeam_deque::{Stealer, Worker as Deque};
 use parking_lot::{Condvar, Mutex};
 
 use crate::limits::SPARE_WORKERS_MAX;
 use crate::runtime::Shared;
+use injector::Injector;
 use watch::{Call, Watch};
 
 /// Something that waits for a worker: a cell, or a future.
@@ -49,7 +51,7 @@ pub(crate) struct Slice<'a> {
 #[derive(Clone, Copy)]
 pub(crate) struct Others<'a> {
     own: &'a Deque<Job>,
-    shared: &'a Injector<Job>,
+    shared: &'a Injector,
     until: Instant,
 }
 
@@ -178,7 +180,7 @@ pub(crate) struct Pool {
     /// Threads that may be started; the slots are the upper end.
     threads_max: AtomicUsize,
     host: Arc<dyn Host>,
-    injector: Injector<Job>,
+    injector: Injector,
     slots: Box<[OnceLock<WorkerSlot>]>,
     started: AtomicUsize,
     /// Moved on by the keeper: a clock that costs its readers nothing.
@@ -373,6 +375,6 @@ impl Pool {
 
     /// Drops what is still queued (only after the workers have ended).
     pub(crate) fn clear(&self) {
-        while let Steal::Success(_) | Steal::Retry = self.injector.steal() {}
+        self.injector.clear();
     }
 }

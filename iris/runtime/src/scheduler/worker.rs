@@ -9,6 +9,7 @@
 //! waits for all those turns. What has waited since the actor's last turn is handled in any case, within its budget: so a round handles
 //! each message once, and an actor with many falls back no further than one with few.
 
+use std::collections::VecDeque;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -39,6 +40,8 @@ struct Worker<'a> {
     turns: u32,
     share: Share,
     pace: Pace,
+    /// Jobs on their way from the shared queue to the own; empty at other times.
+    chunk: VecDeque<Job>,
 }
 
 /// How many messages a turn takes within the actor's budget: so many that a round of the queue takes `ROUND_US`, at the cost that messages
@@ -88,7 +91,7 @@ impl<'a> Worker<'a> {
     fn new(shared: &'a Arc<Shared>, pool: &'a Pool, slot: &'a WorkerSlot, local: Rc<Local>) -> Self {
         let share = Share { shared: true, left: 0, tick: 0 };
         let pace = Pace { budget: u32::MAX };
-        Self { shared, pool, slot, local, searching: true, turns: 0, share, pace }
+        Self { shared, pool, slot, local, searching: true, turns: 0, share, pace, chunk: VecDeque::new() }
     }
 }
 
@@ -173,7 +176,7 @@ impl Worker<'_> {
     /// where that is little.
     fn take_share(&mut self) -> Option<Job> {
         let job = if self.local.deque.len() > BATCH_BEHIND_MAX {
-            until_settled(|| self.pool.injector.steal())
+            self.pool.injector.pop()
         } else {
             self.share.begin(false);
             self.take_batch()
@@ -184,8 +187,8 @@ impl Worker<'_> {
         job
     }
 
-    fn take_batch(&self) -> Option<Job> {
-        until_settled(|| self.pool.injector.steal_batch_and_pop(&self.local.deque))
+    fn take_batch(&mut self) -> Option<Job> {
+        self.pool.injector.pop_batch(&self.local.deque, &mut self.chunk)
     }
 
     fn search(&mut self) -> Option<Job> {
