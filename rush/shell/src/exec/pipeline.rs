@@ -151,8 +151,11 @@ impl Session {
             return self.spawn_stage(simple, input, output, launch);
         }
         let placement = self.placement();
+        // The handler that the child has from the shell must not take what is meant for the child.
+        let held = self.interrupt_discards.then(|| sys::hold_signal(libc::SIGINT));
         match self.fork_child(launch)? {
             0 => {
+                drop(held);
                 if let Some(placement) = placement {
                     self.take_place(placement);
                 }

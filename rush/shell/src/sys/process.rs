@@ -207,17 +207,20 @@ impl Program<'_> {
     /// process must have the terminal before its program runs.
     pub fn spawn_in_group(&self, group: i32, terminal: Option<i32>) -> Result<i32, i32> {
         let (reader, writer) = super::pipe()?;
+        let held = super::hold_signal(libc::SIGINT);
         let pid = fork()?;
         if pid == 0 {
             // Before it can be interrupted: a signal that only the shell's handler notes would be lost.
             if !super::signal_is_ignored(libc::SIGINT) {
                 super::signal_default(libc::SIGINT);
             }
+            drop(held);
             super::signals::take_place(group, terminal);
             let error = self.exec();
             let _ = super::write_all(writer, &error.to_ne_bytes());
             exit_now(127);
         }
+        drop(held);
         super::close(writer);
         let mut error = [0; 4];
         // Nothing comes when the program has started: the writer closes itself.

@@ -137,10 +137,33 @@ pub fn leave_terminal(terminal: i32) {
     }
 }
 
-/// In a new process of a job: joins `group` (0 for one of its own), and takes the terminal if it is the first.
+/// A signal that does not arrive before this is dropped.
+pub struct HeldSignal(libc::sigset_t);
+
+/// Holds a signal back: around a fork, it is the child's as soon as the child has its own way with it.
+pub fn hold_signal(signal: i32) -> HeldSignal {
+    let set = signal_set(1 << (signal - 1));
+    // SAFETY: both sets are live memory, and the call fills `before` or leaves it empty.
+    unsafe {
+        let mut before: libc::sigset_t = std::mem::zeroed();
+        libc::sigprocmask(libc::SIG_BLOCK, &set, &mut before);
+        HeldSignal(before)
+    }
+}
+
+impl Drop for HeldSignal {
+    fn drop(&mut self) {
+        // SAFETY: the set is live memory, filled by `hold_signal`.
+        unsafe { libc::sigprocmask(libc::SIG_SETMASK, &self.0, std::ptr::null_mut()) };
+    }
+}
+
+/// In a new process of a job: joins `group` (0 for one of its own), and takes the terminal if it is the first. Its group is in
+/// the background until then, and SIGTTOU, which may have its default action again, would stop it there.
 pub fn take_place(group: i32, terminal: Option<i32>) {
     join_process_group(0, group);
     if let (0, Some(terminal)) = (group, terminal) {
+        let _held = hold_signal(libc::SIGTTOU);
         set_terminal_group(terminal, process_group());
     }
 }
