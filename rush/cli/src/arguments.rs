@@ -13,6 +13,8 @@ pub(crate) struct Arguments {
     pub(crate) interactive: bool,
     /// `-l`
     pub(crate) login: bool,
+    /// `-r`
+    pub(crate) restricted: bool,
     /// `--posix`
     pub(crate) posix: bool,
     /// `--norc`
@@ -84,7 +86,8 @@ fn long_option(arguments: &mut Arguments, words: &[Vec<u8>]) -> Result<usize, St
             return Ok(2);
         }
         "--verbose" => arguments.set.push((SetOption::Verbose, true)),
-        "--noediting" | "--debugger" | "--restricted" => {}
+        "--restricted" => arguments.restricted = true,
+        "--noediting" | "--debugger" => {}
         "--rcfile" | "--init-file" => {
             let file = words.get(1).ok_or_else(|| format!("{text}: option requires an argument"))?;
             arguments.rc_file = Some(file.clone());
@@ -109,6 +112,7 @@ fn short_options(
             b's' if on => arguments.standard_input = true,
             b'i' if on => arguments.interactive = true,
             b'l' if on => arguments.login = true,
+            b'r' => arguments.restricted |= on,
             b'o' | b'O' => {
                 let Some(name) = following.get(taken) else { continue };
                 taken += 1;

@@ -23,6 +23,8 @@ usage: rush [option ...] [FILE [ARG ...]]
   -l, --login     be a login shell
   -o OPTION       as `set -o OPTION`; +o turns it off
   -O OPTION       as `shopt -s OPTION`; +O turns it off
+  -r, --restricted
+                  be a restricted shell
   --posix         follow POSIX where bash differs
   --norc          do not read the start-up file of interactive shells
   --noprofile     do not read the start-up files of login shells
@@ -85,7 +87,9 @@ fn run_shell(
     sys::hold_standard_descriptors();
     let mut session = Box::new(Session::new(name.clone()));
     observe(&mut session, &environment);
-    session.import_environment(environment.into_iter());
+    let restricted = arguments.restricted || is_restricted_name(&name);
+    let trusted = |name: &[u8]| !restricted || name != b"SHELLOPTS" && !name.starts_with(b"BASH_FUNC_");
+    session.import_environment(environment.into_iter().filter(|(name, _)| trusted(name)));
     apply_options(&mut session, &arguments);
     watcher(&mut session);
     let result = if name.first() == Some(&b'-') || arguments.login {
@@ -94,7 +98,7 @@ fn run_shell(
     } else {
         Ok(0)
     };
-    let result = result.and_then(|_| run_operands(&mut session, arguments));
+    let result = result.and_then(|_| run_operands(&mut session, arguments, restricted));
     let status = session.finish(result);
     if let Some(perf) = session.perf.clone() {
         session.write_err(&perf.run_report());
@@ -125,12 +129,26 @@ fn apply_options(session: &mut Session, arguments: &Arguments) {
     for (option, on) in &arguments.set {
         session.options.put(*option, *on);
     }
-    for (option, on) in &arguments.shopt {
+    for (option, on) in arguments.shopt.iter().filter(|(option, _)| *option != Shopt::RestrictedShell) {
         session.options.put_shopt(*option, *on);
     }
 }
 
-fn run_operands(session: &mut Session, arguments: Arguments) -> rush::Outcome {
+/// Whether a shell called by this name is a restricted one.
+fn is_restricted_name(name: &[u8]) -> bool {
+    matches!(name.rsplit(|b| *b == b'/').next(), Some(b"rbash" | b"-rbash"))
+}
+
+/// What is read at start is not restricted, only what runs then.
+fn run_environment_file(session: &mut Session, restricted: bool) -> rush::Outcome {
+    let result = session.run_environment_file();
+    if restricted {
+        session.restrict();
+    }
+    result
+}
+
+fn run_operands(session: &mut Session, arguments: Arguments, restricted: bool) -> rush::Outcome {
     let mut operands = arguments.operands.into_iter();
     if arguments.command_string {
         let text = operands.next().unwrap_or_default();
@@ -140,21 +158,21 @@ fn run_operands(session: &mut Session, arguments: Arguments) -> rush::Outcome {
         session.positional = Rc::new(operands.collect());
         session.runs_command_string = true;
         start_interactive(session, arguments.interactive, arguments.no_rc, arguments.rc_file)?;
-        session.run_environment_file()?;
+        run_environment_file(session, restricted)?;
         return session.run_command_string(&text);
     }
     let script = if arguments.standard_input { None } else { operands.next() };
     session.positional = Rc::new(operands.collect());
     if let Some(script) = script {
         start_interactive(session, arguments.interactive, arguments.no_rc, arguments.rc_file)?;
-        session.run_environment_file()?;
+        run_environment_file(session, restricted)?;
         return run_file(session, script);
     }
     session.reads_standard_input = true;
     let terminal = sys::is_terminal(0) && sys::is_terminal(2);
     let interactive = arguments.interactive || terminal;
     start_interactive(session, interactive, arguments.no_rc, arguments.rc_file)?;
-    session.run_environment_file()?;
+    run_environment_file(session, restricted)?;
     if session.interactive {
         return interactive::run(session, terminal);
     }

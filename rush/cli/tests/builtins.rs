@@ -9,7 +9,7 @@ const BUILTINS: &str = ". : [ alias bg break builtin caller cd command compgen c
                         read readonly return set shift shopt suspend test trap true type ulimit umask unalias unset wait";
 
 /// Commands whose difference is known: what they list is each shell's own, or see `docs/differences-bash.md`.
-const KNOWN: [&str; 35] = [
+const KNOWN: [&str; 33] = [
     "compgen -k",
     "complete -r x",
     "declare +x",
@@ -37,8 +37,6 @@ const KNOWN: [&str; 35] = [
     "readonly -n",
     "readonly -p",
     "set -o",
-    "set -r",
-    "set -r x",
     "ulimit ''",
     "unset +x",
     "unset ''",

@@ -126,6 +126,9 @@ fn flags(session: &mut Session, options: &mut OptionReader<'_>) -> Result<Flags,
 
 /// `cd [-L|[-P [-e]] [-@]] [dir]`
 pub(super) fn run(session: &mut Session, args: &[Bytes]) -> Outcome {
+    if let Some(status) = session.refused(b"cd", b"") {
+        return Ok(status);
+    }
     let mut options = OptionReader::new(args, "LPe@");
     let flags = match flags(session, &mut options) {
         Ok(flags) => flags,

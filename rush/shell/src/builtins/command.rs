@@ -15,7 +15,12 @@ pub(super) fn run(session: &mut Session, args: &[Bytes]) -> Outcome {
         match options.next(session) {
             Ok(None) => break,
             Ok(Some(found)) => match found.letter {
-                b'p' => standard = true,
+                b'p' => {
+                    if let Some(status) = session.refused(b"command", b"-p") {
+                        return Ok(status);
+                    }
+                    standard = true;
+                }
                 b'v' => (describe, verbose) = (true, false),
                 _ => (describe, verbose) = (true, true),
             },

@@ -156,6 +156,9 @@ fn invalid_argument(session: &mut Session, builtin: &[u8], word: &[u8]) -> i32 {
 
 /// `pushd [-n] [+N | -N | dir]`
 pub(super) fn run_pushd(session: &mut Session, args: &[Bytes]) -> Outcome {
+    if let Some(status) = session.refused(b"pushd", b"") {
+        return Ok(status);
+    }
     let request = match request(session, b"pushd", args) {
         Ok(request) => request,
         Err(status) => return Ok(status),

@@ -16,6 +16,9 @@ pub(super) fn run(session: &mut Session, args: &[Bytes]) -> Outcome {
                 b'p' => print = true,
                 b's' => special = true,
                 _ => {
+                    if let Some(status) = session.refused(b"enable", b"") {
+                        return Ok(status);
+                    }
                     session.builtin_error(b"enable", "dynamic loading not available");
                     return Ok(1);
                 }
@@ -42,7 +45,10 @@ pub(super) fn run(session: &mut Session, args: &[Bytes]) -> Outcome {
             status = 1;
         } else if off {
             session.disabled_builtins.insert(name.clone());
-        } else {
+        } else if session.is_disabled(name) {
+            if let Some(refused) = session.refused(b"enable", b"") {
+                return Ok(refused);
+            }
             session.disabled_builtins.remove(name);
         }
     }

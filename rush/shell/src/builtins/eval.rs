@@ -43,6 +43,9 @@ pub(super) fn run_source(session: &mut Session, args: &[Bytes]) -> Outcome {
         session.builtin_usage(&args[0], None);
         return Ok(2);
     };
+    if let Some(status) = session.refused_path(&args[0], name) {
+        return Ok(status);
+    }
     let path = find_source(session, name);
     let file = match session.open_shell_path(&path, libc::O_RDONLY) {
         Ok(file) => file,

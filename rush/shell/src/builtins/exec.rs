@@ -45,6 +45,9 @@ pub(super) fn run(session: &mut Session, args: &[Bytes]) -> Outcome {
         session.keep_redirects = true;
         return Ok(0);
     }
+    if let Some(status) = session.refused(b"exec", b"") {
+        return Ok(status);
+    }
     let name = &command[0];
     if !name.contains(&b'/') && session.search_path(name, false).is_empty() {
         session.builtin_error(b"exec", [&name[..], b": not found"].concat());

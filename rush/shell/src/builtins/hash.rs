@@ -48,6 +48,9 @@ pub(super) fn run(session: &mut Session, args: &[Bytes]) -> Outcome {
         } else if delete {
             session.hashed.remove(name).is_some()
         } else if let Some(path) = path {
+            if let Some(status) = session.refused_path(b"hash", path) {
+                return Ok(status);
+            }
             session.hashed.insert(name.clone(), Hashed { path: path.to_vec(), hits: 0 });
             true
         } else {

@@ -65,6 +65,12 @@ pub(super) fn run(session: &mut Session, args: &[Bytes]) -> Outcome {
     if let Some(range) = request.delete {
         return Ok(delete(session, range));
     }
+    if !request.file_actions.is_empty()
+        && let Some(name) = words.first()
+        && let Some(status) = session.refused_path(b"history", name)
+    {
+        return Ok(status);
+    }
     match request.file_actions.first() {
         Some(action) => Ok(file(session, *action, words.first())),
         None if request.clear => Ok(0),

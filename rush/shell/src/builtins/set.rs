@@ -2,7 +2,7 @@
 
 use super::options::invalid_option;
 use crate::quote;
-use crate::state::options::SetOption;
+use crate::state::options::{SetOption, Shopt};
 use crate::state::value::{Attributes, Value};
 use crate::{Bytes, Outcome, Session};
 use std::rc::Rc;
@@ -48,6 +48,16 @@ pub(super) fn run(session: &mut Session, args: &[Bytes]) -> Outcome {
                         }
                     }
                     _ => list_options(session, on),
+                }
+                continue;
+            }
+            if *letter == b'r' {
+                if on {
+                    // The variables stay as they are: only a shell that starts restricted fixes them.
+                    session.options.put_shopt(Shopt::RestrictedShell, true);
+                } else if session.is_restricted() {
+                    invalid_option(session, b"set", b"+r");
+                    return Ok(1);
                 }
                 continue;
             }

@@ -100,7 +100,9 @@ fn show(session: &mut Session, name: &str, on: bool, flags: &Flags) {
 /// Sets, clears or shows one option; the result is whether it is on afterwards.
 fn one_shopt(session: &mut Session, name: &[u8], flags: &Flags) -> Option<bool> {
     let option = Shopt::from_name(name)?;
-    if flags.set || flags.unset {
+    if option == Shopt::RestrictedShell && (flags.set || flags.unset) {
+        // Only how the shell was started, or `set -r`, decides.
+    } else if flags.set || flags.unset {
         session.options.put_shopt(option, flags.set);
     } else if !flags.quiet {
         let on = session.shopt(option);

@@ -8,6 +8,9 @@ use crate::{Bytes, Session, Status, quote, sys};
 impl Session {
     /// The path to run for the command `name`; otherwise the reported error's status.
     pub(crate) fn find_program(&mut self, name: &[u8]) -> Result<Bytes, Status> {
+        if self.refused_command(name) {
+            return Err(1);
+        }
         if name.contains(&b'/') {
             return self.check_program_path(name);
         }

@@ -183,6 +183,7 @@ impl Session {
             && !rush_utilities::stands_alone(name)
             && !self.functions.contains_key(&b"command_not_found_handle"[..])
             && !self.is(SetOption::Xtrace)
+            && !self.is(SetOption::Keyword)
             && !self.is(SetOption::Nounset)
             && !self.is(SetOption::Monitor)
             && simple.words.iter().all(is_harmless)

@@ -159,6 +159,9 @@ impl Session {
 
     fn open_target(&mut self, operator: RedirectOperator, path: &[u8]) -> Option<Rc<OpenFile>> {
         use RedirectOperator::*;
+        if self.refused_redirect(operator, path) {
+            return None;
+        }
         let noclobber = self.is(SetOption::Noclobber);
         let flags = match operator {
             Input => libc::O_RDONLY,

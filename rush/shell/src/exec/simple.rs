@@ -31,7 +31,13 @@ impl Session {
             self.line = command.line;
         }
         let substitutions = self.process_substitutions.len();
-        let result = self.run_simple_inner(command);
+        let result = if self.is(SetOption::Keyword)
+            && let Some(command) = self.with_assignments_first(command)
+        {
+            self.run_simple_inner(&command)
+        } else {
+            self.run_simple_inner(command)
+        };
         self.close_process_substitutions(substitutions);
         match result {
             Ok(status) => {

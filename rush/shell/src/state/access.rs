@@ -438,7 +438,9 @@ impl Session {
                 }
             }
             names::BASH_CMDS => {
-                if let Some(Index::Key(key)) = index {
+                if self.is_restricted() && value.contains(&b'/') {
+                    self.error([&value[..], b": restricted"].concat());
+                } else if let Some(Index::Key(key)) = index {
                     self.hashed.insert(key, super::session::Hashed { path: value, hits: 0 });
                 }
             }

@@ -422,6 +422,9 @@ impl Session {
             if SetOption::from_letter(*letter).is_some_and(|o| self.is(o)) {
                 letters.push(*letter);
             }
+            if *letter == b'r' && self.is_restricted() {
+                letters.push(b'r');
+            }
             if *letter == b'h' && self.interactive {
                 letters.push(b'i');
             }

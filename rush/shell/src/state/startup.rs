@@ -48,7 +48,7 @@ impl Session {
         for name in value.split(|b| *b == b':') {
             if let Some(option) = SetOption::from_name(name) {
                 self.options.put(option, true);
-            } else if let Some(option) = Shopt::from_name(name) {
+            } else if let Some(option) = Shopt::from_name(name).filter(|o| *o != Shopt::RestrictedShell) {
                 self.options.put_shopt(option, true);
             }
         }

@@ -147,6 +147,11 @@ impl Parser<'_> {
         self.assignment_there()
     }
 
+    /// The whole text as one assignment.
+    pub(crate) fn whole_assignment(&mut self) -> Option<Assignment> {
+        self.assignment().ok().flatten().filter(|_| self.input.current().is_none())
+    }
+
     fn assignment_there(&mut self) -> Parsed<Option<Assignment>> {
         let start = self.input.position();
         let id = self.take_variable();
