@@ -182,6 +182,9 @@ impl Handle {
         if options.pool as usize >= shared.pools.len() {
             return Err(SpawnError::NoPool);
         }
+        if shared.simulation.is_none() {
+            shared.pools[options.pool as usize].warm_up(shared);
+        }
         let pid = shared.slab.reserve().ok_or(SpawnError::Full)?;
         let cell = Cell::new(pid, shared.clone(), options.pool, options.budget, behaviour, options.parent);
         let cell = Arc::new(cell);

@@ -40,6 +40,9 @@ pub const KEEPER_LINGER_TICKS: u32 = 50;
 /// Extra workers that a pool may start to stand in for workers whose handler blocks.
 pub const SPARE_WORKERS_MAX: usize = 62;
 
+/// Workers of the default pool that start with the first actor; the others when they are needed.
+pub const EARLY_WORKERS: usize = 2;
+
 /// Largest number of pools in one runtime; a cell stores its pool in one byte.
 pub const POOLS_MAX: usize = 32;
 
@@ -104,5 +107,8 @@ pub const TIMER_MAX_MS: u64 = (1 << 36) - 1;
 /// Cancelled timers that may wait in the wheel before it is swept.
 pub const TIMER_TOMBSTONES_MAX: usize = if cfg!(miri) { 64 } else { 1_024 };
 
-/// Rounds a worker looks for work before it sleeps.
+/// Rounds in which a worker looks for work and waits on its processor in between.
 pub const SEARCH_ROUNDS: u32 = 24;
+
+/// Rounds after those in which it lets other threads run in between. Then it sleeps, and whoever has a job for it pays for a wake-up.
+pub const SEARCH_YIELDS: u32 = 8;

@@ -257,7 +257,7 @@ impl Builder {
         self
     }
 
-    /// Makes the runtime. Threads start when they are first needed.
+    /// Makes the runtime. Threads start with the first actor and when they are needed.
     #[must_use]
     pub fn build(self) -> Runtime {
         let workers =

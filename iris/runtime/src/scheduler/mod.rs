@@ -22,7 +22,7 @@ use std::time::Instant;
 use crossbeam_deque::{Stealer, Worker as Deque};
 use parking_lot::{Condvar, Mutex};
 
-use crate::limits::SPARE_WORKERS_MAX;
+use crate::limits::{EARLY_WORKERS, SPARE_WORKERS_MAX};
 use crate::runtime::Shared;
 use injector::Injector;
 use watch::{Call, Watch};
@@ -264,9 +264,23 @@ impl Pool {
         self.watch.set_base(workers.clamp(1, threads_max));
     }
 
+    /// Starts the first workers of the default pool, if there are none: who makes an actor is going to send to it, and to start a thread
+    /// takes longer than to wake one. Pools with a host of their own may have a reason to begin later.
+    pub(crate) fn warm_up(&self, shared: &Arc<Shared>) {
+        if self.index != 0 || self.started.load(Ordering::Relaxed) > 0 {
+            return;
+        }
+        let early = EARLY_WORKERS.min(self.watch.base());
+        (0..early).for_each(|_| self.start_worker_below(shared, early));
+    }
+
     fn start_worker(&self, shared: &Arc<Shared>) {
+        self.start_worker_below(shared, self.threads_max());
+    }
+
+    fn start_worker_below(&self, shared: &Arc<Shared>, limit: usize) {
         let claimed = self.started.fetch_update(Ordering::SeqCst, Ordering::SeqCst, |started| {
-            (started < self.threads_max()).then_some(started + 1)
+            (started < limit).then_some(started + 1)
         });
         let Ok(id) = claimed else { return };
         let deque = Deque::new_fifo();

@@ -18,7 +18,9 @@ use std::time::{Duration, Instant};
 use crossbeam_deque::{Steal, Worker as Deque};
 
 use super::{Job, LOCAL, Local, Others, Pool, Slice, WorkerSlot};
-use crate::limits::{BATCH_BEHIND_MAX, ROUND_US, SEARCH_ROUNDS, SHARE_MESSAGES, SLICE_MESSAGES, SLICE_US};
+use crate::limits::{
+    BATCH_BEHIND_MAX, ROUND_US, SEARCH_ROUNDS, SEARCH_YIELDS, SHARE_MESSAGES, SLICE_MESSAGES, SLICE_US,
+};
 use crate::runtime::Shared;
 
 pub(super) fn main(shared: &Arc<Shared>, pool: u8, id: usize, deque: Deque<Job>) {
@@ -199,11 +201,15 @@ impl Worker<'_> {
             self.searching = true;
             self.pool.watch.search();
         }
-        for _ in 0..SEARCH_ROUNDS {
+        for round in 0..SEARCH_ROUNDS + SEARCH_YIELDS {
             if let Some(job) = self.pool.steal(self.local.id).or_else(|| self.next()) {
                 return Some(job);
             }
-            std::hint::spin_loop();
+            if round < SEARCH_ROUNDS {
+                std::hint::spin_loop();
+            } else {
+                std::thread::yield_now();
+            }
         }
         None
     }

@@ -83,6 +83,23 @@ fn worker(runtime: &Runtime) -> Worker<'_> {
 }
 
 #[test]
+fn the_default_pool_starts_with_the_first_actor() {
+    let runtime = Runtime::builder().workers(3).pool(PoolOptions::new("other", 3)).build();
+    let threads = || runtime.handle().shared().pools.iter().map(Pool::threads_started).collect::<Vec<_>>();
+    let spawn = |pool| {
+        let options = SpawnOptions { pool, ..SpawnOptions::default() };
+        runtime.spawn_with(options, Handler::new(|_: &mut Context<'_, ()>, ()| ())).expect("there is room")
+    };
+    assert_eq!(threads(), [0, 0]);
+    spawn(1);
+    assert_eq!(threads(), [0, 0], "another pool waits for a message");
+    spawn(0);
+    assert_eq!(threads(), [crate::limits::EARLY_WORKERS, 0]);
+    spawn(0);
+    assert_eq!(threads(), [crate::limits::EARLY_WORKERS, 0]);
+}
+
+#[test]
 fn a_lone_job_is_left_to_its_owner_unless_that_is_stuck() {
     let runtime = system(1);
     let (first, second) = (worker(&runtime), worker(&runtime));
