@@ -28,3 +28,7 @@ assertThrows(RangeError, () => JSON.stringify({ a: "\u0001".repeat(1 << 27) }));
 assertThrows(SyntaxError, () => JSON.parse('"' + "\\u00".repeat(1_000_000)));
 assertEqual(JSON.parse("1e" + "9".repeat(100_000)), Infinity, "a large exponent");
 assertEqual(JSON.parse("0." + "0".repeat(1_000_000) + "1"), 0, "a long fraction");
+
+// A reviver's walk over an object of many keys looks each up once.
+const wide = JSON.parse("{" + Array.from({ length: 200000 }, (_, i) => `"k${i}": ${i}`).join() + "}", (key, value, { source }) => source ?? value);
+assert(wide.k199999 === "199999", "an entry of a wide object");

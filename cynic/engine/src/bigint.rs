@@ -48,7 +48,7 @@ impl Vm {
         let bytes = (value.bits() / 8) as usize;
         let charge = (bytes > limits::BIGINT_UNCHARGED_BYTES_MAX).then(|| {
             let charge = Box::new(self.heap.charge_unchecked(bytes));
-            self.note_external_growth();
+            self.make_room(0);
             charge
         });
         let p = self.alloc_raw(size_of::<BigIntCell>(), true) as *mut BigIntCell;

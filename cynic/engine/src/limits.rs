@@ -94,6 +94,8 @@ pub const VM_FRAMES_MAX: usize = 200_000;
 pub const BIGINT_UNCHARGED_BYTES_MAX: usize = 64;
 /// Saved registers of a coroutine, and entries of a Map or Set, that are not charged to the heap.
 pub const UNCHARGED_VALUES_MAX: usize = 16;
+/// A structured clone is charged to the heap in steps of so many bytes.
+pub const CLONE_STEP_BYTES: usize = 16 << 10;
 /// Jobs that an empty queue keeps room for.
 pub const JOBS_KEPT: usize = 1024;
 /// Sources of regular expressions up to this length are kept compiled for the next object.

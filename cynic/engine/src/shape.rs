@@ -20,7 +20,7 @@ use std::cell::{Cell, UnsafeCell};
 use rustc_hash::FxHashMap;
 
 use crate::atoms;
-use crate::gc::{CellHeader, CellKind, Gc, Tracer};
+use crate::gc::{CellHeader, CellKind, ExternalCharge, Gc, Heap, Tracer};
 use crate::limits;
 use crate::object::Object;
 use crate::property_key::PropertyKey;
@@ -80,13 +80,28 @@ struct Entry {
 }
 
 /// Properties in creation order, with a hash index when there are more than a few.
-#[derive(Clone, Default)]
+#[derive(Default)]
 pub(crate) struct PropertyTable {
     entries: Vec<Entry>,
     /// Open addressing: entry position plus one; empty while linear search is as good.
     index: Vec<u32>,
     removed: usize,
     free_slots: Vec<u32>,
+    /// For the memory of a dictionary's table that is not small. Tables of shared shapes are bounded by
+    /// `limits::SHAPE_PROPERTIES_MAX` and `limits::SHAPE_TRANSITIONS_MAX`.
+    charge: ExternalCharge,
+}
+
+impl Clone for PropertyTable {
+    fn clone(&self) -> Self {
+        PropertyTable {
+            entries: self.entries.clone(),
+            index: self.index.clone(),
+            removed: self.removed,
+            free_slots: self.free_slots.clone(),
+            charge: ExternalCharge::default(),
+        }
+    }
 }
 
 const LINEAR_MAX: usize = 8;
@@ -163,6 +178,15 @@ impl PropertyTable {
 
     fn len(&self) -> usize {
         self.entries.len() - self.removed
+    }
+
+    /// Charges the memory to the heap, if it is not small.
+    fn charge_to(&self, heap: &Heap) {
+        let capacity = self.entries.capacity();
+        if capacity > limits::UNCHARGED_VALUES_MAX {
+            let bytes = capacity * size_of::<Entry>() + self.index.capacity() * size_of::<u32>();
+            self.charge.set_unchecked(heap, bytes);
+        }
     }
 
     pub(crate) fn iter(&self) -> impl Iterator<Item = (PropertyKey, PropertyInfo)> + '_ {
@@ -541,7 +565,11 @@ impl Vm {
             shape.slot_count.set(n + 1);
             n
         });
+        let grows = table.entries.len() == table.entries.capacity();
         table.push(key, PropertyInfo { slot, attrs: attributes });
+        if grows {
+            table.charge_to(&self.heap);
+        }
         shape.property_count.set(table.len() as u32);
         shape.write_barrier();
         slot
@@ -567,6 +595,7 @@ impl Vm {
         // Only now, because allocating may collect, and the old shape's table keeps the keys alive.
         let table = shape.build_table();
         let table = if shape.is_dictionary() { std::mem::take(table) } else { table.clone() };
+        table.charge_to(&self.heap);
         *new.table_slot() = Some(Box::new(table));
         new
     }

@@ -13,6 +13,8 @@ use num_bigint::BigInt as Integer;
 use crate::atoms;
 use crate::builtins::date::date_value;
 use crate::builtins::ordered_table::{HashedKey, OrderedTable};
+use crate::gc::{ExternalCharge, RootedVec};
+use crate::limits;
 use crate::object::function::CallArgs;
 use crate::object::{Object, ObjectKind, flags};
 use crate::property_key::PropertyKey;
@@ -103,20 +105,38 @@ const ERRORS: [(&str, Intrinsic); 7] = [
     ("URIError", Intrinsic::URIErrorPrototype),
 ];
 
+/// Bytes that an object of the copy takes by itself, with the note that it has been seen.
+const NODE_BYTES: usize = size_of::<Node>() + 4 * size_of::<u64>();
+
 /// StructuredSerialize (2.7.3).
 struct Serializer {
     nodes: Vec<Node>,
     seen: HashMap<u64, usize>,
     /// What has been seen stays alive, so that addresses stay unique.
-    roots: crate::gc::RootedVec,
+    roots: RootedVec,
+    /// Bytes of the copy so far.
+    bytes: usize,
+    /// For these, in steps.
+    charge: ExternalCharge,
 }
 
 impl Vm {
     /// The value as plain data. Runs getters; throws what they throw, or a TypeError for what cannot be cloned.
     pub fn structured_serialize(&mut self, v: Value) -> JsResult<Cloned> {
-        let mut s = Serializer { nodes: Vec::new(), seen: HashMap::new(), roots: self.scratch() };
+        self.serialize_charged(v).map(|(cloned, _)| cloned)
+    }
+
+    /// The same with the charge for it, because a text or a buffer is copied as often as it occurs.
+    fn serialize_charged(&mut self, v: Value) -> JsResult<(Cloned, ExternalCharge)> {
+        let mut s = Serializer {
+            nodes: Vec::new(),
+            seen: HashMap::new(),
+            roots: self.scratch(),
+            bytes: 0,
+            charge: ExternalCharge::default(),
+        };
         let root = s.item(self, v)?;
-        Ok(Cloned { nodes: s.nodes, root })
+        Ok((Cloned { nodes: s.nodes, root }, s.charge))
     }
 
     /// The data as a value of the current realm.
@@ -255,17 +275,42 @@ impl Vm {
 }
 
 impl Serializer {
+    /// Counts `bytes` that are about to be copied; they may be too many for the heap.
+    fn count(&mut self, vm: &mut Vm, bytes: usize) -> JsResult<()> {
+        self.bytes += bytes;
+        if self.bytes - self.charge.bytes() < limits::CLONE_STEP_BYTES {
+            return Ok(());
+        }
+        vm.recharge_external(&self.charge, self.bytes)
+    }
+
+    fn text(&mut self, vm: &mut Vm, s: JsStr) -> JsResult<Text> {
+        self.count(vm, if s.is_latin1() { s.len() } else { s.len() * 2 })?;
+        Ok(Text::of(vm, s))
+    }
+
+    /// The bytes that a buffer or a view shows.
+    fn bytes(&mut self, vm: &mut Vm, v: Value) -> JsResult<Vec<u8>> {
+        self.count(vm, vm.byte_length_of(v).unwrap_or_default())?;
+        match vm.bytes_of(v) {
+            Some(bytes) => Ok(bytes),
+            None => Err(refuse(vm, v)),
+        }
+    }
+
     fn item(&mut self, vm: &mut Vm, v: Value) -> JsResult<Item> {
         if let Some(o) = v.as_object() {
             return self.object(vm, o).map(Item::Node);
         }
+        self.count(vm, size_of::<Item>())?;
         if let Some(s) = v.as_string() {
-            return Ok(Item::Text(Text::of(vm, s)));
+            return self.text(vm, s).map(Item::Text);
         }
         if let Some(n) = v.as_number() {
             return Ok(Item::Number(n));
         }
         if let Some(b) = v.as_bigint() {
+            self.count(vm, (b.value().bits() / 8) as usize)?;
             return Ok(Item::BigInt(b.value().clone()));
         }
         match v {
@@ -284,6 +329,7 @@ impl Serializer {
         }
         vm.check_native_stack()?;
         vm.poll()?;
+        self.count(vm, size_of::<Item>() + NODE_BYTES)?;
         let at = self.nodes.len();
         self.nodes.push(Node::Pending);
         self.seen.insert(v.to_bits(), at);
@@ -307,15 +353,12 @@ impl Serializer {
             ObjectKind::RegExp => {
                 let (source, flags) = (vm.get(o, atoms::SOURCE)?, vm.get(o, atoms::FLAGS)?);
                 let (source, flags) = (vm.to_string(source)?, vm.to_string(flags)?);
-                Node::RegExp { source: Text::of(vm, source), flags: Text::of(vm, flags) }
+                Node::RegExp { source: self.text(vm, source)?, flags: self.text(vm, flags)? }
             }
             ObjectKind::Map => Node::Map(self.table(vm, o)?),
             ObjectKind::Set => Node::Set(self.table(vm, o)?.into_iter().map(|(k, _)| k).collect()),
             ObjectKind::Error => self.error(vm, o)?,
-            ObjectKind::ArrayBuffer => match vm.bytes_of(v) {
-                Some(bytes) => Node::Buffer(bytes),
-                None => return Err(refuse(vm, v)),
-            },
+            ObjectKind::ArrayBuffer => Node::Buffer(self.bytes(vm, v)?),
             ObjectKind::TypedArray => self.view(vm, o)?,
             ObjectKind::Ordinary | ObjectKind::Arguments
                 if !o.is_callable() && !o.has_flag(flags::EXOTIC) =>
@@ -337,7 +380,7 @@ impl Serializer {
                 continue;
             }
             let v = vm.get(o, key)?;
-            let name = key_text(vm, key);
+            let name = self.key_text(vm, key)?;
             entries.push((name, self.item(vm, v)?));
         }
         Ok(entries)
@@ -372,26 +415,25 @@ impl Serializer {
         };
         let stack = vm.get(o, atoms::STACK)?.as_string();
         Ok(Node::Error {
-            name: Text::of(vm, name),
-            message: message.map(|m| Text::of(vm, m)),
-            stack: stack.map(|s| Text::of(vm, s)),
+            name: self.text(vm, name)?,
+            message: message.map(|m| self.text(vm, m)).transpose()?,
+            stack: stack.map(|s| self.text(vm, s)).transpose()?,
         })
     }
 
     fn view(&mut self, vm: &mut Vm, o: Object) -> JsResult<Node> {
         let v = Value::object(o);
         let tag = vm.get(o, crate::symbol::TO_STRING_TAG)?;
-        match (tag.as_string(), vm.bytes_of(v)) {
-            (Some(name), Some(bytes)) => Ok(Node::View { constructor: Text::of(vm, name), bytes }),
-            _ => Err(refuse(vm, v)),
-        }
+        let Some(name) = tag.as_string() else { return Err(refuse(vm, v)) };
+        Ok(Node::View { constructor: self.text(vm, name)?, bytes: self.bytes(vm, v)? })
     }
-}
 
-fn key_text(vm: &mut Vm, key: PropertyKey) -> Text {
-    match key.to_value(vm).as_string() {
-        Some(s) => Text::of(vm, s),
-        None => Text::Latin1(Box::default()),
+    fn key_text(&mut self, vm: &mut Vm, key: PropertyKey) -> JsResult<Text> {
+        self.count(vm, size_of::<Text>())?;
+        match key.to_value(vm).as_string() {
+            Some(s) => self.text(vm, s),
+            None => Ok(Text::Latin1(Box::default())),
+        }
     }
 }
 
@@ -415,7 +457,7 @@ pub fn structured_clone(vm: &mut Vm, args: CallArgs) -> JsResult<Value> {
     {
         return Err(refuse(vm, v));
     }
-    let cloned = vm.structured_serialize(args.get(0))?;
+    let (cloned, _charge) = vm.serialize_charged(args.get(0))?;
     for v in transfer.iter() {
         if let Some(o) = v.as_object() {
             vm.detach_array_buffer(o);

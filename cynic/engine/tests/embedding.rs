@@ -247,3 +247,28 @@ fn reactions_survive_collections_while_they_become_jobs() {
     let sum = realm.call(&sum, &[]).and_then(|sum| sum.to::<f64>(&mut realm)).expect("a number");
     assert_eq!(sum, 820.0);
 }
+
+#[test]
+fn the_tables_of_large_dictionaries_count_for_the_heap() {
+    const KEYS: usize = 100_000;
+    /// What an entry takes at least: key, slot and attributes, and a place in the index.
+    const ENTRY_BYTES: usize = 20;
+    let mut isolate = isolate();
+    let program = format!(
+        "const keys = Array.from({{ length: {KEYS} }}, (_, i) => 'k' + i);
+        const fill = () => {{ const o = {{}}; for (const key of keys) o[key] = 1; return o; }};
+        const first = fill();
+        fill"
+    );
+    let fill = evaluate(&mut isolate.realm(), &program);
+    isolate.vm().collect_garbage();
+    let before = isolate.vm().gc_stats().used_bytes;
+    let filled = isolate.realm().call(&fill, &[]).expect("it runs");
+    isolate.vm().collect_garbage();
+    let more = isolate.vm().gc_stats().used_bytes - before;
+    assert!(more > KEYS * (size_of::<f64>() + ENTRY_BYTES), "{more} bytes more");
+    drop(filled);
+    isolate.vm().collect_garbage();
+    let left = isolate.vm().gc_stats().used_bytes.saturating_sub(before);
+    assert!(left < KEYS * size_of::<f64>(), "{left} bytes are left");
+}

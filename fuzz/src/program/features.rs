@@ -51,7 +51,7 @@ impl Writer<'_> {
 
     fn accessors(&mut self, depth: u32) {
         let (name, key, value) = (self.fresh(), self.expression(2), self.expression(2));
-        self.line(&format!("let {name} = {{ n: 1, get x() {{ print(\"get\"); return this.n; }}, set x(v) {{ print(\"set\", v); this.n = clip(v); }}, [clip({key})]: {value}, m(...rest)"));
+        self.line(&format!("let {name} = {{ n: 1, get x() {{ print(\"get\"); return this.n; }}, set x(v) {{ print(\"set\", v); this.n = clip(v); }}, [index({key})]: {value}, m(...rest)"));
         self.function_body(&["rest".to_string()], depth, false);
         self.line("};");
         let (value, operator) = (self.expression(2), self.random.pick(&["+", "-", "||", "&&", "??", "*"]));

@@ -6,7 +6,7 @@
 use std::cell::{Cell, RefCell};
 
 use crate::builtins::promise::{self, Capability};
-use crate::gc::{Data, Gc, LazyCharge, Trace, Tracer, data_of};
+use crate::gc::{Data, ExternalCharge, Gc, Trace, Tracer, data_of};
 use crate::object::function::{CallArgs, NativeSpec};
 use crate::object::{Object, ObjectKind};
 use crate::realm::{
@@ -143,7 +143,7 @@ impl Resource {
 struct Resources {
     list: RefCell<Vec<Resource>>,
     is_disposed: Cell<bool>,
-    charge: LazyCharge,
+    charge: ExternalCharge,
 }
 
 impl Trace for Resources {
@@ -194,7 +194,7 @@ fn push(vm: &mut Vm, resources: Gc<Data<Resources>>, resource: Resource) -> JsRe
     let bytes = list.capacity() * size_of::<Resource>();
     drop(list);
     resources.write_barrier();
-    if grows { vm.charge_lazily(&resources.charge, bytes) } else { Ok(()) }
+    if grows { vm.recharge_external(&resources.charge, bytes) } else { Ok(()) }
 }
 
 fn function_argument(vm: &mut Vm, function: Value) -> JsResult<Value> {
@@ -241,6 +241,8 @@ fn move_resources(vm: &mut Vm, args: CallArgs, class: &Class) -> JsResult<Value>
     if let Some(moved) = object.data::<Resources>(0) {
         moved.list.swap(&resources.list);
         moved.write_barrier();
+        moved.charge.set_unchecked(&vm.heap, resources.charge.bytes());
+        resources.charge.set_unchecked(&vm.heap, 0);
     }
     resources.is_disposed.set(true);
     Ok(Value::object(object))

@@ -5,7 +5,7 @@
 
 use std::cell::{Cell, RefCell};
 
-use crate::gc::{Data, Gc, LazyCharge, Trace, Tracer};
+use crate::gc::{Data, ExternalCharge, Gc, Trace, Tracer};
 use crate::object::ObjectKind;
 use crate::object::function::{CallArgs, NativeSpec};
 use crate::realm::{Body, Intrinsic, IntrinsicSpec, constructor, method, prototype, to_string_tag};
@@ -42,7 +42,7 @@ pub(crate) struct Registry {
     callback: Cell<Value>,
     cells: RefCell<Vec<Registration>>,
     ready: RefCell<Vec<Value>>,
-    charge: LazyCharge,
+    charge: ExternalCharge,
 }
 
 impl Trace for Registry {
@@ -93,7 +93,7 @@ fn construct(vm: &mut Vm, args: CallArgs) -> JsResult<Value> {
         callback: Cell::new(args.get(0)),
         cells: RefCell::default(),
         ready: RefCell::default(),
-        charge: LazyCharge::default(),
+        charge: ExternalCharge::default(),
     });
     o.set_slot(0, Value::cell(state));
     vm.finalization_registries.push(state);
@@ -137,7 +137,7 @@ fn register(vm: &mut Vm, args: CallArgs) -> JsResult<Value> {
     drop(cells);
     state.write_barrier();
     if grows {
-        vm.charge_lazily(&state.charge, bytes)?;
+        vm.recharge_external(&state.charge, bytes)?;
     }
     Ok(Value::UNDEFINED)
 }

@@ -122,7 +122,7 @@ impl Vm {
         table.insert(key, value);
         table.write_barrier();
         if grows {
-            self.charge_lazily(&table.charge, table.bytes())?;
+            self.recharge_external(&table.charge, table.bytes())?;
         }
         Ok(())
     }

@@ -8,7 +8,7 @@ use std::cell::{Cell, RefCell};
 use std::hash::{Hash, Hasher};
 use std::rc::{Rc, Weak};
 
-use crate::gc::{LazyCharge, Trace, Tracer};
+use crate::gc::{ExternalCharge, Trace, Tracer};
 use crate::limits::UNCHARGED_VALUES_MAX;
 use crate::value::Value;
 use crate::vm::Vm;
@@ -89,7 +89,7 @@ struct Inner {
 pub(crate) struct OrderedTable {
     inner: RefCell<Inner>,
     /// For the table's memory, once it is not small any more.
-    pub(crate) charge: LazyCharge,
+    pub(crate) charge: ExternalCharge,
 }
 
 /// A position in the table that survives deletions and compactions.

@@ -9,7 +9,7 @@ use std::collections::HashMap;
 
 use crate::atoms;
 use crate::builtins::map::get_adder;
-use crate::gc::{Data, Gc, LazyCharge, Trace, Tracer};
+use crate::gc::{Data, ExternalCharge, Gc, Trace, Tracer};
 use crate::limits::UNCHARGED_VALUES_MAX;
 use crate::object::ObjectKind;
 use crate::object::function::{CallArgs, NativeSpec};
@@ -81,7 +81,7 @@ pub(crate) struct WeakTable {
     /// An entry was added since the last collection: without one, a young collection has nothing to look at, because what
     /// the last collection found live has kept its mark.
     is_dirty: Cell<bool>,
-    charge: LazyCharge,
+    charge: ExternalCharge,
 }
 
 impl Trace for WeakTable {
@@ -175,7 +175,7 @@ fn insert(vm: &mut Vm, table: Table, key: Value, value: Value) -> JsResult<()> {
     if capacity == before || capacity <= UNCHARGED_VALUES_MAX {
         return Ok(());
     }
-    vm.charge_lazily(&table.charge, capacity * size_of::<(u64, Value)>())
+    vm.recharge_external(&table.charge, capacity * size_of::<(u64, Value)>())
 }
 
 fn lookup(table: Table, key: Value) -> Option<Value> {

@@ -160,9 +160,11 @@ pub struct Heap {
     pub(crate) inhibit: u32,
 }
 
-/// Bytes outside the heap that are charged to it; released when dropped.
+/// Bytes outside the heap that are charged to it; released when dropped. The default charges nothing.
+#[derive(Default)]
 pub struct ExternalCharge {
-    counter: Rc<Cell<usize>>,
+    /// Of the heap that is charged, once there is something to charge.
+    counter: OnceCell<Rc<Cell<usize>>>,
     bytes: Cell<usize>,
 }
 
@@ -173,26 +175,17 @@ impl ExternalCharge {
     }
 
     /// Charges `bytes` in their place, without checking the limit.
-    pub(crate) fn set_unchecked(&self, bytes: usize) {
-        let others = self.counter.get().saturating_sub(self.bytes.replace(bytes));
-        self.counter.set(others + bytes);
-    }
-}
-
-/// A charge that is made when there is something to charge.
-#[derive(Default)]
-pub struct LazyCharge(OnceCell<ExternalCharge>);
-
-impl LazyCharge {
-    /// Charges `bytes` in the place of what was charged, without checking the limit.
     pub(crate) fn set_unchecked(&self, heap: &Heap, bytes: usize) {
-        self.0.get_or_init(|| heap.charge_unchecked(0)).set_unchecked(bytes);
+        let counter = self.counter.get_or_init(|| heap.external.clone());
+        counter.set(counter.get().saturating_sub(self.bytes.replace(bytes)) + bytes);
     }
 }
 
 impl Drop for ExternalCharge {
     fn drop(&mut self) {
-        self.set_unchecked(0);
+        if let Some(counter) = self.counter.get() {
+            counter.set(counter.get().saturating_sub(self.bytes.get()));
+        }
     }
 }
 
@@ -276,8 +269,9 @@ impl Heap {
 
     /// Charges `bytes` outside the heap, without checking the limit (the caller does).
     pub(crate) fn charge_unchecked(&self, bytes: usize) -> ExternalCharge {
-        self.external.set(self.external.get() + bytes);
-        ExternalCharge { counter: self.external.clone(), bytes: Cell::new(bytes) }
+        let charge = ExternalCharge::default();
+        charge.set_unchecked(self, bytes);
+        charge
     }
 
     /// The bump path: None when the run is used up (or the cell is large).

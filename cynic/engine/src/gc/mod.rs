@@ -27,7 +27,7 @@ use std::ops::Deref;
 use std::ptr::NonNull;
 
 pub use collect::Tracer;
-pub use heap::{ExternalCharge, GcStats, Heap, LazyCharge};
+pub use heap::{ExternalCharge, GcStats, Heap};
 pub use roots::{Persistent, RootedVec};
 
 use crate::value::Value;

@@ -9,7 +9,7 @@ use std::time::Instant;
 
 use super::{JsResult, Termination, Vm};
 use crate::gc::collect::{self, Phase};
-use crate::gc::{ExternalCharge, GcStats, Heap, LazyCharge, Tracer, native_stack};
+use crate::gc::{ExternalCharge, GcStats, Heap, Tracer, native_stack};
 use crate::limits;
 use crate::value::Value;
 
@@ -26,12 +26,7 @@ impl Vm {
     #[cold]
     #[inline(never)]
     fn alloc_raw_slow(&mut self, bytes: usize, finalizable: bool) -> *mut u8 {
-        if self.heap.collection_due(bytes) {
-            self.collect_due();
-        }
-        if self.heap.used_bytes() + bytes > self.heap.limit() {
-            self.at_heap_limit();
-        }
+        self.make_room(bytes);
         if let Some(p) = self.heap.alloc_slow(bytes, finalizable) {
             return p;
         }
@@ -43,10 +38,21 @@ impl Vm {
         }
     }
 
-    /// The heap is full: the guest ends at the next poll, unless collecting helps.
+    /// Collects if that is due before `bytes` more are in use. A guest that they take over its limit ends at the next poll.
+    pub(crate) fn make_room(&mut self, bytes: usize) {
+        if self.heap.collection_due(bytes) {
+            self.collect_due();
+        }
+        if self.heap.used_bytes() + bytes > self.heap.limit() {
+            self.at_heap_limit();
+        }
+    }
+
+    /// The heap is full: the guest ends at the next poll, unless collecting helps. While collection is postponed, an allocation
+    /// after that finds the heap full again.
     #[cold]
     fn at_heap_limit(&mut self) {
-        if self.termination().is_some() {
+        if self.termination().is_some() || self.heap.inhibit != 0 {
             return;
         }
         if !self.collect_at_limit() || self.heap.used_bytes() >= self.heap.limit() {
@@ -70,8 +76,12 @@ impl Vm {
         true
     }
 
-    /// Makes sure that `bytes` more fit the heap, collecting if that helps; ends the guest otherwise.
+    /// Makes sure that `bytes` more fit the heap, collecting if that helps; ends the guest otherwise. No borrow of a cell's data
+    /// may be held, and nothing by a list outside the heap alone.
     pub fn check_heap_room(&mut self, bytes: usize) -> JsResult<()> {
+        if self.heap.zeal() && self.heap.inhibit == 0 {
+            self.collect_garbage();
+        }
         if self.heap.used_bytes().saturating_add(bytes) <= self.heap.limit() {
             return Ok(());
         }
@@ -90,36 +100,17 @@ impl Vm {
         Ok(self.heap.charge_unchecked(bytes))
     }
 
-    /// Changes such a charge to `bytes`, to be called when what it is for has grown or shrunk. No borrow of a cell's data may be held.
+    /// Changes a charge to `bytes`, when what it is for has grown or shrunk; may collect, as [`Vm::check_heap_room`] does.
     pub fn recharge_external(&mut self, charge: &ExternalCharge, bytes: usize) -> JsResult<()> {
-        let more = bytes.saturating_sub(charge.bytes());
-        charge.set_unchecked(bytes);
-        if more == 0 {
+        let grows = bytes > charge.bytes();
+        charge.set_unchecked(&self.heap, bytes);
+        if !grows {
             return Ok(());
         }
         if self.heap.collection_due(0) {
             self.collect_due();
         }
         self.check_heap_room(0)
-    }
-
-    /// The same for memory that is not always worth a charge.
-    pub fn charge_lazily(&mut self, charge: &LazyCharge, bytes: usize) -> JsResult<()> {
-        charge.set_unchecked(&self.heap, bytes);
-        if self.heap.collection_due(0) {
-            self.collect_due();
-        }
-        self.check_heap_room(0)
-    }
-
-    /// Bytes outside the heap have been charged: collects if that is due, and ends the guest at the next poll if there are too many.
-    pub(crate) fn note_external_growth(&mut self) {
-        if self.heap.collection_due(0) {
-            self.collect_due();
-        }
-        if self.heap.used_bytes() > self.heap.limit() {
-            self.at_heap_limit();
-        }
     }
 
     /// What is due: a young collection, a step of a full one, or its beginning.
@@ -215,5 +206,28 @@ impl Vm {
         work(heap, &mut roots, &mut weak);
         self.heap.inhibit -= 1;
         self.heap.note_pause(start.elapsed().as_nanos() as u64);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::string::JsStr;
+    use crate::vm::{Options, Vm};
+
+    #[test]
+    fn nothing_is_collected_at_the_limit_while_collection_is_postponed() {
+        let text = |i: usize| format!("text {i:>100}");
+        let mut vm = Vm::new(Options::default());
+        vm.heap.set_zeal(true);
+        vm.heap.set_limit(vm.heap.used_bytes() + 4096);
+        vm.heap.inhibit += 1;
+        // Only this list refers to the strings, as to the keys of a table that is being made.
+        let strings: Vec<JsStr> = (0..100).map(|i| vm.new_string(&text(i))).collect();
+        vm.heap.inhibit -= 1;
+        for (i, string) in strings.iter().enumerate() {
+            assert_eq!(string.to_rust_string(), text(i));
+        }
+        assert!(vm.termination().is_none());
+        vm.collect_garbage();
     }
 }

@@ -9,7 +9,7 @@ use std::cell::{Cell, RefCell};
 use super::chunking;
 use super::zip::Zip;
 use super::{callback, this_iterator, unopened};
-use crate::gc::{Data, Gc, LazyCharge, Trace, Tracer};
+use crate::gc::{Data, ExternalCharge, Gc, Trace, Tracer};
 use crate::limits;
 use crate::object::function::CallArgs;
 use crate::object::{Object, ObjectKind};
@@ -73,7 +73,7 @@ pub(super) struct Helper {
     counter: Cell<f64>,
     state: Cell<State>,
     /// For lists of iterators.
-    _charge: LazyCharge,
+    _charge: ExternalCharge,
 }
 
 fn trace_record(tracer: &mut Tracer<'_>, record: Option<IteratorRecord>) {
@@ -111,7 +111,7 @@ impl Trace for Helper {
 pub(super) fn create(vm: &mut Vm, kind: Kind, underlying: Option<IteratorRecord>, function: Value) -> Value {
     let prototype = Value::object(vm.intrinsic(Intrinsic::IteratorHelperPrototype));
     let o = vm.new_exotic(ObjectKind::IteratorHelper, prototype, 1);
-    let charge = LazyCharge::default();
+    let charge = ExternalCharge::default();
     let bytes = kind.list_bytes();
     if bytes > limits::UNCHARGED_VALUES_MAX * size_of::<Value>() {
         charge.set_unchecked(&vm.heap, bytes);

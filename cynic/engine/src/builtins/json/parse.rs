@@ -101,7 +101,9 @@ impl<'a, 'r, U: Unit> Parser<'a, 'r, U> {
         if self.until_poll == 0 {
             self.until_poll = POLL_EVERY;
             vm.poll_n(POLL_EVERY)?;
-            vm.check_heap_room(self.frames.len() * FRAME_BYTES + self.values.len() * size_of::<Value>())?;
+            let records = self.records.as_ref().map_or(0, |records| records.bytes());
+            let values = self.values.len() * size_of::<Value>();
+            vm.check_heap_room(self.frames.len() * FRAME_BYTES + values + records)?;
         }
         Ok(())
     }
@@ -171,7 +173,7 @@ impl<'a, 'r, U: Unit> Parser<'a, 'r, U> {
         self.at += 1;
         self.skip_white_space();
         if let Some(records) = &mut self.records {
-            records.open_array();
+            records.open();
         }
         if self.peek() == Some(0x5d) {
             self.at += 1;
@@ -194,7 +196,7 @@ impl<'a, 'r, U: Unit> Parser<'a, 'r, U> {
         self.at += 1;
         self.skip_white_space();
         if let Some(records) = &mut self.records {
-            records.open_object();
+            records.open();
         }
         let object = vm.new_object();
         if self.peek() == Some(0x7d) {

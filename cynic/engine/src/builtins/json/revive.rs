@@ -4,6 +4,8 @@
 //! The parse records lie in one arena, so that deep texts neither build nor drop them recursively. Walking does recurse,
 //! because each level calls the guest: it stops at the native stack's guard with a RangeError.
 
+use rustc_hash::FxHashMap;
+
 use super::{enumerable_own_keys, parse};
 use crate::atoms;
 use crate::gc::RootedVec;
@@ -13,22 +15,25 @@ use crate::string::JsStr;
 use crate::value::Value;
 use crate::vm::{JsResult, Vm};
 
-/// The number of a record in the arena.
-type RecordId = usize;
+/// The number of a record in the arena: of records there are no more than units of text.
+type RecordId = u32;
+
+/// No record.
+const NONE: RecordId = RecordId::MAX;
 
 /// What one value was read from.
-enum Record {
-    /// The source text, as units `start..end`.
-    Primitive {
-        start: usize,
-        end: usize,
-    },
-    Array {
-        elements: Vec<RecordId>,
-    },
-    Object {
-        entries: Vec<(PropertyKey, RecordId)>,
-    },
+#[derive(Clone, Copy)]
+enum Source {
+    /// The units `start..end`.
+    Primitive { start: u32, end: u32 },
+    /// What its elements or entries were read from, in a chain.
+    Container { first: RecordId, last: RecordId },
+}
+
+struct Record {
+    source: Source,
+    /// The next in the same container.
+    next: RecordId,
 }
 
 /// The parse records of a text, with the values that were read.
@@ -36,7 +41,7 @@ pub(super) struct Records {
     records: Vec<Record>,
     /// The value of each record, by its number.
     values: RootedVec,
-    /// Keeps the keys of entries alive, whatever the reviver does to the objects.
+    /// The key of each record that an object's property was read from. They stay alive, whatever the reviver does to the objects.
     keys: RootedVec<PropertyKey>,
     open: Vec<RecordId>,
     /// The record completed last.
@@ -50,59 +55,68 @@ impl Records {
             values: vm.scratch(),
             keys: RootedVec::new(&vm.heap),
             open: Vec::new(),
-            last: 0,
+            last: NONE,
         }
     }
 
-    fn push(&mut self, record: Record, value: Value) -> RecordId {
-        self.records.push(record);
+    /// Bytes that the records take.
+    pub(super) fn bytes(&self) -> usize {
+        let per_record = size_of::<Record>() + size_of::<Value>() + size_of::<PropertyKey>();
+        self.records.len() * per_record + self.open.len() * size_of::<RecordId>()
+    }
+
+    fn push(&mut self, source: Source, value: Value) -> RecordId {
+        self.records.push(Record { source, next: NONE });
         self.values.push(value);
-        self.records.len() - 1
+        self.keys.push(PropertyKey::index(0));
+        self.records.len() as RecordId - 1
     }
 
     /// A primitive was read.
     pub(super) fn primitive(&mut self, value: Value, start: usize, end: usize) {
-        let id = self.push(Record::Primitive { start, end }, value);
+        let id = self.push(Source::Primitive { start: start as u32, end: end as u32 }, value);
         self.complete(id);
     }
 
-    /// An array was begun.
-    pub(super) fn open_array(&mut self) {
-        let id = self.push(Record::Array { elements: Vec::new() }, Value::UNDEFINED);
-        self.open.push(id);
-    }
-
-    /// An object was begun.
-    pub(super) fn open_object(&mut self) {
-        let id = self.push(Record::Object { entries: Vec::new() }, Value::UNDEFINED);
+    /// An array or an object was begun.
+    pub(super) fn open(&mut self) {
+        let id = self.push(Source::Container { first: NONE, last: NONE }, Value::UNDEFINED);
         self.open.push(id);
     }
 
     /// The innermost container is complete.
     pub(super) fn close(&mut self, value: Value) {
         if let Some(id) = self.open.pop() {
-            self.values[id] = value;
+            self.values[id as usize] = value;
             self.complete(id);
         }
     }
 
     fn complete(&mut self, id: RecordId) {
         self.last = id;
-        if let Some(Record::Array { elements }) = self.open.last().map(|open| &mut self.records[*open]) {
-            elements.push(id);
+        let Some(&container) = self.open.last() else { return };
+        let Source::Container { first, last } = &mut self.records[container as usize].source else { return };
+        let before = std::mem::replace(last, id);
+        if before == NONE {
+            *first = id;
+        } else {
+            self.records[before as usize].next = id;
         }
     }
 
-    /// The value completed last is the object's property `key`; a repeated key replaces the earlier one.
+    /// The value completed last is the object's property `key`.
     pub(super) fn entry(&mut self, key: PropertyKey) {
-        let last = self.last;
-        self.keys.push(key);
-        if let Some(Record::Object { entries }) = self.open.last().map(|open| &mut self.records[*open]) {
-            match entries.iter_mut().find(|entry| entry.0 == key) {
-                Some(entry) => entry.1 = last,
-                None => entries.push((key, last)),
-            }
-        }
+        self.keys[self.last as usize] = key;
+    }
+
+    /// The records of a container's elements or entries, in the order of the text.
+    fn parts(&self, container: Option<RecordId>) -> impl Iterator<Item = RecordId> + '_ {
+        let known = |id: RecordId| (id != NONE).then_some(id);
+        let first = match container.map(|id| self.records[id as usize].source) {
+            Some(Source::Container { first, .. }) => known(first),
+            _ => None,
+        };
+        std::iter::successors(first, move |&id| known(self.records[id as usize].next))
     }
 }
 
@@ -114,6 +128,7 @@ pub(super) fn parse_and_revive(vm: &mut Vm, text: JsStr, reviver: Value) -> JsRe
     let key = vm.key_from_str("");
     vm.create_data_property_or_throw(root, key, value)?;
     let top = records.last;
+    let _charge = vm.charge_external(records.bytes())?;
     let walk = Walk { text, reviver, records: &records };
     walk.internalize(vm, root, key, Some(top))
 }
@@ -136,11 +151,12 @@ impl Walk<'_> {
         vm.check_native_stack()?;
         vm.poll()?;
         let value = vm.get(holder, name)?;
-        let unchanged = |id: &RecordId| vm.same_value(self.records.values[*id], value);
-        let record = record.filter(unchanged).map(|id| &self.records.records[id]);
+        let record = record.filter(|&id| vm.same_value(self.records.values[id as usize], value));
         let context = vm.new_object();
-        if let Some(Record::Primitive { start, end }) = record {
-            let source = vm.substring(self.text, *start, *end);
+        if let Some(Source::Primitive { start, end }) =
+            record.map(|id| self.records.records[id as usize].source)
+        {
+            let source = vm.substring(self.text, start as usize, end as usize);
             vm.create_data_property_or_throw(context, atoms::SOURCE, Value::string(source))?;
         }
         if let Some(object) = value.as_object() {
@@ -154,31 +170,25 @@ impl Walk<'_> {
         vm.call(self.reviver, Value::object(holder), &[name, value, Value::object(context)])
     }
 
-    fn internalize_elements(&self, vm: &mut Vm, array: Object, record: Option<&Record>) -> JsResult<()> {
-        let elements: &[RecordId] = match record {
-            Some(Record::Array { elements }) => elements,
-            _ => &[],
-        };
+    fn internalize_elements(&self, vm: &mut Vm, array: Object, record: Option<RecordId>) -> JsResult<()> {
+        let mut elements = self.records.parts(record);
         let length = vm.length_of_array_like(array)?;
         let mut index = 0;
         while index < length {
             let key = vm.key_from_u64(index);
-            let record = usize::try_from(index).ok().and_then(|index| elements.get(index)).copied();
-            self.internalize_property(vm, array, key, record)?;
+            self.internalize_property(vm, array, key, elements.next())?;
             index += 1;
         }
         Ok(())
     }
 
-    fn internalize_entries(&self, vm: &mut Vm, object: Object, record: Option<&Record>) -> JsResult<()> {
-        let entries: &[(PropertyKey, RecordId)] = match record {
-            Some(Record::Object { entries }) => entries,
-            _ => &[],
-        };
+    fn internalize_entries(&self, vm: &mut Vm, object: Object, record: Option<RecordId>) -> JsResult<()> {
+        // Of a repeated key the last entry counts.
+        let entries: FxHashMap<PropertyKey, RecordId> =
+            self.records.parts(record).map(|id| (self.records.keys[id as usize], id)).collect();
         let keys = enumerable_own_keys(vm, object)?;
         for &key in keys.iter() {
-            let record = entries.iter().find(|entry| entry.0 == key).map(|entry| entry.1);
-            self.internalize_property(vm, object, key, record)?;
+            self.internalize_property(vm, object, key, entries.get(&key).copied())?;
         }
         Ok(())
     }

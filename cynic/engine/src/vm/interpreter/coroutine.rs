@@ -13,7 +13,7 @@ use super::{Frame, Next, State, dispatch, frame_flags};
 use crate::builtins::generator;
 use crate::builtins::promise::Capability;
 use crate::bytecode::Op;
-use crate::gc::{Data, Gc, LazyCharge, Trace, Tracer, data_of, tag};
+use crate::gc::{Data, ExternalCharge, Gc, Trace, Tracer, data_of, tag};
 use crate::limits;
 use crate::object::{Object, ObjectKind};
 use crate::value::Value;
@@ -88,7 +88,7 @@ pub struct Coroutine {
     /// Requests of an async generator.
     pub queue: RefCell<VecDeque<Request>>,
     /// For the saved registers, when they are many.
-    charge: LazyCharge,
+    charge: ExternalCharge,
 }
 
 impl Trace for Coroutine {
@@ -141,7 +141,7 @@ impl Vm {
             promise: Cell::new(promise),
             is_delegating: Cell::new(false),
             queue: RefCell::default(),
-            charge: LazyCharge::default(),
+            charge: ExternalCharge::default(),
         })
     }
 }

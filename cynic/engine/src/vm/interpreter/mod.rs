@@ -102,7 +102,7 @@ pub struct Interpreter {
     /// Jobs to run, oldest first.
     pub jobs: std::collections::VecDeque<super::jobs::Job>,
     /// For the memory of that queue.
-    pub(crate) jobs_charge: crate::gc::LazyCharge,
+    pub(crate) jobs_charge: crate::gc::ExternalCharge,
     /// Where modules come from.
     pub loader: Option<std::rc::Rc<dyn super::modules::ModuleLoader>>,
     /// Counts modules in the order of their asynchronous evaluation.
@@ -136,7 +136,7 @@ impl Interpreter {
             caller_realm: None,
             exit: Ok(Value::UNDEFINED),
             jobs: std::collections::VecDeque::new(),
-            jobs_charge: crate::gc::LazyCharge::default(),
+            jobs_charge: crate::gc::ExternalCharge::default(),
             loader: None,
             module_order: 0,
             rejections: Vec::new(),

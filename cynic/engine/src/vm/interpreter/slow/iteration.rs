@@ -5,7 +5,7 @@ use std::cell::{Cell, RefCell};
 use super::super::{Next, State, coroutine};
 use super::slow_paths;
 use crate::atoms;
-use crate::gc::{Data, Gc, LazyCharge, Trace, Tracer, data_of};
+use crate::gc::{Data, ExternalCharge, Gc, Trace, Tracer, data_of};
 use crate::limits;
 use crate::object::{Object, ObjectKind, flags};
 use crate::ops::IteratorRecord;
@@ -25,7 +25,7 @@ pub(crate) struct ForInState {
     /// What the objects before this one had; empty for the first.
     visited: RefCell<rustc_hash::FxHashSet<PropertyKey>>,
     /// For these two, when they are large.
-    charge: LazyCharge,
+    charge: ExternalCharge,
 }
 
 impl Trace for ForInState {
@@ -108,7 +108,7 @@ impl Vm {
             keys: RefCell::default(),
             next: Cell::new(0),
             visited: RefCell::default(),
-            charge: LazyCharge::default(),
+            charge: ExternalCharge::default(),
         };
         let state = self.alloc_data(state);
         if let Some(object) = object.as_object() {
@@ -129,7 +129,7 @@ impl Vm {
         if entries <= limits::UNCHARGED_VALUES_MAX {
             return Ok(());
         }
-        self.charge_lazily(&state.charge, entries * size_of::<Option<PropertyKey>>())
+        self.recharge_external(&state.charge, entries * size_of::<Option<PropertyKey>>())
     }
 
     /// Goes on with the prototype of `object`.
