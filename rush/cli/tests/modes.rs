@@ -1,4 +1,4 @@
-//! Modes of the shell that few use, the restricted shell and `set -k`: output, messages and statuses are those of the
+//! Modes of the shell that few use, the restricted shell and `set -k`, and loops over variables that cannot be assigned: output, messages and statuses are those of the
 //! installed bash, where that is bash 5.2.
 
 use std::os::unix::process::CommandExt;
@@ -31,6 +31,7 @@ const RESTRICTED: &[&str] = &[
     "trap 'cd /' EXIT",
     "set -e; cd /; echo not reached",
     "eval 'cd /'; echo $?; pwd | wc -l; type /bin/sh; echo >(cat) | wc -l",
+    "for PATH in a; do echo b; done; echo $?",
     "f; echo $?",
 ];
 
@@ -110,4 +111,22 @@ fn what_a_restricted_shell_reads_at_start_is_not_restricted() {
 #[test]
 fn assignments_anywhere_are_for_the_command_under_set_k() {
     compare("shell", &[], KEYWORD);
+}
+
+#[test]
+fn a_loop_whose_variable_is_readonly_fails_alone() {
+    compare(
+        "shell",
+        &[],
+        &[
+            "readonly r=1; for r in a b; do echo $r; done; echo $?",
+            "readonly r=1; for r in; do :; done; echo $?",
+            "readonly r=1; for i in 1 2; do for r in a; do :; done; echo $i $?; done",
+            "readonly r=1; select r in a b; do echo $r; break; done <<< 1; echo $?",
+            "set -e; readonly r=1; for r in a b; do echo $r; done; echo not reached",
+            "set -e; readonly r=1; for r in a b; do echo $r; done || echo or; echo $?",
+            "trap 'echo err' ERR; readonly r=1; for r in a b; do echo $r; done; echo $?",
+            "set -o posix; readonly r=1; for r in a b; do echo $r; done; echo not reached",
+        ],
+    );
 }

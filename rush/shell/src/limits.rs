@@ -48,3 +48,7 @@ pub const SPINNER_DELAY_MS: i32 = 50;
 
 /// How long a frame of the spinner stands.
 pub const SPINNER_FRAME_MS: i32 = 80;
+
+/// Elements for which the parser keeps the room of a list that it has built; a longer list is most of the tree, and keeps its
+/// own.
+pub const SPARE_ROOM_MAX: usize = 4096;

@@ -2,6 +2,7 @@
 
 use crate::state::names::{self, is_name};
 use crate::state::options::SetOption;
+use crate::state::session::AssignError;
 use crate::syntax::ast::{
     ArithmeticFor, CaseArm, CaseEnd, Compound, CompoundCommand, Expression, ForLoop, List, Part, Word,
     WordKind,
@@ -201,7 +202,9 @@ impl Session {
                         continue;
                     }
                 }
-                session.assign_loop_variable(head, word)?;
+                if !session.assign_loop_variable(head, word)? {
+                    return session.loop_given_up();
+                }
                 if matches!(session.loop_body(&head.body, &mut status)?, Flow::Leave) {
                     break;
                 }
@@ -214,8 +217,8 @@ impl Session {
         crate::syntax::printer::for_head("for", head)
     }
 
-    /// A nameref loop variable is pointed at each word; others are assigned.
-    fn assign_loop_variable(&mut self, head: &ForLoop, word: Bytes) -> Result<(), Unwind> {
+    /// A nameref loop variable is pointed at each word; others are assigned. False if that is refused, and was reported.
+    fn assign_loop_variable(&mut self, head: &ForLoop, word: Bytes) -> Result<bool, Unwind> {
         use crate::state::value::{Attributes, Value};
         let slot = self.variables.slot(head.id);
         if slot.attributes.has(Attributes::NAMEREF) {
@@ -226,9 +229,22 @@ impl Session {
                 self.error(message);
             }
             self.variables.slot_mut(head.id).value = Value::Scalar(word);
-            return Ok(());
+            return Ok(true);
         }
-        self.set_id(head.id, word).map_err(|error| self.assignment_failed(error))
+        match self.set_id(head.id, word) {
+            Ok(()) => Ok(true),
+            Err(error @ AssignError::Readonly(_)) if !self.is(SetOption::Posix) || self.interactive => {
+                self.report_assign_error(&error);
+                Ok(false)
+            }
+            Err(error) => Err(self.assignment_failed(error)),
+        }
+    }
+
+    /// A loop whose variable cannot be assigned fails, without the ERR trap, and the shell goes on. In bash it is the message
+    /// that ends a shell under `set -e`, also where a failure would not.
+    fn loop_given_up(&mut self) -> Outcome {
+        if self.is(SetOption::Errexit) { Err(Unwind::Exit(1)) } else { Ok(1) }
     }
 
     fn loop_expression(&mut self, expression: &Expression, line: u32) -> Result<Option<i64>, Unwind> {
@@ -384,7 +400,9 @@ impl Session {
                 }
                 let choice = std::str::from_utf8(&line).ok().and_then(|l| l.trim().parse::<usize>().ok());
                 let word = choice.and_then(|n| words.get(n.wrapping_sub(1))).cloned().unwrap_or_default();
-                session.assign_loop_variable(head, word)?;
+                if !session.assign_loop_variable(head, word)? {
+                    return session.loop_given_up();
+                }
                 if matches!(session.loop_body(&head.body, &mut status)?, Flow::Leave) {
                     break;
                 }

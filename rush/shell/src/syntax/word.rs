@@ -5,9 +5,9 @@ use super::class::{self, NOT_NAME, PATTERN, QUOTED_STOP, SPECIAL, WORD_STOP, is_
 use super::dollar::{is_special_parameter, special_parameter};
 use super::parser::Parser;
 use super::{Parsed, Text};
-use crate::Bytes;
 use crate::perf::{Perf, Phase};
 use crate::state::names::{is_name_byte, is_name_start};
+use crate::{Bytes, limits};
 use std::rc::Rc;
 
 /// What is being parsed, which decides where it ends and how quotes behave.
@@ -140,6 +140,10 @@ pub(super) fn drain_exact<T>(list: &mut Vec<T>) -> Box<[T]> {
     }
     if list.is_empty() {
         return Box::default();
+    }
+    if list.len() > limits::SPARE_ROOM_MAX {
+        // Shrinks where it is, without a second copy of a list that may be most of the tree.
+        return std::mem::take(list).into_boxed_slice();
     }
     let mut exact = Vec::with_capacity(list.len());
     exact.append(list);
