@@ -11,6 +11,8 @@ pub const HEAP_BYTES_DEFAULT: usize = 4 << 30;
 pub const GC_THRESHOLD_BYTES_DEFAULT: usize = 2 << 20;
 /// Elements of an array that are traced at once; a longer array is traced in portions of this size.
 pub const GC_ARRAY_PORTION: u32 = 4096;
+/// How many values before it is looked at the header of one in a long list is fetched.
+pub const GC_FETCHED_AHEAD: u32 = 16;
 /// Bytes allocated between two steps of an incremental marking.
 pub const GC_STEP_BYTES: usize = 32 * 1024;
 /// Cells traced in one step: with the line above, marking runs several times faster than allocation, and a step stays

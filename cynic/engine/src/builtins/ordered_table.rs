@@ -9,7 +9,7 @@ use std::hash::{Hash, Hasher};
 use std::rc::{Rc, Weak};
 
 use crate::gc::{ExternalCharge, Trace, Tracer};
-use crate::limits::UNCHARGED_VALUES_MAX;
+use crate::limits::{GC_FETCHED_AHEAD, UNCHARGED_VALUES_MAX};
 use crate::value::Value;
 use crate::vm::Vm;
 
@@ -64,6 +64,9 @@ impl Hash for HashedKey {
     }
 }
 
+/// Entries between the one that is traced and the one whose cells are fetched.
+const AHEAD: usize = GC_FETCHED_AHEAD as usize / 2;
+
 #[derive(Copy, Clone)]
 struct Entry {
     key: Value,
@@ -100,7 +103,12 @@ impl Trace for OrderedTable {
     const BARRIERED: bool = true;
 
     fn trace(&self, tracer: &mut Tracer<'_>) {
-        for e in &self.inner.borrow().entries {
+        let entries = &self.inner.borrow().entries;
+        for (i, e) in entries.iter().enumerate() {
+            if let Some(later) = entries.get(i + AHEAD) {
+                tracer.fetch(later.key);
+                tracer.fetch(later.value);
+            }
             tracer.value(e.key);
             tracer.value(e.value);
         }

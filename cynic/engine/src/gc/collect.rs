@@ -95,6 +95,12 @@ impl Tracer<'_> {
         self.mark_addr(c.addr());
     }
 
+    /// Says that `v` will be reported soon: its header is fetched meanwhile.
+    #[inline(always)]
+    pub fn fetch(&self, v: Value) {
+        fetch(v);
+    }
+
     /// Reports a property key.
     #[inline]
     pub fn key(&mut self, key: PropertyKey) {
@@ -235,10 +241,21 @@ impl Tracer<'_> {
             self.heap.mark.arrays.push((array, from));
             return 0;
         }
-        for i in from..a.len() {
-            self.value(a.get(i));
-        }
+        self.values_ahead(a, from..a.len());
         a.len().saturating_sub(from) as usize
+    }
+
+    /// Reports some values of an array. Those of a long one lie all over the heap, so their headers are fetched ahead.
+    #[inline]
+    fn values_ahead(&mut self, array: &ValueArray, range: std::ops::Range<u32>) {
+        if range.len() <= limits::GC_FETCHED_AHEAD as usize {
+            range.for_each(|i| self.value(array.get(i)));
+            return;
+        }
+        for i in range {
+            fetch(array.get(i + limits::GC_FETCHED_AHEAD));
+            self.value(array.get(i));
+        }
     }
 
     /// # Safety
@@ -247,9 +264,7 @@ impl Tracer<'_> {
         // SAFETY: promised by the caller.
         let a = unsafe { &*array };
         let to = a.len().min(from.saturating_add(limits::GC_ARRAY_PORTION));
-        for i in from..to {
-            self.value(a.get(i));
-        }
+        self.values_ahead(a, from..to);
         if to < a.len() {
             self.heap.mark.arrays.push((array, to));
         }
@@ -353,6 +368,19 @@ impl Tracer<'_> {
             unsafe { ((*(header as *const DataHead)).vtable.sweep_weak)(header as *const (), self) };
         }
     }
+}
+
+/// Has the processor fetch the header of the cell that `v` may be, which will be needed soon.
+#[inline(always)]
+pub(crate) fn fetch(v: Value) {
+    #[cfg(target_arch = "x86_64")]
+    // SAFETY: a hint, which any word may be given to.
+    unsafe {
+        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+        _mm_prefetch::<_MM_HINT_T0>(v.to_bits() as *const i8);
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = v;
 }
 
 /// Whether the cell at `addr` is live after marking.
