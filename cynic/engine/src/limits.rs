@@ -11,6 +11,10 @@ pub const HEAP_BYTES_DEFAULT: usize = 4 << 30;
 pub const GC_THRESHOLD_BYTES_DEFAULT: usize = 2 << 20;
 /// Elements of an array that are traced at once; a longer array is traced in portions of this size.
 pub const GC_ARRAY_PORTION: u32 = 4096;
+/// Elements from which on those of an array are remembered one by one when they are written.
+pub const GC_LONG_ARRAY: u32 = 1024;
+/// Written elements of long arrays that are remembered between two collections; then whole arrays are.
+pub const GC_ELEMENTS_REMEMBERED_MAX: usize = 1 << 16;
 /// How many values before it is looked at the header of one in a long list is fetched.
 pub const GC_FETCHED_AHEAD: u32 = 16;
 /// Bytes allocated between two steps of an incremental marking.

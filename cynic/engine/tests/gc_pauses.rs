@@ -80,6 +80,79 @@ fn a_large_array_is_traced_in_portions_and_only_where_it_changed() {
     }
 }
 
+/// Allocates until the collector has run some times.
+fn collect(vm: &mut Vm) {
+    let collections = |vm: &Vm| vm.gc_stats().young_collections + vm.gc_stats().full_collections;
+    let before = collections(vm);
+    while collections(vm) < before + 3 {
+        vm.new_object();
+    }
+}
+
+#[test]
+fn more_writes_than_are_remembered_singly_lose_nothing() {
+    const LENGTH: u32 = 200_000;
+    let mut vm = Vm::new(Options::default());
+    let array = vm.new_array();
+    let x = vm.key_from_str("x");
+    for _ in 0..LENGTH {
+        assert!(vm.try_push_element(array, Value::UNDEFINED));
+    }
+    let old = vm.new_object();
+    assert!(array.try_set_element(0, Value::object(old)));
+    collect(&mut vm);
+    // All remembered elements are spent on one that needs none; those written then must count none the less.
+    for round in 0..3 {
+        for i in 0..LENGTH / 2 {
+            assert!(array.try_set_element(LENGTH / 2 + i, Value::object(old)));
+        }
+        let late = [7, LENGTH / 3, LENGTH - 1];
+        for i in late {
+            let o = vm.new_object();
+            assert!(vm.create_data_property(o, x, Value::int32(round)).is_ok());
+            assert!(array.try_set_element(i, Value::object(o)));
+        }
+        collect(&mut vm);
+        for i in late {
+            let o = array.element(i).as_object().expect("an object");
+            assert_eq!(vm.get(o, x), Ok(Value::int32(round)), "element {i}");
+        }
+    }
+}
+
+#[test]
+fn a_long_array_that_is_written_all_over_is_not_looked_at_as_a_whole() {
+    const LENGTH: u32 = 400_000;
+    let mut vm = Vm::new(Options::default());
+    let x = vm.key_from_str("x");
+    let array = vm.new_array();
+    for _ in 0..LENGTH {
+        let o = vm.new_object();
+        assert!(vm.create_data_property(o, x, Value::int32(-1)).is_ok());
+        assert!(vm.try_push_element(array, Value::object(o)));
+    }
+    collect(&mut vm);
+    let mut expected = vec![-1; LENGTH as usize];
+    let before = vm.gc_stats();
+    let mut at = 1u32;
+    for i in 0..LENGTH {
+        at = at.wrapping_mul(1_103_515_245).wrapping_add(12_345);
+        let o = vm.new_object();
+        assert!(vm.create_data_property(o, x, Value::int32(i as i32)).is_ok());
+        assert!(array.try_set_element(at % LENGTH, Value::object(o)));
+        expected[(at % LENGTH) as usize] = i as i32;
+    }
+    let stats = vm.gc_stats();
+    let looked_at = stats.elements_traced_again - before.elements_traced_again;
+    let collections = stats.young_collections - before.young_collections;
+    assert!(collections > 5, "{stats:?}");
+    assert!(looked_at <= 2 * u64::from(LENGTH), "{looked_at} elements in {collections} collections");
+    for (i, want) in expected.into_iter().enumerate() {
+        let o = array.element(i as u32).as_object().expect("an object");
+        assert_eq!(vm.get(o, x), Ok(Value::int32(want)), "element {i}");
+    }
+}
+
 /// Keeps the last `window` of many objects, and of as many others none.
 fn slide(vm: &mut Vm, window: u32, objects: u32) {
     let x = vm.key_from_str("x");

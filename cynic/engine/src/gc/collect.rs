@@ -309,6 +309,16 @@ impl Tracer<'_> {
                 self.retrace(header);
             }
         }
+        let elements = std::mem::take(self.heap.remembered_elements());
+        self.heap.stats.elements_traced_again += elements.len() as u64;
+        for (array, i) in elements {
+            // SAFETY: such an array is on the remembered list, too.
+            unsafe {
+                if !self.full || is_marked_addr(array as usize) {
+                    self.value((*array).get(i));
+                }
+            }
+        }
     }
 
     /// Reports the children of a cell that was traced before, without listing it again.
@@ -323,6 +333,7 @@ impl Tracer<'_> {
                 CellKind::ValueArray => {
                     let array = header as *const ValueArray;
                     let from = (*array).take_dirty_start();
+                    self.heap.stats.elements_traced_again += u64::from((*array).len() - from);
                     self.trace_array(array, from);
                 }
                 _ => {

@@ -12,7 +12,7 @@ use std::rc::Rc;
 
 use super::block::{BLOCK_BYTES, Block, CELL_MIN, Chunks, SMALL_MAX};
 use super::roots::RootRegistry;
-use super::{CellHeader, DataHead};
+use super::{CellHeader, DataHead, ValueArray};
 use crate::limits;
 
 const fn build_class_sizes() -> [u16; CLASS_COUNT] {
@@ -76,8 +76,11 @@ pub(crate) struct Bump {
 }
 
 /// What every block points back to.
+#[derive(Default)]
 pub(crate) struct HeapLink {
     remembered: UnsafeCell<Vec<*const CellHeader>>,
+    /// Elements of long arrays on that list that were written one by one.
+    elements: UnsafeCell<Vec<(*const ValueArray, u32)>>,
 }
 
 /// Puts a black cell on its heap's remembered list.
@@ -86,6 +89,19 @@ pub(super) fn remember(header: &CellHeader) {
     // SAFETY: a black cell lies in a block of a live heap (immortal cells are never black), and the heap is
     // used by one thread at a time, so the list is not borrowed.
     unsafe { (*(*(*block).link).remembered.get()).push(header) }
+}
+
+/// Notes that one element of an array that is or will be on the remembered list was written; false when there are too many already.
+#[inline(never)]
+pub(super) fn remember_element(array: &ValueArray, i: u32) -> bool {
+    let block = Block::of(array as *const ValueArray as usize);
+    // SAFETY: as in `remember`: the array has a colour, so it lies in a block.
+    let elements = unsafe { &mut *(*(*block).link).elements.get() };
+    let room = elements.len() < limits::GC_ELEMENTS_REMEMBERED_MAX;
+    if room && array.get(i).is_cell() {
+        elements.push((array, i));
+    }
+    room
 }
 
 /// The blocks of one size class.
@@ -120,6 +136,8 @@ pub struct GcStats {
     pub pause_ns_total: u64,
     /// Number of stops (a collection done in steps has several).
     pub pauses: u64,
+    /// Elements of arrays that were traced again because they were, or may have been, written.
+    pub elements_traced_again: u64,
     /// Stops by length: below 0.25, 0.5, 1, 2, 4, 8 milliseconds, and longer.
     pub pause_histogram: [u64; 7],
 }
@@ -198,7 +216,7 @@ impl Heap {
             large: Vec::new(),
             young: Vec::new(),
             chunks: Chunks::default(),
-            link: Box::new(HeapLink { remembered: UnsafeCell::new(Vec::new()) }),
+            link: Box::new(HeapLink::default()),
             external: Rc::default(),
             roots: Rc::default(),
             cell_bytes: 0,
@@ -265,6 +283,11 @@ impl Heap {
     pub(crate) fn remembered(&mut self) -> &mut Vec<*const CellHeader> {
         // SAFETY: `&mut self`; the barrier pushes only from the same thread, and nobody keeps this reference.
         unsafe { &mut *self.link.remembered.get() }
+    }
+
+    pub(crate) fn remembered_elements(&mut self) -> &mut Vec<(*const ValueArray, u32)> {
+        // SAFETY: as in `remembered`.
+        unsafe { &mut *self.link.elements.get() }
     }
 
     /// Charges `bytes` outside the heap, without checking the limit (the caller does).

@@ -30,6 +30,7 @@ pub use collect::Tracer;
 pub use heap::{ExternalCharge, GcStats, Heap};
 pub use roots::{Persistent, RootedVec};
 
+use crate::limits;
 use crate::value::Value;
 
 /// What a cell is; the first byte of every cell.
@@ -462,16 +463,16 @@ impl ValueArray {
         if i < self.len.get() {
             // SAFETY: `i` is below the initialised length.
             unsafe { *self.data().add(i as usize) = v };
-            self.barrier_at(i);
+            self.barrier_at(i, self.len.get() >= limits::GC_LONG_ARRAY);
         }
     }
 
     /// The write barrier for element `i`: remembers where the array became dirty, so that a young collection need not
-    /// look at the rest of a long array.
+    /// look at the rest of a long array; or, `alone`, that this element did.
     #[inline(always)]
-    fn barrier_at(&self, i: u32) {
+    fn barrier_at(&self, i: u32, alone: bool) {
         if self.header.color.get() != color::WHITE {
-            if i < self.header.c.get() {
+            if i < self.header.c.get() && !(alone && heap::remember_element(self, i)) {
                 self.header.c.set(i);
             }
             self.header.write_barrier();
@@ -493,7 +494,7 @@ impl ValueArray {
         // SAFETY: `n` is below the capacity.
         unsafe { *self.data().add(n as usize) = v };
         self.len.set(n + 1);
-        self.barrier_at(n);
+        self.barrier_at(n, false);
         true
     }
 
@@ -518,7 +519,7 @@ impl ValueArray {
     #[inline(always)]
     #[allow(clippy::mut_from_ref)]
     pub fn as_mut_slice(&self) -> &mut [Value] {
-        self.barrier_at(0);
+        self.barrier_at(0, false);
         // SAFETY: as in `as_slice`; the caller keeps it for one short, call-free step.
         unsafe { std::slice::from_raw_parts_mut(self.data(), self.len.get() as usize) }
     }
