@@ -246,6 +246,29 @@ impl Inbox {
         reply.map(|reply| reply.answer(py, Err(error))).is_some()
     }
 
+    /// The token will come when the actor is asked to end, whatever it waits for by then. False if it was asked already.
+    fn watch_exit(&self) -> bool {
+        let Some((_, waker)) = &self.waker else { return false };
+        self.state.lock().as_ref().is_some_and(|state| state.inbox.watch_exit(waker))
+    }
+
+    /// From now on nothing is received once the actor was asked to end.
+    fn end_promptly(&self) {
+        if let Some(state) = self.state.lock().as_mut() {
+            state.inbox.end_promptly(true);
+        }
+    }
+
+    /// Why the actor ends: what it was asked to end for, or the exception that its code raised.
+    #[pyo3(signature = (error=None))]
+    fn reason(&self, error: Option<Bound<'_, PyAny>>) -> exit::ExitReason {
+        exit::ExitReason(match (error, self.state.lock().as_ref()) {
+            (_, Some(state)) if state.inbox.exit_requested() => state.inbox.exit_reason(),
+            (Some(error), _) => exit::raised(error.py(), PyErr::from_value(error)),
+            (None, _) => iris_runtime::ExitReason::Normal,
+        })
+    }
+
     /// Whether the actor has been asked to end.
     fn ending(&self) -> bool {
         self.state.lock().as_ref().is_none_or(|state| state.inbox.exit_requested())

@@ -40,11 +40,13 @@ pub struct Inbox<M: Send + 'static> {
     reason: Option<ExitReason>,
     /// When the last message was handed out, if handlers are timed.
     handed: Option<Instant>,
+    /// Nothing is received once the actor was asked to end.
+    prompt: bool,
 }
 
 impl<M: Send + 'static> Inbox<M> {
     pub(crate) fn new(cell: Arc<Cell<M>>) -> Self {
-        Self { cell, stash: VecDeque::new(), reason: None, handed: None }
+        Self { cell, stash: VecDeque::new(), reason: None, handed: None, prompt: false }
     }
 
     /// The actor's pid.
@@ -91,6 +93,9 @@ impl<M: Send + 'static> Inbox<M> {
             self.cell.count_busy(self.handed.take());
         }
         loop {
+            if self.prompt && self.exit_requested() {
+                return Err(Nothing::Ended(self.exit_reason()));
+            }
             match self.cell.mailbox.pull(waker) {
                 Pull::Item(Envelope::User(message)) => {
                     self.cell.count_processed(1);
@@ -126,6 +131,18 @@ impl<M: Send + 'static> Inbox<M> {
     #[must_use]
     pub fn exit_reason(&self) -> ExitReason {
         self.cell.mailbox.exit_reason().unwrap_or(ExitReason::Killed)
+    }
+
+    /// Leaves a waker for the wish to end, for an actor that waits for something else than messages. It is woken once, unless the actor
+    /// waits in a receive by then (whose own waker is). False if the actor was asked to end already.
+    pub fn watch_exit(&self, waker: &Waker) -> bool {
+        self.cell.mailbox.watch_exit(waker)
+    }
+
+    /// Says whether the wish to end overtakes the messages that wait, as it does for push actors. Unless told, what is in the mailbox can
+    /// still be received.
+    pub fn end_promptly(&mut self, on: bool) {
+        self.prompt = on;
     }
 
     /// Whether the actor was asked to end. What is still in the mailbox can be received.

@@ -99,7 +99,14 @@ struct Inner<M, B> {
     queue: VecDeque<Envelope<M, B>>,
     role: Role<B>,
     bound: Option<Box<Bound>>,
-    kill: Option<Box<ExitReason>>,
+    ending: Option<Box<Ending>>,
+}
+
+/// The wish to end, and whom to tell of it at once although it does not wait for messages. In a box because most actors have neither.
+#[derive(Default)]
+struct Ending {
+    reason: Option<ExitReason>,
+    watcher: Option<Waker>,
 }
 
 /// What the pusher has to do after it has let go of the lock.
@@ -169,7 +176,7 @@ pub(crate) enum Pull<M, B> {
 /// push, or a flood costs both sides a miss per message. Between the two lies what neither often needs.
 #[repr(C)]
 pub(crate) struct Mailbox<M, B, A = ()> {
-    /// Mirrors `inner.kill.is_some()`, so that the runner can look without the lock.
+    /// Mirrors `inner.is_asked_to_end()`, so that the runner can look without the lock.
     kill: AtomicBool,
     /// Messages that the runner has taken but not begun; only the runner writes it.
     in_hand: AtomicU32,
@@ -192,7 +199,7 @@ impl<M, B, A> Mailbox<M, B, A> {
 
     fn new(role: Role<B>, apart: A) -> Self {
         let (state, queue) = (State::Idle, VecDeque::new());
-        let inner = Inner { state, due: 0, front: None, queue, role, bound: None, kill: None };
+        let inner = Inner { state, due: 0, front: None, queue, role, bound: None, ending: None };
         Self { kill: AtomicBool::new(false), in_hand: AtomicU32::new(0), apart, inner: Mutex::new(inner) }
     }
 
@@ -230,7 +237,7 @@ impl<M, B, A> Mailbox<M, B, A> {
     /// The runner has used up its batch: it gets the next one, or the cell becomes idle and the turn is over (`false`).
     pub(crate) fn refill_or_idle(&self, turn: &mut Turn<M, B>) -> bool {
         let mut inner = self.inner.lock();
-        if inner.front.is_none() && inner.queue.is_empty() && inner.kill.is_none() {
+        if inner.front.is_none() && inner.queue.is_empty() && !inner.is_asked_to_end() {
             inner.role = Role::Push(turn.behaviour.take());
             inner.state = State::Idle;
             let (here, used) = (inner.queue.capacity(), turn.batch.queue.capacity());
@@ -263,7 +270,7 @@ impl<M, B, A> Mailbox<M, B, A> {
         self.in_hand.store(0, Ordering::Relaxed);
         let left = inner.queue.len() + usize::from(inner.front.is_some());
         inner.due = u32::try_from(left).unwrap_or(u32::MAX);
-        let more = left > 0 || inner.kill.is_some();
+        let more = left > 0 || inner.is_asked_to_end();
         inner.state = if more { State::Scheduled } else { State::Idle };
         more
     }
@@ -277,12 +284,28 @@ impl<M, B, A> Mailbox<M, B, A> {
     pub(crate) fn request_exit(&self, reason: ExitReason) -> Wake {
         let mut inner = self.inner.lock();
         // The first reason stands.
-        if inner.state == State::Dead || inner.kill.is_some() {
+        if inner.state == State::Dead || inner.is_asked_to_end() {
             return Wake::Nothing;
         }
-        inner.kill = Some(Box::new(reason));
+        let ending = inner.ending.get_or_insert_with(Box::default);
+        ending.reason = Some(reason);
+        let watcher = ending.watcher.take();
         self.kill.store(true, Ordering::Release);
-        inner.wake()
+        match inner.wake() {
+            Wake::Nothing => watcher.map_or(Wake::Nothing, Wake::Waker),
+            wake => wake,
+        }
+    }
+
+    /// Leaves a waker for the wish to end, for an owner that may wait for something else than messages. It is woken at most once,
+    /// and not at all if the owner waits in `pull` by then. False if there is nothing to wait for: the wish is there, or the end.
+    pub(crate) fn watch_exit(&self, waker: &Waker) -> bool {
+        let mut inner = self.inner.lock();
+        if inner.state == State::Dead || inner.is_asked_to_end() {
+            return false;
+        }
+        inner.ending.get_or_insert_with(Box::default).watcher = Some(waker.clone());
+        true
     }
 
     pub(crate) fn exit_requested(&self) -> bool {
@@ -290,7 +313,7 @@ impl<M, B, A> Mailbox<M, B, A> {
     }
 
     pub(crate) fn exit_reason(&self) -> Option<ExitReason> {
-        self.inner.lock().kill.as_deref().cloned()
+        self.inner.lock().ending.as_ref().and_then(|ending| ending.reason.clone())
     }
 
     /// Ends the mailbox and returns what was in it. Returns `None` if it was closed before.
@@ -303,9 +326,10 @@ impl<M, B, A> Mailbox<M, B, A> {
         let room = inner.bound.take().map(|bound| bound.room).unwrap_or_default();
         let rest = Batch { front: inner.front.take(), queue: std::mem::take(&mut inner.queue) };
         let role = std::mem::replace(&mut inner.role, Role::Pull(None));
+        let watcher = inner.ending.as_mut().and_then(|ending| ending.watcher.take());
         drop(inner);
         self.in_hand.store(0, Ordering::Relaxed);
-        drop(role);
+        drop((role, watcher));
         wake_all(room);
         Some(rest)
     }
@@ -322,7 +346,7 @@ impl<M, B, A> Mailbox<M, B, A> {
             wake_all(room);
             return Pull::Item(item);
         }
-        if inner.kill.is_some() {
+        if inner.is_asked_to_end() {
             return Pull::Ended;
         }
         if let (Some(waker), Role::Pull(slot)) = (waker, &mut inner.role) {
@@ -401,6 +425,10 @@ impl<M, B> Inner<M, B> {
 
     fn users(&self) -> usize {
         self.front.iter().chain(&self.queue).filter(|envelope| matches!(envelope, Envelope::User(_))).count()
+    }
+
+    fn is_asked_to_end(&self) -> bool {
+        self.ending.as_ref().is_some_and(|ending| ending.reason.is_some())
     }
 
     /// The one place where an idle cell turns into a scheduled one.

@@ -312,6 +312,40 @@ fn selective_receive_keeps_the_order_of_the_rest() {
     wait_until("the end", || !actor.is_alive());
 }
 
+/// Counts how often it was woken.
+#[derive(Default)]
+struct Bell(AtomicUsize);
+
+impl std::task::Wake for Bell {
+    fn wake(self: Arc<Self>) {
+        self.0.fetch_add(1, Ordering::SeqCst);
+    }
+}
+
+#[test]
+fn an_inbox_hears_of_the_wish_to_end_while_its_owner_waits_for_something_else() {
+    let runtime = Runtime::new();
+    for prompt in [false, true] {
+        let (actor, mut inbox) = runtime.spawn_inbox::<u8>(SpawnOptions::default()).unwrap();
+        let bell = Arc::new(Bell::default());
+        let waker = std::task::Waker::from(bell.clone());
+        inbox.end_promptly(prompt);
+        assert!(inbox.watch_exit(&waker));
+        actor.send(1).unwrap();
+        assert_eq!(bell.0.load(Ordering::SeqCst), 0, "a message does not ring");
+        actor.exit(ExitReason::error("enough"));
+        actor.exit(ExitReason::Killed);
+        assert_eq!(bell.0.load(Ordering::SeqCst), 1);
+        assert!(!inbox.watch_exit(&waker), "there is nothing to wait for any more");
+        assert_eq!(
+            inbox.try_recv().is_err(),
+            prompt,
+            "what waits can be received, unless it was told otherwise"
+        );
+        assert!(matches!(inbox.try_recv(), Err(Nothing::Ended(ExitReason::Error(_)))));
+    }
+}
+
 #[test]
 fn async_actors_run_on_the_pool() {
     let runtime = Runtime::new();

@@ -6,7 +6,9 @@ from __future__ import annotations
 
 import asyncio
 import contextvars
+import functools
 import threading
+import traceback
 import weakref
 from typing import Any, Awaitable, Callable, Optional
 
@@ -74,12 +76,16 @@ def _expire(future: asyncio.Future[Any]) -> None:
 class AsyncMailbox:
     """The mailbox of an async actor."""
 
-    __slots__ = ("__weakref__", "_history", "_inbox", "_loop", "_passed", "_system", "_waiter")
+    __slots__ = ("__weakref__", "_cancelled", "_history", "_inbox", "_loop", "_passed", "_system", "_task", "_waiter")
 
     def __init__(self, inbox: Inbox, loop: asyncio.AbstractEventLoop, system: Any):
         self._inbox = inbox
         self._loop = loop
+        # What the actor waits for while it receives, and only then.
         self._waiter: Optional[asyncio.Future[None]] = None
+        self._task: Optional[asyncio.Task[None]] = None
+        # Whether it was asked to end while it waited for something else.
+        self._cancelled = False
         self._passed: list[Any] = []
         self._system = weakref.ref(system)
         self._history: Optional[History] = None
@@ -100,8 +106,22 @@ class AsyncMailbox:
         """Answers the request received last. False if it was not a request."""
         return self._inbox.reply(value)
 
+    @property
+    def ending(self) -> bool:
+        """Whether the actor has been asked to end (tells that None from the message None)."""
+        return self._inbox.ending()
+
+    def _token_came(self) -> None:
+        """There is something to receive, or the actor was asked to end: then it stops waiting for whatever else it waits for."""
+        self._inbox.token_came()
+        if self._waiter is not None:
+            self._wake()
+        elif self._task is not None and self._inbox.ending():
+            self._cancelled = True
+            self._task.cancel()
+
     def _wake(self) -> None:
-        waiter, self._waiter = self._waiter, None
+        waiter = self._waiter
         if waiter is not None and not waiter.done():
             waiter.set_result(None)
 
@@ -111,22 +131,21 @@ class AsyncMailbox:
             message = self._inbox.try_recv()
             if message is not EMPTY:
                 return message
-            waiter = self._waiter = self._loop.create_future()
-            if deadline is None:
-                await waiter
-                continue
-            left = deadline - self._loop.time()
-            if left <= 0:
+            left = None if deadline is None else deadline - self._loop.time()
+            if left is not None and left <= 0:
                 return None
-            handle = self._loop.call_later(left, self._wake)
+            waiter = self._waiter = self._loop.create_future()
+            handle = None if left is None else self._loop.call_later(left, self._wake)
             try:
                 await waiter
             finally:
-                handle.cancel()
+                self._waiter = None
+                if handle is not None:
+                    handle.cancel()
 
     async def recv(self, timeout: Optional[float] = None) -> Any:
         """The next message. None after `timeout` seconds, and None when the actor has been asked to end."""
-        if self._passed:
+        if self._passed and not self._inbox.ending():
             return self._passed.pop(0)
         message = await self._fresh(timeout)
         return None if message is ENDED else message
@@ -151,7 +170,9 @@ class AsyncMailbox:
         return self
 
     async def __anext__(self) -> Any:
-        message = self._passed.pop(0) if self._passed else await self._fresh(None)
+        if self._passed and not self._inbox.ending():
+            return self._passed.pop(0)
+        message = await self._fresh(None)
         if message is ENDED:
             raise StopAsyncIteration
         return message
@@ -162,7 +183,7 @@ class LoopHost:
 
     def __init__(self) -> None:
         self.loop = asyncio.new_event_loop()
-        self.queue = _queue_into(self.loop, _wake)
+        self.queue = _queue_into(self.loop, AsyncMailbox._token_came)
         self._tasks: set[asyncio.Task[None]] = set()
         self._closing = False
         self._thread = threading.Thread(
@@ -190,6 +211,7 @@ class LoopHost:
         mailbox = AsyncMailbox(inbox, self.loop, system)
         mailbox._history = history
         inbox.set_token(mailbox)
+        inbox.end_promptly()
         context = contextvars.copy_context()
         self.loop.call_soon_threadsafe(self._begin, mailbox, main, context)
         return mailbox
@@ -197,9 +219,17 @@ class LoopHost:
     def _begin(
         self, mailbox: AsyncMailbox, main: Callable[[AsyncMailbox], Awaitable[Any]], context: contextvars.Context
     ) -> None:
-        task = self.loop.create_task(_life(mailbox, main), context=context)
+        task = mailbox._task = self.loop.create_task(_life(mailbox, main), context=context)
         self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
+        task.add_done_callback(functools.partial(self._gone, mailbox))
+        if not mailbox._inbox.watch_exit():
+            mailbox._token_came()
+
+    def _gone(self, mailbox: AsyncMailbox, task: asyncio.Task[None]) -> None:
+        self._tasks.discard(task)
+        mailbox._task = None
+        # A task that is cancelled before its first step has not closed its inbox.
+        mailbox._inbox.close()
 
     def close(self) -> None:
         """Cancels what still runs and ends the loop."""
@@ -219,10 +249,6 @@ async def _end(loop: asyncio.AbstractEventLoop, tasks: set[asyncio.Task[None]]) 
     loop.stop()
 
 
-def _wake(mailbox: AsyncMailbox) -> None:
-    mailbox._wake()
-
-
 async def _life(mailbox: AsyncMailbox, main: Callable[[AsyncMailbox], Awaitable[Any]]) -> None:
     current_mailbox.set(mailbox)
     error = None
@@ -232,6 +258,10 @@ async def _life(mailbox: AsyncMailbox, main: Callable[[AsyncMailbox], Awaitable[
         pass
     except BaseException as raised:
         error = raised
+    if error is not None and mailbox._cancelled:
+        # What goes wrong while it cleans up does not hide why it ends.
+        traceback.print_exception(error)
+        error = None
     mailbox._inbox.close(error)
 
 
@@ -258,23 +288,41 @@ def serving(
     """The life of an async push actor: one message after the other, the result as the reply."""
 
     async def main(mailbox: AsyncMailbox) -> None:
-        if started is not None:
-            await _maybe(started())
         inbox, handled = mailbox._inbox, 0
-        while True:
-            message = inbox.try_recv()
-            if message is EMPTY:
-                message = await mailbox._fresh(None)
-            if message is ENDED:
-                break
-            inbox.reply(await receive(message))
-            handled += 1
-            if handled % BURST == 0:
-                await asyncio.sleep(0)
-        if stopped is not None:
-            await _maybe(stopped(None))
+        try:
+            if started is not None:
+                await _maybe(started())
+            while True:
+                message = inbox.try_recv()
+                if message is EMPTY:
+                    message = await mailbox._fresh(None)
+                if message is ENDED:
+                    break
+                inbox.reply(await receive(message))
+                handled += 1
+                if handled % BURST == 0:
+                    await asyncio.sleep(0)
+        except (Swapped, GeneratorExit):
+            raise
+        except BaseException as error:
+            await _farewell(stopped, inbox, error)
+            raise
+        await _farewell(stopped, inbox, None)
 
     return main
+
+
+async def _farewell(stopped: Optional[Callable[[Any], Any]], inbox: Inbox, error: Optional[BaseException]) -> None:
+    """Calls the hook of an actor that ends, with the reason, as it is for actors that are not async."""
+    if stopped is None:
+        return
+    reason = inbox.reason(None if isinstance(error, (asyncio.CancelledError, SystemExit)) else error)
+    if reason.kind == "killed":
+        return
+    try:
+        await _maybe(stopped(reason))
+    except Exception as failed:
+        traceback.print_exception(failed)
 
 
 async def _maybe(result: Any) -> Any:

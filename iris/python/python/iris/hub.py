@@ -28,7 +28,7 @@ current_mailbox: contextvars.ContextVar[Any] = contextvars.ContextVar("iris_mail
 
 
 class Stopped(BaseException):
-    """Raised in a pull actor that goes on receiving long after it was asked to end. Not to be caught."""
+    """Raised in a pull actor that is asked to end while it waits for an answer, or that goes on receiving long after that. Not to be caught."""
 
 
 class _Green(greenlet.greenlet):
@@ -138,13 +138,19 @@ class PyMailbox:
     def _answer_to(self, asking: _Asking, switch: Callable[[], Any], timeout: Optional[float]) -> Any:
         deadline = None if timeout is None else time.monotonic() + timeout
         timer = None if timeout is None else self._inbox.ring_after(timeout)
-        while asking.answer is None:
-            if deadline is not None and time.monotonic() >= deadline:
-                raise TimeoutError("no reply before the deadline")
-            switch()
-            self._inbox.token_came()
-        if timer is not None:
-            self._inbox.cancel_ring(timer)
+        # One that was asked to end before may still ask others while it cleans up.
+        watched = self._inbox.watch_exit()
+        try:
+            while asking.answer is None:
+                if deadline is not None and time.monotonic() >= deadline:
+                    raise TimeoutError("no reply before the deadline")
+                if watched and self._inbox.ending():
+                    raise Stopped("the actor was asked to end while it waited for an answer")
+                switch()
+                self._inbox.token_came()
+        finally:
+            if timer is not None:
+                self._inbox.cancel_ring(timer)
         answered, value = asking.answer
         if answered:
             return value

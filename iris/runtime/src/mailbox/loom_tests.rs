@@ -149,6 +149,23 @@ fn loom_a_pull_that_found_nothing_is_woken() {
 }
 
 #[test]
+fn loom_an_owner_that_waits_for_something_else_hears_of_the_wish_to_end() {
+    loom::model(|| {
+        let mailbox: Arc<Box8> = Arc::new(Mailbox::pull_role(()));
+        let theirs = mailbox.clone();
+        let killer = thread::spawn(move || {
+            if let Wake::Waker(waker) = theirs.request_exit(ExitReason::Killed) {
+                waker.wake();
+            }
+        });
+        let (bell, waker) = bell();
+        let watched = mailbox.watch_exit(&waker);
+        killer.join().unwrap();
+        assert_eq!(bell.0.load(Ordering::SeqCst), watched, "woken exactly if it was not told at once");
+    });
+}
+
+#[test]
 fn loom_a_sender_that_waits_for_room_is_woken() {
     loom::model(|| {
         let mailbox: Arc<Box8> = Arc::new(Mailbox::push_role((), ()));

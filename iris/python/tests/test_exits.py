@@ -1,0 +1,152 @@
+"""What happens to actors that wait when they are asked to end: exits, links, parents, supervisors."""
+
+import asyncio
+import time
+
+import pytest
+
+import iris
+from conftest import wait_until
+from test_modern import AsyncCounter, Counter
+
+
+def waiting_forever(log):
+    """An async actor that tells when it waits for something else than messages, and how that ended."""
+
+    class Waiting:
+        async def receive(self, message):
+            log.append("waits")
+            try:
+                await asyncio.sleep(3600)
+            finally:
+                log.append("cleaned up")
+
+        async def stopped(self, reason):
+            await asyncio.sleep(0)
+            log.append((reason.kind, reason.message.removeprefix("error: ")))
+
+    return Waiting
+
+
+@pytest.mark.parametrize("reason, seen", [(None, ("shutdown", "shutdown")), ("why not", ("error", "why not")), ("kill", None)])
+def test_an_exit_cancels_what_an_async_actor_awaits(system, reason, seen):
+    log = []
+    ref = system.spawn(waiting_forever(log))
+    ref.send(1)
+    ref.send("never handled")
+    wait_until(lambda: log == ["waits"])
+    ref.exit(reason)
+    wait_until(lambda: not ref.alive)
+    assert log == ["waits", "cleaned up"] + ([seen] if seen else [])
+    if reason is not None:
+        assert ref.exit_reason.kind == {"kill": "killed"}.get(reason, "error")
+    assert (ref.pid, ref.exit_reason.kind if ref.exit_reason else "shutdown") in system.dead_letters()
+
+
+def test_links_parents_and_supervisors_cancel_what_an_async_actor_awaits(system):
+    logs = [[], [], []]
+    parent = system.spawn(Counter)
+    linked = system.spawn(Counter)
+    supervisor = system.supervise(iris.Supervisor("one_for_one", [iris.Child("waiting", waiting_forever(logs[2]), shutdown=60)]))
+    actors = [
+        system.spawn(waiting_forever(logs[0]), parent=parent),
+        system.spawn(waiting_forever(logs[1]), link=linked),
+        supervisor.child("waiting"),
+    ]
+    for ref in actors:
+        ref.send(1)
+    wait_until(lambda: logs == [["waits"]] * 3)
+    parent.exit()
+    linked.exit("broken")
+    assert supervisor.terminate_child("waiting")
+    wait_until(lambda: not any(ref.alive for ref in actors))
+    assert [log[1:] for log in logs] == [
+        ["cleaned up", ("shutdown", "shutdown")],
+        ["cleaned up", ("error", "broken")],
+        ["cleaned up", ("shutdown", "shutdown")],
+    ]
+
+
+def test_one_that_traps_exits_is_asked_in_order_and_cancelled_after_its_time(system):
+    log = []
+    target = iris.actor(trap_exit=True)(waiting_forever(log))
+    supervisor = system.supervise(iris.Supervisor("one_for_one", [iris.Child("waiting", target, shutdown=0.2)]))
+    ref = supervisor.child("waiting")
+    ref.send(1)
+    wait_until(lambda: log == ["waits"])
+    begun = time.monotonic()
+    assert supervisor.terminate_child("waiting")
+    assert time.monotonic() - begun >= 0.19
+    wait_until(lambda: not ref.alive)
+    assert log == ["waits", "cleaned up"]
+    assert ref.exit_reason.kind == "killed"
+
+
+def test_an_exit_before_an_async_actor_has_begun_ends_it(system):
+    def chain():
+        refs = [system.spawn(waiting_forever([])) for _ in range(200)]
+        for ref in refs:
+            ref.exit()
+        return refs
+
+    refs = chain()
+    wait_until(lambda: not any(ref.alive for ref in refs))
+
+
+def test_an_exit_ends_pull_actors_that_wait(system):
+    log = []
+
+    def receives(mailbox):
+        log.append(mailbox.recv())
+
+    def asks(mailbox):
+        try:
+            mailbox.ask(silent, "anything")
+        finally:
+            log.append("cleaned up")
+
+    @iris.actor(pull=True)
+    def silent_code(mailbox):
+        while mailbox.recv() is not None:
+            log.append("asked")
+            mailbox.recv()
+
+    silent = system.spawn(silent_code)
+    refs = [system.spawn(iris.actor(pull=True)(receives)), system.spawn(iris.actor(thread=True)(receives))]
+    for ref in refs:
+        ref.exit()
+    wait_until(lambda: log == [None, None])
+    asking = system.spawn(iris.actor(pull=True)(asks))
+    wait_until(lambda: "asked" in log)
+    asking.exit("enough")
+    wait_until(lambda: not asking.alive)
+    assert log[-1] == "cleaned up" and asking.exit_reason.message == "error: enough"
+
+
+def test_the_stopped_hook_of_an_async_actor_gets_the_reason(system):
+    reasons = []
+
+    class Hooked(AsyncCounter):
+        async def stopped(self, reason):
+            reasons.append((reason.kind, type(reason.exception).__name__))
+
+    system.spawn(Hooked).stop()
+    wait_until(lambda: len(reasons) == 1)
+    system.spawn(Hooked).send("crash")
+    wait_until(lambda: len(reasons) == 2)
+    assert reasons == [("normal", "NoneType"), ("exception", "ValueError")]
+
+
+def test_exits_meet_async_actors_at_any_moment(system):
+    """Messages and exits from other threads, while the actor changes between receiving and awaiting: each ends, at once."""
+
+    async def busy(message):
+        await asyncio.sleep(0 if message else 3600)
+
+    for round in range(300):
+        ref = system.spawn(busy)
+        ref.send_many([1] * (round % 7) + [0])
+        if round % 3:
+            time.sleep(0.0002 * (round % 5))
+        ref.exit()
+        wait_until(lambda: not ref.alive, f"the end in round {round}")
