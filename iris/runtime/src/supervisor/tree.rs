@@ -2,10 +2,14 @@
 //!
 //! At most one *plan* runs at a time: stop these children, last one first, each with its time-out; then restart some, or answer, or end.
 //! Failures and commands that arrive during a plan wait in `deferred` until it is done, so no two plans ever interleave.
+//! A child that is down is `due` if it will be started again without being asked for: its failure waits to be dealt with, its pause
+//! lasts, or one before it did not start. Whoever stops it on purpose takes that back.
 //! Invariant: every running child is monitored exactly once, and `by_pid` holds exactly the running children.
 
 use std::any::Any;
 use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::ops::ControlFlow;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -28,6 +32,16 @@ struct Child {
     monitor: Option<MonitorRef>,
     restarts: u64,
     adopted: bool,
+    /// It runs, and the plan is going to stop it.
+    stopping: bool,
+    /// It is down and comes back.
+    due: bool,
+}
+
+impl Child {
+    fn new(spec: ChildSpec, adopted: bool) -> Self {
+        Self { spec, pid: None, monitor: None, restarts: 0, adopted, stopping: false, due: false }
+    }
 }
 
 enum Then {
@@ -133,7 +147,7 @@ impl Tree {
         if !spec.id.is_empty() {
             self.by_id.insert(spec.id.clone(), place);
         }
-        self.children.insert(place, Child { spec, pid: None, monitor: None, restarts: 0, adopted });
+        self.children.insert(place, Child::new(spec, adopted));
         Ok(place)
     }
 
@@ -152,7 +166,9 @@ impl Tree {
             return Ok(pid);
         }
         let start = child.spec.start.clone();
-        let pid = start.start(&StartContext { handle: cx.handle(), supervisor: cx.pid() })?;
+        let context = StartContext { handle: cx.handle(), supervisor: cx.pid() };
+        let started = catch_unwind(AssertUnwindSafe(|| start.start(&context)));
+        let pid = started.unwrap_or_else(|payload| Err(ExitReason::from_panic(payload)))?;
         self.attach(cx, place, pid);
         Ok(pid)
     }
@@ -163,6 +179,7 @@ impl Tree {
             cx.handle().set_parent(pid, cx.pid());
         }
         child.pid = Some(pid);
+        child.due = false;
         child.monitor = Some(cx.monitor(pid));
         self.by_pid.insert(pid, place);
     }
@@ -189,21 +206,18 @@ impl Tree {
     /// A child is down: is it part of a plan, or a failure?
     fn down(&mut self, cx: &Cx<'_>, pid: Pid, reason: ExitReason) -> Flow {
         let Some(place) = self.by_pid.remove(&pid) else { return Flow::Continue };
-        if let Some(child) = self.children.get_mut(&place) {
-            child.pid = None;
-            child.monitor = None;
-        }
-        match &self.plan {
-            Some(plan) if plan.stop.contains(&place) => self.advance(cx),
-            Some(_) => {
-                self.deferred.push_back(Deferred::Failed(place, reason));
-                Flow::Continue
+        let Some(child) = self.children.get_mut(&place) else { return Flow::Continue };
+        child.pid = None;
+        child.monitor = None;
+        if std::mem::take(&mut child.stopping) {
+            if child.spec.restart == Restart::Temporary {
+                self.remove(place);
             }
-            None => {
-                self.deferred.push_back(Deferred::Failed(place, reason));
-                self.settle(cx)
-            }
+            return self.advance(cx);
         }
+        child.due = true;
+        self.deferred.push_back(Deferred::Failed(place, reason));
+        self.settle(cx)
     }
 
     /// Works through what was deferred until a plan begins or nothing is left.
@@ -222,7 +236,7 @@ impl Tree {
     }
 
     fn failed(&mut self, cx: &Cx<'_>, place: Place, reason: &ExitReason) -> Flow {
-        let Some(child) = self.children.get(&place).filter(|child| child.pid.is_none()) else {
+        let Some(child) = self.children.get_mut(&place).filter(|child| child.due) else {
             return Flow::Continue;
         };
         let again = match child.spec.restart {
@@ -231,6 +245,7 @@ impl Tree {
             Restart::Temporary => false,
         };
         if !again {
+            child.due = false;
             if child.spec.restart == Restart::Temporary || self.options.strategy == Strategy::Simple {
                 self.remove(place);
             }
@@ -271,10 +286,18 @@ impl Tree {
             Strategy::OneForAll => self.children.keys().copied().collect(),
             Strategy::RestForOne => self.children.range(place..).map(|(place, _)| *place).collect(),
         };
+        let running = |at: &Place| self.children.get(at).is_some_and(|child| child.pid.is_some());
+        let stop: Vec<Place> = affected.iter().copied().filter(running).collect();
         // A child that had been stopped on purpose, or was done, stays so.
-        let alive = |at: &Place| self.children.get(at).is_some_and(|child| child.pid.is_some());
-        let stop: Vec<Place> = affected.iter().copied().filter(alive).collect();
-        let restart: Vec<Place> = affected.into_iter().filter(|at| *at == place || alive(at)).collect();
+        let comes_back =
+            |child: &Child| child.spec.restart != Restart::Temporary && (child.due || child.pid.is_some());
+        let restart: Vec<Place> =
+            affected.into_iter().filter(|at| self.children.get(at).is_some_and(comes_back)).collect();
+        for place in &restart {
+            if let Some(child) = self.children.get_mut(place) {
+                child.due = true;
+            }
+        }
         self.begin(cx, stop, Then::Restart(restart))
     }
 
@@ -283,17 +306,28 @@ impl Tree {
     }
 
     fn begin(&mut self, cx: &Cx<'_>, stop: Vec<Place>, then: Then) -> Flow {
+        self.mark_stopping(&stop);
         self.plan = Some(Plan { stop, then });
         self.stop_last(cx);
         self.advance(cx)
     }
 
-    /// Drops what is already down from the plan and goes on with the next, or finishes it.
+    fn mark_stopping(&mut self, places: &[Place]) {
+        for place in places {
+            if let Some(child) = self.children.get_mut(place) {
+                child.stopping = child.pid.is_some();
+            }
+        }
+    }
+
+    /// Drops the last of the plan that are already down and goes on with the next, or finishes it.
     fn advance(&mut self, cx: &Cx<'_>) -> Flow {
         let Some(plan) = &mut self.plan else { return Flow::Continue };
         let before = plan.stop.last().copied();
-        let children = &self.children;
-        plan.stop.retain(|place| children.get(place).is_some_and(|child| child.pid.is_some()));
+        let runs = |place: &Place| self.children.get(place).is_some_and(|child| child.pid.is_some());
+        while plan.stop.last().is_some_and(|place| !runs(place)) {
+            plan.stop.pop();
+        }
         if plan.stop.is_empty() {
             return self.finish(cx);
         }
@@ -325,17 +359,16 @@ impl Tree {
         match plan.then {
             Then::End(reason) => return Flow::Exit(reason),
             Then::Answer(reply) => drop(reply.send(true)),
+            // Those after one that does not start stay due, and come with it.
             Then::Restart(places) => {
-                for place in places {
-                    self.restart_at(cx, place);
-                }
+                let _ = places.into_iter().try_for_each(|place| self.restart_at(cx, place));
             }
         }
         self.settle(cx)
     }
 
     /// A restart that fails is a failure of the child like any other, and counts towards the intensity.
-    fn restart_at(&mut self, cx: &Cx<'_>, place: Place) {
+    fn restart_at(&mut self, cx: &Cx<'_>, place: Place) -> ControlFlow<()> {
         match self.start_at(cx, place) {
             Ok(_) => {
                 cx.handle().count_restart();
@@ -346,8 +379,12 @@ impl Tree {
                         cx.handle().note_restarts(pid, child.restarts);
                     }
                 }
+                ControlFlow::Continue(())
             }
-            Err(reason) => self.deferred.push_back(Deferred::Failed(place, reason)),
+            Err(reason) => {
+                self.deferred.push_back(Deferred::Failed(place, reason));
+                ControlFlow::Break(())
+            }
         }
     }
 
@@ -363,12 +400,13 @@ impl Tree {
                 reply.send(started);
             }
             Command::Terminate(id, reply) => match self.place_of(&id) {
-                Some(place) => return self.begin(cx, vec![place], Then::Answer(reply)),
+                Some(place) => return self.terminate_child(cx, place, reply),
                 None => drop(reply.send(false)),
             },
             Command::Delete(id, reply) => {
-                let stopped =
-                    |place: &Place| self.children.get(place).is_some_and(|child| child.pid.is_none());
+                let stopped = |place: &Place| {
+                    self.children.get(place).is_some_and(|child| child.pid.is_none() && !child.due)
+                };
                 let place = self.place_of(&id).filter(stopped);
                 place.iter().for_each(|place| self.remove(*place));
                 reply.send(place.is_some());
@@ -377,6 +415,13 @@ impl Tree {
             Command::Which(reply) => drop(reply.send(self.which())),
         }
         Flow::Continue
+    }
+
+    fn terminate_child(&mut self, cx: &Cx<'_>, place: Place, reply: ReplyTo<bool>) -> Flow {
+        if let Some(child) = self.children.get_mut(&place) {
+            child.due = false;
+        }
+        self.begin(cx, vec![place], Then::Answer(reply))
     }
 
     fn release(&mut self, cx: &Cx<'_>, pid: Pid) -> bool {
@@ -438,7 +483,7 @@ impl Behaviour<Command> for Tree {
                     Flow::Continue
                 }
                 Some(Tick::Restart(place)) => match self.children.get(&place) {
-                    Some(child) if child.pid.is_none() => self.recover(cx, place),
+                    Some(child) if child.due => self.recover(cx, place),
                     _ => Flow::Continue,
                 },
                 None => Flow::Continue,
@@ -462,7 +507,8 @@ impl Behaviour<Command> for Tree {
                 let stopping = plan.stop.last().copied();
                 let mut stop: Vec<Place> = rest.by_ref().filter(|place| Some(*place) != stopping).collect();
                 stop.extend(stopping);
-                plan.stop = stop;
+                plan.stop.clone_from(&stop);
+                self.mark_stopping(&stop);
                 self.advance(cx)
             }
             None => self.begin(cx, self.running(), Then::End(reason)),

@@ -1,5 +1,8 @@
 //! Supervisors in the seeded simulation: strategies, restart types, intensity, back-off, ordered shutdown, escalation.
 //! Everything runs on a virtual clock, so time-outs cost nothing and a failure repeats from its seed.
+//! What happens when plans meet (a stop during a pause, a start that fails in the middle) is in `plans`.
+
+mod plans;
 
 use std::sync::Arc;
 use std::time::Duration;
