@@ -17,6 +17,7 @@ mod pull_versions;
 mod queue;
 mod reference;
 mod runtime;
+mod sent;
 mod supervisor;
 mod system_message;
 

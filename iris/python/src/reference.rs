@@ -17,6 +17,7 @@ use crate::limits::SIGNALS_MS;
 use crate::message::{Message, NoReply, Outcome, Reply};
 use crate::queue::ReadyQueue;
 use crate::runtime::{end_in_order, send_to};
+use crate::sent::sent;
 
 const OWN_THREAD: &str = "the actor runs on this thread and could not answer while it waits: \
     use mailbox.ask in pull actors, await ref.ask in async ones";
@@ -108,16 +109,16 @@ impl Ref {
         self.compat.reason(self.actor.pid()).map(exit::ExitReason)
     }
 
-    /// Sends any object, by reference. True if it was accepted.
-    fn send(&self, py: Python<'_>, message: Py<PyAny>) -> bool {
-        send_to(py, &self.actor, Message::Object(message))
+    /// Sends any object, by reference. What it returns is true if the message was accepted, and says why not.
+    fn send(&self, py: Python<'_>, message: Py<PyAny>) -> PyResult<Py<PyAny>> {
+        sent(py, send_to(py, &self.actor, Message::Object(message)))
     }
 
     /// Sends every object of an iterable; returns how many were accepted.
     fn send_many(&self, py: Python<'_>, messages: &Bound<'_, PyAny>) -> PyResult<usize> {
         let mut accepted = 0;
         for message in messages.try_iter()? {
-            accepted += usize::from(send_to(py, &self.actor, Message::Object(message?.unbind())));
+            accepted += usize::from(send_to(py, &self.actor, Message::Object(message?.unbind())).accepted());
         }
         Ok(accepted)
     }
@@ -152,8 +153,9 @@ impl Ref {
         }
         let timeout = timeout.map(|seconds| Duration::from_secs_f64(seconds.clamp(0.0, 1e9)));
         let (reply, call) = call_pair::<Outcome>();
-        if !send_to(py, &self.actor, Message::Ask(message, Reply::to_thread(reply))) {
-            return Err(call_error(CallError::NotAccepted));
+        let sent = send_to(py, &self.actor, Message::Ask(message, Reply::to_thread(reply)));
+        if !sent.accepted() {
+            return Err(NoReply::new_err(sent.refusal()));
         }
         match self.wait(py, &call, timeout)? {
             Ok(Ok(value)) => Ok(value),
@@ -174,15 +176,16 @@ impl Ref {
         ask.bind(py).call1((slf, message, timeout))
     }
 
-    /// Sends a request whose answer goes to a future, by way of its loop's queue.
+    /// Sends a request whose answer goes to a future, by way of its loop's queue. None if it was accepted, else why not.
     fn _ask_into(
         &self,
         py: Python<'_>,
         message: Py<PyAny>,
         queue: Py<ReadyQueue>,
         future: Py<PyAny>,
-    ) -> bool {
-        send_to(py, &self.actor, Message::Ask(message, Reply::to_future(queue, future)))
+    ) -> Option<&'static str> {
+        let sent = send_to(py, &self.actor, Message::Ask(message, Reply::to_future(queue, future)));
+        (!sent.accepted()).then(|| sent.refusal())
     }
 
     /// Ends the actor after the messages that wait now.

@@ -23,6 +23,7 @@ use crate::limits::{SIGNALS_MS, STOP_TIMEOUT_S, TRIM_ACTORS_MIN};
 use crate::message::Message;
 use crate::queue::ReadyQueue;
 use crate::reference::Ref;
+use crate::sent::Delivery;
 use crate::{buffer, system_message};
 
 const NOT_YET: &str = "remote actors are not there yet: this version of iris runs in one process only";
@@ -57,22 +58,16 @@ fn callable(handler: &Bound<'_, PyAny>) -> PyResult<()> {
 }
 
 /// Sends, and waits for room without the GIL where the policy says so and the thread may.
-pub(crate) fn send_to(py: Python<'_>, actor: &ActorRef<Message>, message: Message) -> bool {
+pub(crate) fn send_to(py: Python<'_>, actor: &ActorRef<Message>, message: Message) -> Delivery {
     let message = match actor.try_send(message) {
-        Ok(()) => return true,
-        Err(SendError::NoProcess(_)) => return false,
+        Ok(()) => return Delivery::Accepted,
+        Err(SendError::NoProcess(_)) => return Delivery::NoProcess,
         Err(SendError::Full(message)) => message,
     };
     if must_not_block() {
-        return actor.send_waiting_over(message).is_ok();
+        return actor.send_waiting_over(message).into();
     }
-    crate::ffi::wait(py, || match actor.send(message) {
-        Ok(()) => true,
-        Err(error) => {
-            drop(error);
-            false
-        }
-    })
+    crate::ffi::wait(py, || actor.send(message).into())
 }
 
 impl PyRuntime {
@@ -342,7 +337,7 @@ impl PyRuntime {
     /// Sends bytes. True if they were accepted.
     fn send(&self, py: Python<'_>, pid: u64, data: &Bound<'_, PyAny>) -> PyResult<bool> {
         let message = Message::Object(payload(data)?);
-        Ok(self.actor(pid).is_some_and(|actor| send_to(py, &actor, message)))
+        Ok(self.actor(pid).is_some_and(|actor| send_to(py, &actor, message).accepted()))
     }
 
     /// Sends to whoever has the name.
@@ -356,9 +351,9 @@ impl PyRuntime {
     /// Sends a buffer of `allocate_buffer` without copying it.
     fn send_buffer(&self, py: Python<'_>, pid: u64, id: u64) -> PyResult<bool> {
         let bytes = buffer::take(id)?;
-        let sent = self
-            .actor(pid)
-            .is_some_and(|actor| send_to(py, &actor, Message::Object(bytes.clone_ref(py).into_any())));
+        let sent = self.actor(pid).is_some_and(|actor| {
+            send_to(py, &actor, Message::Object(bytes.clone_ref(py).into_any())).accepted()
+        });
         if !sent {
             buffer::put_back(id, bytes);
         }

@@ -21,6 +21,7 @@ from iris.aio import AsyncMailbox
 from iris.hub import PyMailbox, Stopped
 from iris.processes import run_in_process
 from iris.runtime import Runtime
+from iris.sent import Sent
 from iris.supervision import Child, Supervisor
 
 ActorRef = Ref
@@ -41,6 +42,7 @@ __all__ = [
     "PySystemMessage",
     "Ref",
     "Runtime",
+    "Sent",
     "Stopped",
     "Supervisor",
     "Swapped",

@@ -16,6 +16,7 @@ from iris._iris import current_pid as _pushed_pid
 from iris.aio import serving
 from iris.hub import current_mailbox, run_in_thread, running_mailbox
 from iris.runtime import Runtime, _alive
+from iris.sent import Sent
 from iris.versions import History, Version
 
 Target = Union[type, Callable[..., Any]]
@@ -279,10 +280,10 @@ class System(Runtime):
             return self._inner._swap_actor(pid, parts.call, parts.stopped, parts.code_change, parts.known)
         return self._inner._swap_pull(pid, Version(_main_of(parts, None), parts.subject, parts.code_change))
 
-    def send(self, to: "Ref | int | str", message: Any) -> bool:  # type: ignore[override]
-        """Sends to a reference, a pid, a name or a path."""
+    def send(self, to: "Ref | int | str", message: Any) -> Sent:  # type: ignore[override]
+        """Sends to a reference, a pid, a name or a path. What it returns is true if the message was accepted, and says why not."""
         ref = self.find(to)
-        return ref is not None and ref.send(message)
+        return Sent.NO_PROCESS if ref is None else ref.send(message)
 
     def find(self, who: "Ref | int | str") -> Optional[Ref]:
         """The reference for a pid, a name, or a path (which begins with a slash)."""

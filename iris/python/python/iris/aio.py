@@ -59,9 +59,10 @@ def ask(ref: Ref, message: Any, timeout: Optional[float]) -> Awaitable[Any]:
     if queue is None:
         queue = _replies[loop] = _queue_into(loop, _resolve)
     future = loop.create_future()
-    if not ref._ask_into(message, queue, future):
+    refusal = ref._ask_into(message, queue, future)
+    if refusal is not None:
         if not future.done():
-            future.set_exception(NoReply("the request was not accepted: no such actor, or its mailbox is full"))
+            future.set_exception(NoReply(refusal))
     elif timeout is not None:
         handle = loop.call_later(timeout, _expire, future)
         future.add_done_callback(lambda _: handle.cancel())

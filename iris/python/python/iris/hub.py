@@ -129,8 +129,9 @@ class PyMailbox:
             return ref.ask_sync(message, timeout)
         asking = _Asking(self)
         try:
-            if not ref._ask_into(message, system._green().queue, asking):
-                raise NoReply("the request was not accepted: no such actor, or its mailbox is full")
+            refusal = ref._ask_into(message, system._green().queue, asking)
+            if refusal is not None:
+                raise NoReply(refusal)
             return self._answer_to(asking, switch, timeout)
         finally:
             asking.mailbox = None
