@@ -14,6 +14,11 @@ use parking_lot::{Condvar, Mutex};
 
 use crate::timer::TimerGuard;
 
+/// When a time-out that begins now ends; `None` for one that the clock cannot reach.
+pub(crate) fn deadline(timeout: Duration) -> Option<Instant> {
+    Instant::now().checked_add(timeout)
+}
+
 /// Why a call has no reply.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CallError {
@@ -120,8 +125,10 @@ impl<R> Call<R> {
         self.deadline = Some(timer);
     }
 
-    pub(crate) fn refuse(&self) {
-        self.slot.fill(Err(CallError::NotAccepted));
+    /// The request was not accepted, because it was refused or found no room by then.
+    pub(crate) fn refuse(&self, until: Option<Instant>) {
+        let late = until.is_some_and(|until| Instant::now() >= until);
+        self.slot.fill(Err(if late { CallError::Timeout } else { CallError::NotAccepted }));
     }
 
     /// Blocks the thread for a while; `None` means "not yet", and the call goes on. For hosts that look after signals in between.
@@ -144,7 +151,7 @@ impl<R> Call<R> {
 
     /// Blocks the thread until the reply, or until `timeout`.
     pub fn wait(self, timeout: Option<Duration>) -> Result<R, CallError> {
-        let until = timeout.map(|timeout| Instant::now() + timeout);
+        let until = timeout.and_then(deadline);
         let mut state = self.slot.state.lock();
         loop {
             if let State::Done(_) = &*state {
@@ -175,7 +182,10 @@ impl<R> Future for Call<R> {
         let mut state = self.slot.state.lock();
         match &mut *state {
             State::Waiting(waker) => {
-                *waker = Some(cx.waker().clone());
+                let old = waker.replace(cx.waker().clone());
+                drop(state);
+                // Its destructor may be that of a task that holds this very call.
+                drop(old);
                 Poll::Pending
             }
             State::Over => Poll::Ready(Err(CallError::NoReply)),

@@ -54,7 +54,7 @@ pub(crate) struct Apart<M: Send + 'static> {
 pub(crate) trait AnyCell: Runnable + Any + Send + Sync {
     /// Puts a signal into the mailbox.
     fn deliver(self: Arc<Self>, signal: Signal);
-    /// An exit signal from a linked actor.
+    /// An exit signal from an actor that this one is linked with; of another it is nothing.
     fn exit_from(self: Arc<Self>, from: Pid, reason: ExitReason);
     /// Ends the actor before its next message.
     fn request_exit(self: Arc<Self>, reason: ExitReason);
@@ -171,6 +171,14 @@ impl<M: Send + 'static> Cell<M> {
             Wake::Nothing => {}
             Wake::Schedule => self.shared.schedule(self.pool, self.clone()),
             Wake::Waker(waker) => waker.wake(),
+        }
+    }
+
+    /// Puts `Control::Start` into the mailbox; whoever makes the actor wakes it when it can be found.
+    pub(crate) fn queue_start(&self) -> Wake {
+        match self.mailbox.push(Envelope::Control(Box::new(Control::Start)), Fit::OverCapacity, None) {
+            Push::Queued(wake) => wake,
+            _ => Wake::Nothing,
         }
     }
 
@@ -310,17 +318,22 @@ impl<M: Send + 'static> Cell<M> {
     /// Turns unread messages into dead letters.
     fn bury(&self, mut batch: Batch<M, Logic<M>>, reason: &ExitReason) {
         while let Some(envelope) = batch.pop() {
-            if let Envelope::User(message) = envelope {
-                self.shared.dead_letters.record(self.pid, &message, reason.label());
-                drop_quietly(message);
+            if let Envelope::User(message) = &envelope {
+                self.shared.dead_letters.record(self.pid, message, reason.label());
             }
+            drop_quietly(envelope);
         }
     }
 }
 
 /// Runs user destructors where a panic in one of them must not unwind through the scheduler.
 pub(crate) fn drop_quietly<T>(value: T) {
-    let _ = catch_unwind(AssertUnwindSafe(|| drop(value)));
+    quietly(|| drop(value));
+}
+
+/// Runs user code where a panic must not unwind through the runtime's threads. (The panic hook has reported it.)
+pub(crate) fn quietly(code: impl FnOnce()) {
+    let _ = catch_unwind(AssertUnwindSafe(code));
 }
 
 trait IntoFlow {
@@ -349,12 +362,24 @@ impl<M: Send + 'static> AnyCell for Cell<M> {
     }
 
     fn exit_from(self: Arc<Self>, from: Pid, reason: ExitReason) {
-        self.relations().lock().links.remove(&from);
-        if self.has(TRAP_EXIT) {
-            self.deliver(Signal::Exit { from, reason });
-        } else if !matches!(reason, ExitReason::Normal) {
-            self.request_exit(reason);
+        let mut relations = self.relations().lock();
+        if !relations.links.remove(&from) {
+            return;
         }
+        // Under the lock: once `unlink` has returned, the other's end has no effect any more.
+        let wake = if self.has(TRAP_EXIT) {
+            let signal = Control::Signal(Signal::Exit { from, reason });
+            match self.mailbox.push(Envelope::Control(Box::new(signal)), Fit::OverCapacity, None) {
+                Push::Queued(wake) => wake,
+                _ => Wake::Nothing,
+            }
+        } else if matches!(reason, ExitReason::Normal) {
+            Wake::Nothing
+        } else {
+            self.mailbox.request_exit(reason)
+        };
+        drop(relations);
+        self.wake(wake);
     }
 
     fn request_exit(self: Arc<Self>, reason: ExitReason) {

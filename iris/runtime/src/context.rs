@@ -30,23 +30,35 @@ pub fn current_pid() -> Option<Pid> {
     (key != 0).then(|| Pid::from_bits(pid))
 }
 
-/// A handler's view of its actor.
-pub struct Context<'a, M: Send + 'static> {
-    cell: &'a Arc<Cell<M>>,
-    yielding: bool,
+/// While it lives, the thread runs this actor.
+pub(crate) struct Running {
     previous: (usize, u64),
 }
 
-impl<M: Send + 'static> Drop for Context<'_, M> {
+impl Running {
+    /// The runtime may be only an address: nobody is asked whether it still is.
+    pub(crate) fn enter(shared: *const Shared, pid: u64) -> Self {
+        Self { previous: CURRENT.replace((shared as usize, pid)) }
+    }
+}
+
+impl Drop for Running {
     fn drop(&mut self) {
         CURRENT.set(self.previous);
     }
 }
 
+/// A handler's view of its actor.
+pub struct Context<'a, M: Send + 'static> {
+    cell: &'a Arc<Cell<M>>,
+    yielding: bool,
+    _running: Running,
+}
+
 impl<'a, M: Send + 'static> Context<'a, M> {
     pub(crate) fn new(cell: &'a Arc<Cell<M>>) -> Self {
-        let previous = CURRENT.replace((Arc::as_ptr(&cell.shared) as usize, cell.pid.to_bits()));
-        Self { cell, yielding: false, previous }
+        let running = Running::enter(Arc::as_ptr(&cell.shared), cell.pid.to_bits());
+        Self { cell, yielding: false, _running: running }
     }
 
     pub(crate) fn take_yield(&mut self) -> bool {

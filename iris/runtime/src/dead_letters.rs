@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use parking_lot::{Mutex, RwLock};
 
+use crate::cell::quietly;
 use crate::limits::DEAD_LETTERS_KEPT;
 use crate::pid::Pid;
 
@@ -43,7 +44,7 @@ impl DeadLetters {
         let letter = DeadLetter { to, kind: std::any::type_name::<M>(), reason };
         let subscriber = self.subscriber.read().clone();
         if let Some(subscriber) = subscriber {
-            subscriber(&letter, message);
+            quietly(|| subscriber(&letter, message));
         }
         let mut recent = self.recent.lock();
         *recent.by_reason.entry(reason).or_default() += 1;

@@ -12,7 +12,7 @@ use crate::dead_letters::DeadLetter;
 use crate::exit::ExitReason;
 use crate::inbox::Inbox;
 use crate::limits::BUDGET_DEFAULT;
-use crate::mailbox::{Control, Overflow};
+use crate::mailbox::Overflow;
 use crate::pid::Pid;
 use crate::reference::{ActorRef, SendError};
 use crate::registry::normalise;
@@ -139,12 +139,7 @@ impl Handle {
         options: SpawnOptions,
         behaviour: Logic<M>,
     ) -> Result<ActorRef<M>, SpawnError> {
-        let start = behaviour.needs_start();
-        let cell = self.make(options, Some(behaviour))?;
-        if start {
-            cell.control(Control::Start);
-        }
-        Ok(ActorRef::new(cell))
+        self.make(options, Some(behaviour)).map(ActorRef::new)
     }
 
     /// Makes a pull actor: whoever holds the inbox is the actor.
@@ -185,6 +180,7 @@ impl Handle {
         if shared.simulation.is_none() {
             shared.pools[options.pool as usize].warm_up(shared);
         }
+        let start = behaviour.as_ref().is_some_and(|behaviour| behaviour.needs_start());
         let pid = shared.slab.reserve().ok_or(SpawnError::Full)?;
         let cell = Cell::new(pid, shared.clone(), options.pool, options.budget, behaviour, options.parent);
         let cell = Arc::new(cell);
@@ -200,15 +196,24 @@ impl Handle {
             shared.slab.remove(pid);
             return Err(SpawnError::NoParent);
         }
+        // Before anybody can find the actor, so that no message comes first; it runs once it can be found.
+        let start = start.then(|| cell.queue_start());
         shared.born();
         crate::trace::spawned(pid, &shared.pools[options.pool as usize].name);
         shared.slab.put(pid, cell.clone());
+        if options.parent.is_some_and(|parent| !shared.slab.contains(parent)) {
+            // It ended meanwhile, and may have told its children before this one could be found.
+            AnyCell::request_exit(cell.clone(), ExitReason::Shutdown);
+        }
         if let Some(link) = options.link {
             self.link(pid, link);
         }
         if shared.stopping.load(std::sync::atomic::Ordering::SeqCst) {
             // `stop` may have listed the actors before this one was in the slab.
             AnyCell::request_exit(cell.clone(), ExitReason::Shutdown);
+        }
+        if let Some(wake) = start {
+            cell.wake(wake);
         }
         Ok(cell)
     }
@@ -276,7 +281,11 @@ impl Handle {
         }
         relations.parent = Some(parent);
         drop(relations);
-        self.adopt(parent, child)
+        let adopted = self.adopt(parent, child);
+        if !adopted {
+            cell.relations().lock().parent = None;
+        }
+        adopted
     }
 
     /// Ends an actor after the messages that are in its mailbox now.
@@ -290,11 +299,15 @@ impl Handle {
         if !first.relations().lock().link(right) {
             return false;
         }
-        let linked = self.cell(right).is_some_and(|second| second.relations().lock().link(left));
-        if !linked {
+        let Some(second) = self.cell(right).filter(|second| second.relations().lock().link(left)) else {
             first.exit_from(right, ExitReason::NoProcess);
+            return false;
+        };
+        if first.relations().lock().is_closed() {
+            // It may have told those whom it was linked with before this one was.
+            second.exit_from(left, ExitReason::NoProcess);
         }
-        linked
+        true
     }
 
     /// Takes a link away from both sides.
@@ -371,9 +384,11 @@ impl Handle {
         true
     }
 
+    /// Takes a name that the actor has lost off its list. It may have got it back meanwhile.
     fn unlist(&self, name: &Name, pid: Pid) {
         if let Some(cell) = self.cell(pid)
             && let Some(more) = cell.relations().lock().peek_mut()
+            && !self.shared.registry.has(name, pid)
         {
             more.names.retain(|held| held != name);
         }
@@ -460,10 +475,17 @@ impl Handle {
 
     /// Sends a message after a delay. If it cannot be delivered then, it becomes a dead letter.
     pub fn send_after<M: Send + 'static>(&self, delay: Duration, to: &ActorRef<M>, message: M) -> TimerId {
-        let (to, slot) = (to.downgrade(), parking_lot::Mutex::new(Some(message)));
-        let fire = move || match (to.upgrade(), slot.lock().take()) {
-            (Some(actor), Some(message)) => actor.send_or_bury(message),
-            _ => false,
+        let (to, pid, slot) = (to.downgrade(), to.pid(), parking_lot::Mutex::new(Some(message)));
+        let shared = Arc::downgrade(&self.shared);
+        let fire = move || {
+            let Some(message) = slot.lock().take() else { return false };
+            if let Some(actor) = to.upgrade() {
+                return actor.send_or_bury(message);
+            }
+            if let Some(shared) = shared.upgrade() {
+                shared.dead_letters.record(pid, &message, "noproc");
+            }
+            false
         };
         self.shared.timer(delay, None, Arc::new(fire))
     }

@@ -9,7 +9,8 @@ use std::task::{Context as TaskContext, Poll, Wake, Waker};
 use std::time::{Duration, Instant};
 
 use crate::behaviour::Signal;
-use crate::cell::{Cell, Logic};
+use crate::call::deadline;
+use crate::cell::{Cell, Logic, drop_quietly};
 use crate::exit::ExitReason;
 use crate::mailbox::{Batch, Control, Envelope, Pull};
 use crate::pid::Pid;
@@ -189,7 +190,7 @@ impl<M: Send + 'static> Inbox<M> {
 
     /// Blocks the thread for the next item that is not in the stash.
     pub fn fresh_blocking(&mut self, timeout: Option<Duration>) -> Result<Received<M>, Nothing> {
-        let until = timeout.map(|timeout| Instant::now() + timeout);
+        let until = timeout.and_then(deadline);
         let waker = Waker::from(Arc::new(Unpark(std::thread::current())));
         loop {
             match self.fresh(Some(&waker)) {
@@ -225,9 +226,10 @@ impl<M: Send + 'static> Drop for Inbox<M> {
         };
         let mut stash = std::mem::take(&mut self.stash);
         for item in stash.drain(..) {
-            if let Received::Message(message) = item {
-                self.cell.shared.dead_letters.record(self.cell.pid, &message, reason.label());
+            if let Received::Message(message) = &item {
+                self.cell.shared.dead_letters.record(self.cell.pid, message, reason.label());
             }
+            drop_quietly(item);
         }
         self.cell.end(Batch::<M, Logic<M>>::empty(), &reason);
     }

@@ -304,7 +304,9 @@ impl<M, B, A> Mailbox<M, B, A> {
         if inner.state == State::Dead || inner.is_asked_to_end() {
             return false;
         }
-        inner.ending.get_or_insert_with(Box::default).watcher = Some(waker.clone());
+        let old = inner.ending.get_or_insert_with(Box::default).watcher.replace(waker.clone());
+        drop(inner);
+        drop(old);
         true
     }
 
@@ -350,7 +352,10 @@ impl<M, B, A> Mailbox<M, B, A> {
             return Pull::Ended;
         }
         if let (Some(waker), Role::Pull(slot)) = (waker, &mut inner.role) {
-            *slot = Some(waker.clone());
+            let old = slot.replace(waker.clone());
+            drop(inner);
+            // Its destructor may be that of a task that holds the inbox.
+            drop(old);
         }
         Pull::Empty
     }
@@ -392,20 +397,30 @@ impl<M, B, A> Mailbox<M, B, A> {
     pub(crate) fn set_bound(&self, capacity: Option<usize>, policy: Overflow) -> bool {
         let mut inner = self.inner.lock();
         let users = inner.users();
+        // Without any room who waits for some would wait for ever.
+        let least = usize::from(policy == Overflow::Block);
         match (&mut inner.bound, capacity) {
             (Some(bound), capacity) => {
                 bound.policy = policy;
-                bound.capacity = capacity.unwrap_or(bound.capacity);
+                bound.capacity = capacity.unwrap_or(bound.capacity).max(least);
                 let room = std::mem::take(&mut bound.room);
                 drop(inner);
                 wake_all(room);
                 true
             }
             (slot @ None, Some(capacity)) => {
+                let capacity = capacity.max(least);
                 *slot = Some(Box::new(Bound { capacity, users, policy, room: Vec::new() }));
                 true
             }
             (None, None) => false,
+        }
+    }
+
+    /// A sender no longer waits for room.
+    pub(crate) fn forget_waiter(&self, waiter: &Waker) {
+        if let Some(bound) = &mut self.inner.lock().bound {
+            bound.room.retain(|waker| !waker.will_wake(waiter));
         }
     }
 }

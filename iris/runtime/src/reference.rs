@@ -6,12 +6,12 @@ use std::collections::HashMap;
 use std::fmt;
 use std::sync::{Arc, LazyLock, Weak};
 use std::task::{Wake, Waker};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use parking_lot::{Condvar, Mutex};
 
 use crate::behaviour::Behaviour;
-use crate::call::{Call, ReplyTo, call_pair};
+use crate::call::{Call, ReplyTo, call_pair, deadline};
 use crate::cell::Cell;
 use crate::context::current_actor;
 use crate::exit::ExitReason;
@@ -85,6 +85,17 @@ impl<M: Send + 'static> WeakActorRef<M> {
     }
 }
 
+/// What a sender does where the policy `Block` makes it wait.
+#[derive(Clone, Copy)]
+enum Patience {
+    /// It takes the message back.
+    None,
+    /// It goes above the capacity.
+    Over,
+    /// It waits, until the deadline if there is one.
+    Until(Option<Instant>),
+}
+
 /// Outcome of one attempt to push under the bound.
 enum Attempt<M> {
     Done,
@@ -129,22 +140,12 @@ impl<M: Send + 'static> ActorRef<M> {
     /// Sends a message. `Ok` means that it lies in a mailbox. Under the `Block` policy a full mailbox makes the caller wait:
     /// a thread outside is parked, a worker gets a stand-in, and a wait that could never end is not begun.
     pub fn send(&self, message: M) -> Result<(), SendError<M>> {
-        match self.attempt(message, Fit::Bounded, None) {
-            Attempt::Done => Ok(()),
-            Attempt::Refused(error) => Err(error),
-            Attempt::Elsewhere(message, target, keep) => self.send_elsewhere(message, target, keep),
-            Attempt::Blocked(message) => self.send_blocking(message),
-        }
+        self.send_patiently(message, Patience::Until(None))
     }
 
     /// Like `send`, but never waits: a full mailbox refuses whatever its policy.
     pub fn try_send(&self, message: M) -> Result<(), SendError<M>> {
-        match self.attempt(message, Fit::Bounded, None) {
-            Attempt::Done => Ok(()),
-            Attempt::Refused(error) => Err(error),
-            Attempt::Elsewhere(message, target, keep) => self.send_elsewhere(message, target, keep),
-            Attempt::Blocked(message) => Err(SendError::Full(message)),
-        }
+        self.send_patiently(message, Patience::None)
     }
 
     /// Like `send`, above the capacity if need be; for senders that must not wait and must not lose (hubs of green threads).
@@ -158,11 +159,23 @@ impl<M: Send + 'static> ActorRef<M> {
 
     /// Like `send`, but where that would wait (policy `Block`) it goes above the capacity.
     pub fn send_waiting_over(&self, message: M) -> Result<(), SendError<M>> {
+        self.send_patiently(message, Patience::Over)
+    }
+
+    fn send_patiently(&self, message: M, patience: Patience) -> Result<(), SendError<M>> {
         match self.attempt(message, Fit::Bounded, None) {
             Attempt::Done => Ok(()),
             Attempt::Refused(error) => Err(error),
-            Attempt::Elsewhere(message, target, keep) => self.send_elsewhere(message, target, keep),
-            Attempt::Blocked(message) => self.send_over(message),
+            Attempt::Elsewhere(message, target, keep) => self.send_elsewhere(message, target, keep, patience),
+            Attempt::Blocked(message) => self.send_blocked(message, patience),
+        }
+    }
+
+    fn send_blocked(&self, message: M, patience: Patience) -> Result<(), SendError<M>> {
+        match patience {
+            Patience::None => Err(SendError::Full(message)),
+            Patience::Over => self.send_over(message),
+            Patience::Until(until) => self.send_blocking(message, until),
         }
     }
 
@@ -202,40 +215,54 @@ impl<M: Send + 'static> ActorRef<M> {
         }
     }
 
-    /// Follows redirections from full mailbox to full mailbox, a bounded number of times.
-    fn send_elsewhere(&self, message: M, target: Pid, keep: bool) -> Result<(), SendError<M>> {
+    /// Follows redirections from full mailbox to full mailbox, a bounded number of times, each under the target's own policy. What nobody
+    /// takes goes above the capacity of the last that spills.
+    fn send_elsewhere(
+        &self,
+        message: M,
+        target: Pid,
+        keep: bool,
+        patience: Patience,
+    ) -> Result<(), SendError<M>> {
         let handle = Handle::new(self.0.shared.clone());
         let (mut message, mut next) = (message, Some(target));
+        let mut keeper = keep.then(|| self.clone());
         for _ in 0..REDIRECT_HOPS_MAX {
             let Some(actor) = next.take().and_then(|pid| handle.actor::<M>(pid)) else { break };
             match actor.attempt(message, Fit::Bounded, None) {
                 Attempt::Done => return Ok(()),
                 Attempt::Refused(error) => message = error.into_inner(),
-                Attempt::Blocked(back) => message = back,
-                Attempt::Elsewhere(back, target, _) => {
+                Attempt::Blocked(back) if keeper.is_some() => message = back,
+                Attempt::Blocked(back) => return actor.send_blocked(back, patience),
+                Attempt::Elsewhere(back, target, keep) => {
                     message = back;
                     next = Some(target);
+                    keeper = if keep { Some(actor) } else { keeper };
                 }
             }
         }
-        if keep { self.send_over(message) } else { Err(SendError::Full(message)) }
+        let Some(keeper) = keeper else { return Err(SendError::Full(message)) };
+        match keeper.send_over(message) {
+            Err(error) if keep => self.send_over(error.into_inner()),
+            kept => kept,
+        }
     }
 
     /// Waits for room. Workers get a stand-in; a cycle of waiting actors is found before it closes and goes over capacity instead.
-    fn send_blocking(&self, message: M) -> Result<(), SendError<M>> {
+    fn send_blocking(&self, message: M, until: Option<Instant>) -> Result<(), SendError<M>> {
         let shared = &self.0.shared;
         let sender = current_actor(shared);
         let Some(sender) = sender else {
             if shared.simulation.is_some() {
                 return Err(SendError::Full(message));
             }
-            return self.wait_for_room(message);
+            return self.wait_for_room(message, until);
         };
         let can_block = shared.pools.iter().any(|pool| pool.on_worker() && pool.can_block());
         if shared.simulation.is_some() || !can_block || !WAITING.begin(shared, sender, self.0.pid) {
             return self.send_over(message);
         }
-        let wait = || self.wait_for_room(message);
+        let wait = || self.wait_for_room(message, until);
         let result = match shared.pools.iter().find(|pool| pool.on_worker()) {
             Some(pool) => pool.block_in_place(shared, wait),
             None => wait(),
@@ -244,7 +271,7 @@ impl<M: Send + 'static> ActorRef<M> {
         result
     }
 
-    fn wait_for_room(&self, mut message: M) -> Result<(), SendError<M>> {
+    fn wait_for_room(&self, mut message: M, until: Option<Instant>) -> Result<(), SendError<M>> {
         let gate = Arc::new(Gate::default());
         let waker = Waker::from(gate.clone());
         loop {
@@ -252,11 +279,14 @@ impl<M: Send + 'static> ActorRef<M> {
                 Attempt::Done => return Ok(()),
                 Attempt::Refused(error) => return Err(error),
                 Attempt::Elsewhere(message, target, keep) => {
-                    return self.send_elsewhere(message, target, keep);
+                    return self.send_elsewhere(message, target, keep, Patience::Until(until));
                 }
                 Attempt::Blocked(back) => message = back,
             }
-            gate.wait();
+            if !gate.wait(until) {
+                self.0.mailbox.forget_waiter(&waker);
+                return Err(SendError::Full(message));
+            }
         }
     }
 
@@ -266,21 +296,28 @@ impl<M: Send + 'static> ActorRef<M> {
         timeout: Option<Duration>,
         request: impl FnOnce(ReplyTo<R>) -> M,
     ) -> Call<R> {
+        let until = timeout.and_then(deadline);
         let (reply, mut call) = call_pair();
-        if let Err(error) = self.send(request(reply)) {
-            call.refuse_with(error);
-        } else if let Some(timeout) = timeout {
-            let slot = Arc::downgrade(call.slot());
-            let expire = move || {
-                let slot = slot.upgrade();
-                slot.iter().for_each(|slot| slot.expire());
-                slot.is_some()
-            };
-            let shared = &self.0.shared;
-            let id = shared.timer(timeout, None, Arc::new(expire));
-            call.set_deadline(TimerGuard { shared: Arc::downgrade(shared), id });
+        // Before the request is sent, which may wait for room.
+        if let Some(timeout) = timeout {
+            call.set_deadline(self.expire_after(timeout, &call));
+        }
+        if let Err(error) = self.send_patiently(request(reply), Patience::Until(until)) {
+            call.refuse_with(error, until);
         }
         call
+    }
+
+    fn expire_after<R: Send + 'static>(&self, timeout: Duration, call: &Call<R>) -> TimerGuard {
+        let slot = Arc::downgrade(call.slot());
+        let expire = move || {
+            let slot = slot.upgrade();
+            slot.iter().for_each(|slot| slot.expire());
+            slot.is_some()
+        };
+        let shared = &self.0.shared;
+        let id = shared.timer(timeout, None, Arc::new(expire));
+        TimerGuard { shared: Arc::downgrade(shared), id }
     }
 
     /// Sends a request and blocks for the reply.
@@ -289,11 +326,13 @@ impl<M: Send + 'static> ActorRef<M> {
         timeout: Option<Duration>,
         request: impl FnOnce(ReplyTo<R>) -> M,
     ) -> Result<R, crate::call::CallError> {
+        let until = timeout.and_then(deadline);
         let (reply, call) = call_pair();
-        if let Err(error) = self.send(request(reply)) {
-            call.refuse_with(error);
+        if let Err(error) = self.send_patiently(request(reply), Patience::Until(until)) {
+            call.refuse_with(error, until);
         }
-        Handle::new(self.0.shared.clone()).wait_for(call, timeout)
+        let left = until.map(|until| until.saturating_duration_since(Instant::now()));
+        Handle::new(self.0.shared.clone()).wait_for(call, left)
     }
 
     /// Replaces the behaviour, in mailbox order. Returns the new version, or `None` if the actor has ended or is a pull actor.
@@ -315,8 +354,8 @@ impl<M: Send + 'static> ActorRef<M> {
 
 impl<R> Call<R> {
     /// The request came back: its `ReplyTo` must not report `NoReply` first.
-    fn refuse_with<M>(&self, error: SendError<M>) {
-        self.refuse();
+    fn refuse_with<M>(&self, error: SendError<M>, until: Option<Instant>) {
+        self.refuse(until);
         drop(error);
     }
 }
@@ -328,12 +367,20 @@ struct Gate {
 }
 
 impl Gate {
-    fn wait(&self) {
+    /// False if it is still closed at the deadline.
+    fn wait(&self, until: Option<Instant>) -> bool {
         let mut open = self.open.lock();
         while !*open {
-            self.signal.wait(&mut open);
+            match until {
+                Some(until) if Instant::now() >= until => return false,
+                Some(until) => {
+                    self.signal.wait_until(&mut open, until);
+                }
+                None => self.signal.wait(&mut open),
+            }
         }
         *open = false;
+        true
     }
 }
 

@@ -70,6 +70,15 @@ impl Registry {
         }
     }
 
+    /// Whether the name belongs to the pid, or the pid to the group.
+    pub(crate) fn has(&self, name: &Name, pid: Pid) -> bool {
+        match name {
+            Name::Plain(name) => self.names.read().get(name) == Some(&pid),
+            Name::Path(path) => self.paths.read().get(path) == Some(&pid),
+            Name::Group(group) => self.groups.read().get(group).is_some_and(|members| members.contains(&pid)),
+        }
+    }
+
     pub(crate) fn name(&self, name: &str) -> Option<Pid> {
         self.names.read().get(name).copied()
     }

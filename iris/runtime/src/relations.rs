@@ -47,6 +47,10 @@ impl Relations {
         Some(self.more.get_or_insert_with(Box::default))
     }
 
+    pub(crate) fn is_closed(&self) -> bool {
+        self.closed
+    }
+
     pub(crate) fn peek(&self) -> Option<&More> {
         self.more.as_deref()
     }

@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 use parking_lot::{Condvar, Mutex};
 
 use crate::behaviour::{MonitorRef, Signal};
+use crate::call::deadline;
 use crate::dead_letters::DeadLetters;
 use crate::exit::ExitReason;
 use crate::handle::Handle;
@@ -185,13 +186,13 @@ impl Shared {
 
     /// Waits until no actor is left; those that have not ended by then are killed and get a short last wait.
     fn end_all(&self, timeout: Duration) -> bool {
-        if self.wait_empty(Some(Instant::now() + timeout)) {
+        if self.wait_empty(deadline(timeout)) {
             return true;
         }
         for cell in self.slab.all() {
             cell.request_exit(ExitReason::Killed);
         }
-        self.wait_empty(Some(Instant::now() + Duration::from_millis(KILL_GRACE_MS)));
+        self.wait_empty(deadline(Duration::from_millis(KILL_GRACE_MS)));
         false
     }
 
@@ -200,10 +201,11 @@ impl Shared {
         self.pools.iter().for_each(Pool::close);
         let own = std::thread::current().id();
         let threads = self.pools.iter().flat_map(Pool::take_threads).chain(keeper);
-        let until = Instant::now() + timeout;
+        let until = deadline(timeout);
+        let in_time = || until.is_none_or(|until| Instant::now() < until);
         for thread in threads.filter(|thread| thread.thread().id() != own) {
             // A thread that is stuck in a handler is left to itself: it ends when the handler returns.
-            while !thread.is_finished() && Instant::now() < until {
+            while !thread.is_finished() && in_time() {
                 std::thread::sleep(Duration::from_micros(50));
             }
             if thread.is_finished() {
@@ -362,10 +364,10 @@ impl Handle {
         let inside = shared.on_any_worker() || shared.simulation.is_some();
         let mut drained = false;
         if let (Some(drain), false) = (drain, inside) {
-            let until = Instant::now() + drain;
+            let until = deadline(drain);
             let mut pause = Duration::from_micros(50);
             drained = shared.is_drained();
-            while !drained && Instant::now() < until {
+            while !drained && until.is_none_or(|until| Instant::now() < until) {
                 std::thread::sleep(pause);
                 pause = (pause * 2).min(Duration::from_millis(2));
                 drained = shared.is_drained();
@@ -378,6 +380,6 @@ impl Handle {
 
     /// Waits until no actor is left.
     pub fn join(&self, timeout: Option<Duration>) -> bool {
-        self.shared().wait_empty(timeout.map(|timeout| Instant::now() + timeout))
+        self.shared().wait_empty(timeout.and_then(deadline))
     }
 }

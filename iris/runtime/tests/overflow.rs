@@ -161,3 +161,75 @@ fn blocking_on_oneself_or_in_a_circle_goes_over_capacity_instead() {
     let expected = 1 + 3 + 9 + 27 + 81 + 162 + 162;
     wait_until("the whole tree", || handled.load(Ordering::SeqCst) == expected);
 }
+
+#[test]
+fn a_target_decides_by_its_own_policy_what_is_redirected_to_it() {
+    let runtime = Runtime::new();
+    let (last, mut at_last) = narrow(&runtime, Overflow::DropNew);
+    let (keeping, mut at_keeping) = narrow(&runtime, Overflow::Spill(last.pid()));
+    let (first, _inbox) = narrow(&runtime, Overflow::Redirect(keeping.pid()));
+    (1..=7).for_each(|message| first.send(message).unwrap());
+    assert_eq!(contents(&mut at_last), [5, 6]);
+    assert_eq!(contents(&mut at_keeping), [3, 4, 7], "who spills keeps what nobody takes");
+
+    let (slow, mut at_slow) = narrow(&runtime, Overflow::Block);
+    let (first, _inbox) = narrow(&runtime, Overflow::Redirect(slow.pid()));
+    (1..=4).for_each(|message| first.send(message).unwrap());
+    assert!(matches!(first.try_send(5), Err(SendError::Full(5))));
+    let waiting = std::thread::spawn(move || first.send(6));
+    std::thread::sleep(Duration::from_millis(5));
+    assert!(!waiting.is_finished(), "the target makes its senders wait");
+    for expected in [3, 4, 6] {
+        let got = at_slow.recv_blocking(Some(LONG));
+        assert!(matches!(got, Ok(Received::Message(message)) if message == expected), "{got:?}");
+    }
+    waiting.join().unwrap().unwrap();
+}
+
+#[test]
+fn a_request_that_waits_for_room_ends_at_its_deadline() {
+    let runtime = Runtime::new();
+    let bound = SpawnOptions { bound: Some((1, Overflow::Block)), ..SpawnOptions::default() };
+    let (actor, _inbox) = runtime.spawn_inbox::<Option<ReplyTo<u8>>>(bound).unwrap();
+    actor.send(None).unwrap();
+    let (done, told) = std::sync::mpsc::channel();
+    let asking = actor.clone();
+    std::thread::spawn(move || {
+        let soon = Some(Duration::from_millis(5));
+        let asked = asking.ask(soon, Some);
+        let called = asking.call(soon, Some).wait(None);
+        done.send((asked, called)).unwrap();
+    });
+    assert_eq!(told.recv_timeout(LONG), Ok((Err(CallError::Timeout), Err(CallError::Timeout))));
+    assert_eq!(actor.mailbox_len(), 1, "what came too late is not delivered after all");
+}
+
+#[test]
+fn an_async_actor_that_floods_itself_goes_over_capacity() {
+    let runtime = Runtime::builder().workers(1).build();
+    let bound = SpawnOptions { bound: Some((1, Overflow::Block)), ..SpawnOptions::default() };
+    let (done, told) = std::sync::mpsc::channel();
+    runtime
+        .spawn_async(bound, |mut inbox: Inbox<u8>| async move {
+            (0..3).for_each(|message| inbox.me().send(message).unwrap());
+            for expected in 0..3 {
+                assert!(matches!(inbox.recv().await, Some(Received::Message(got)) if got == expected));
+            }
+            done.send(()).unwrap();
+        })
+        .unwrap();
+    assert_eq!(told.recv_timeout(LONG), Ok(()));
+}
+
+#[test]
+fn who_blocks_has_room_for_one_at_least() {
+    let runtime = Runtime::new();
+    let bound = SpawnOptions { bound: Some((0, Overflow::Block)), ..SpawnOptions::default() };
+    let (actor, mut inbox) = runtime.spawn_inbox::<u32>(bound).unwrap();
+    let sender = std::thread::spawn(move || (0..3).for_each(|message| actor.send(message).unwrap()));
+    for expected in 0..3 {
+        let got = inbox.recv_blocking(Some(LONG));
+        assert!(matches!(got, Ok(Received::Message(message)) if message == expected), "{got:?}");
+    }
+    sender.join().unwrap();
+}

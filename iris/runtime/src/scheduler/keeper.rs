@@ -14,6 +14,7 @@ use parking_lot::{Condvar, Mutex};
 
 use super::worker::CURRENT_MARK;
 use super::{Pool, WorkerSlot};
+use crate::cell::quietly;
 use crate::limits::{
     KEEPER_ALERT_TICKS, KEEPER_LINGER_TICKS, KEEPER_TICK_ALERT_MS, KEEPER_TICK_MS, SLOW_HANDLER_MS,
     SLOW_HANDLERS_KEPT,
@@ -77,7 +78,8 @@ impl Keeper {
 
     /// A worker is awake: look after it.
     pub(crate) fn attend(&self, shared: &Arc<Shared>) {
-        if self.resting.load(Ordering::Relaxed) && self.resting.swap(false, Ordering::SeqCst) {
+        // Dekker's pattern with `pause`: the worker is counted as awake before this look, and the keeper looks for workers after its store.
+        if self.resting.load(Ordering::SeqCst) && self.resting.swap(false, Ordering::SeqCst) {
             self.ensure_thread(&mut self.state.lock(), shared);
             self.wake.notify_one();
         }
@@ -129,10 +131,14 @@ impl Keeper {
     /// Fires what is due at `now` (the simulation calls this itself).
     pub(crate) fn advance(&self, now: u64) -> usize {
         let due = self.state.lock().wheel.advance(now);
-        for action in &due {
-            action();
+        let fired = due.len();
+        for action in due {
+            // User code, and its destructors: the thread that all timers and stand-ins depend on outlives a panic in it.
+            quietly(move || {
+                action();
+            });
         }
-        due.len()
+        fired
     }
 
     pub(crate) fn slow_handlers(&self) -> Vec<SlowHandler> {

@@ -11,6 +11,7 @@ use std::task::{Context, Poll, Wake, Waker};
 use parking_lot::Mutex;
 
 use super::{Runnable, Slice};
+use crate::context::Running;
 use crate::runtime::Shared;
 use crate::sync::{AtomicU8, Ordering};
 
@@ -102,8 +103,10 @@ impl Runnable for Task {
         let waker = Waker::from(self.clone());
         let mut slot = self.future.lock();
         let Some(future) = slot.as_mut() else { return 1 };
+        let running = Running::enter(self.shared.as_ptr(), self.pid);
         let polled =
             catch_unwind(AssertUnwindSafe(|| future.as_mut().poll(&mut Context::from_waker(&waker))));
+        drop(running);
         if !matches!(polled, Ok(Poll::Pending)) {
             let done = slot.take();
             drop(slot);
