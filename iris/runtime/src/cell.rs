@@ -14,7 +14,6 @@ use parking_lot::Mutex;
 use crate::behaviour::{Behaviour, Flow, Signal};
 use crate::context::Context;
 use crate::exit::ExitReason;
-use crate::limits::CACHE_LINE;
 use crate::mailbox::{Batch, Control, Envelope, Fit, Mailbox, Push, Turn, Wake};
 use crate::pid::Pid;
 use crate::relations::Relations;
@@ -29,25 +28,23 @@ pub(crate) type Logic<M> = Box<dyn Behaviour<M>>;
 const TRAP_EXIT: u8 = 1;
 const DORMANT: u8 = 2;
 
-/// What the runner writes comes first, what senders write last; see `Mailbox`.
+/// The order of the fields matters: what a turn of one message needs lies together at the beginning, the mailbox next to it. While somebody
+/// runs the cell it writes here once a batch and not once a message, so that a flood's senders, who write the mailbox's lock at every push,
+/// and its runner seldom want the same cache line.
 #[repr(C)]
 pub(crate) struct Cell<M: Send + 'static> {
     pub(crate) pid: Pid,
     pub(crate) shared: Arc<Shared>,
-    /// Messages and signals handled; only the runner writes it.
-    processed: AtomicU64,
-    /// Nanoseconds spent in handlers while `Handle::time_handlers` was on; only the runner writes it.
-    busy_ns: AtomicU64,
     budget: u32,
     pub(crate) pool: u8,
     flags: AtomicU8,
-    pub(crate) mailbox: Mailbox<M, Logic<M>, Apart<M>>,
-}
-
-/// What is seldom looked at: it lies between what the runner and what senders write.
-pub(crate) struct Apart<M: Send + 'static> {
-    relations: Mutex<Relations>,
+    /// Messages and signals handled; only the runner writes it.
+    processed: AtomicU64,
+    pub(crate) mailbox: Mailbox<M, Logic<M>>,
     versions: Mutex<Option<Box<Versions<M>>>>,
+    relations: Mutex<Relations>,
+    /// Nanoseconds spent in handlers while `Handle::time_handlers` was on; only the runner writes it.
+    busy_ns: AtomicU64,
 }
 
 /// A cell whose message type is not known: what the slab, links and supervisors hold.
@@ -94,10 +91,11 @@ pub struct CellSnapshot {
     pub busy: Duration,
 }
 
+/// Not `Copy` for its reason, which is boxed: the others are most.
 enum TurnEnd {
     Idle,
     Yield,
-    Exit(ExitReason),
+    Exit(Box<ExitReason>),
 }
 
 impl<M: Send + 'static> Cell<M> {
@@ -109,25 +107,18 @@ impl<M: Send + 'static> Cell<M> {
         behaviour: Option<Logic<M>>,
         parent: Option<Pid>,
     ) -> Self {
-        const { assert!(Mailbox::<M, Logic<M>, Apart<M>>::DISTANCE >= CACHE_LINE) };
-        let apart = Apart { relations: Mutex::new(Relations::new(parent)), versions: Mutex::new(None) };
         Self {
             pid,
             shared,
-            processed: AtomicU64::new(0),
-            busy_ns: AtomicU64::new(0),
             budget: budget.max(1),
             pool,
             flags: AtomicU8::new(0),
-            mailbox: match behaviour {
-                Some(behaviour) => Mailbox::push_role(behaviour, apart),
-                None => Mailbox::pull_role(apart),
-            },
+            processed: AtomicU64::new(0),
+            mailbox: behaviour.map_or_else(Mailbox::pull_role, Mailbox::push_role),
+            versions: Mutex::new(None),
+            relations: Mutex::new(Relations::new(parent)),
+            busy_ns: AtomicU64::new(0),
         }
-    }
-
-    fn versions(&self) -> &Mutex<Option<Box<Versions<M>>>> {
-        &self.mailbox.apart.versions
     }
 
     fn has(&self, flag: u8) -> bool {
@@ -166,10 +157,26 @@ impl<M: Send + 'static> Cell<M> {
         }
     }
 
+    /// Messages not yet begun.
+    pub(crate) fn mailbox_len(&self) -> usize {
+        let (waiting, runs) = self.mailbox.len();
+        waiting + if runs { self.shared.in_hand(self.pool, self.pid) } else { 0 }
+    }
+
+    /// The common case of sending; `Err` gives the message back to whoever goes the long way.
+    #[inline]
+    pub(crate) fn deliver(self: &Arc<Self>, message: M) -> Result<(), M> {
+        if self.mailbox.deliver(message)? {
+            self.shared.schedule(self.pool, self.clone());
+        }
+        Ok(())
+    }
+
     pub(crate) fn wake(self: &Arc<Self>, wake: Wake) {
         match wake {
             Wake::Nothing => {}
             Wake::Schedule => self.shared.schedule(self.pool, self.clone()),
+            Wake::Preempt => self.shared.preempt(self.pool),
             Wake::Waker(waker) => waker.wake(),
         }
     }
@@ -210,16 +217,17 @@ impl<M: Send + 'static> Cell<M> {
         let begun = self.stopwatch();
         let mut cx = Context::new(self);
         let end = catch_unwind(AssertUnwindSafe(|| self.drain(&mut cx, &mut turn, &mut done, slice)))
-            .unwrap_or_else(|payload| TurnEnd::Exit(ExitReason::from_panic(payload)));
+            .unwrap_or_else(|payload| TurnEnd::Exit(Box::new(ExitReason::from_panic(payload))));
         self.count_busy(begun);
         match end {
             TurnEnd::Idle => {}
             TurnEnd::Yield => {
+                slice.in_hand.store(0, Ordering::Relaxed);
                 if self.mailbox.yield_turn(&mut turn) {
                     self.shared.schedule(self.pool, self.clone());
                 }
             }
-            TurnEnd::Exit(reason) => self.terminate(turn, reason),
+            TurnEnd::Exit(reason) => self.terminate(turn, *reason),
         }
         done.max(1)
     }
@@ -235,8 +243,8 @@ impl<M: Send + 'static> Cell<M> {
         let mut until = budget;
         let mut counted = 0;
         loop {
-            if self.mailbox.exit_requested() {
-                return TurnEnd::Exit(self.mailbox.exit_reason().unwrap_or(ExitReason::Killed));
+            if turn.exit {
+                return TurnEnd::Exit(Box::new(self.mailbox.exit_reason().unwrap_or(ExitReason::Killed)));
             }
             let Some(envelope) = turn.batch.pop() else {
                 self.count_processed(u64::from(*done - counted));
@@ -246,7 +254,7 @@ impl<M: Send + 'static> Cell<M> {
                 }
                 continue;
             };
-            self.mailbox.set_in_hand(turn.batch.len());
+            slice.in_hand.store(turn.batch.len() as u32, Ordering::Relaxed);
             *done += 1;
             let flow = match envelope {
                 Envelope::User(message) => match turn.behaviour.as_deref_mut() {
@@ -255,19 +263,26 @@ impl<M: Send + 'static> Cell<M> {
                 },
                 Envelope::Control(control) => self.apply(cx, turn, *control),
             };
-            if let Flow::Exit(reason) = flow {
-                return TurnEnd::Exit(reason);
+            match flow {
+                Flow::Continue => {}
+                Flow::Exit(reason) => return TurnEnd::Exit(Box::new(reason)),
             }
             if *done >= until && slice.goes_on() {
                 until = done.saturating_add(budget);
             }
             if *done >= until || slice.preempted() || cx.take_yield() {
                 self.count_processed(u64::from(*done - counted));
+                // Whoever wants the actor to end does not wait for its next turn.
+                turn.exit = slice.preempted() && self.mailbox.exit_requested();
+                if turn.exit {
+                    continue;
+                }
                 return TurnEnd::Yield;
             }
         }
     }
 
+    #[inline(never)]
     fn apply(
         self: &Arc<Self>,
         cx: &mut Context<'_, M>,
@@ -281,14 +296,15 @@ impl<M: Send + 'static> Cell<M> {
             Control::Exit(reason) => Flow::Exit(reason),
             Control::Shutdown(reason) => current.shutdown(cx, reason),
             Control::Swap { version, behaviour } => {
-                Versions::apply_swap(self.versions(), current, version, behaviour).into_flow()
+                Versions::apply_swap(&self.versions, current, version, behaviour).into_flow()
             }
             Control::Rollback { steps } => {
-                Versions::apply_rollback(self.versions(), current, steps).into_flow()
+                Versions::apply_rollback(&self.versions, current, steps).into_flow()
             }
         }
     }
 
+    #[cold]
     fn terminate(self: &Arc<Self>, mut turn: Turn<M, Logic<M>>, reason: ExitReason) {
         if let (Some(behaviour), false) = (&mut turn.behaviour, matches!(reason, ExitReason::Killed)) {
             let mut cx = Context::new(self);
@@ -299,7 +315,7 @@ impl<M: Send + 'static> Cell<M> {
         let behaviour = turn.behaviour;
         self.end(unread, &reason);
         drop_quietly(behaviour);
-        let versions = self.versions().lock().take();
+        let versions = self.versions.lock().take();
         drop_quietly(versions);
     }
 
@@ -307,7 +323,7 @@ impl<M: Send + 'static> Cell<M> {
     pub(crate) fn end(self: &Arc<Self>, unread: Batch<M, Logic<M>>, reason: &ExitReason) {
         let Some(rest) = self.mailbox.close() else { return };
         trace::ended(self.pid, reason);
-        let relations = self.relations().lock().close();
+        let relations = self.relations.lock().close();
         self.shared.forget(self.pid, &relations);
         self.shared.announce(self.pid, relations, reason);
         self.bury(unread, reason);
@@ -362,8 +378,8 @@ impl<M: Send + 'static> AnyCell for Cell<M> {
     }
 
     fn exit_from(self: Arc<Self>, from: Pid, reason: ExitReason) {
-        let mut relations = self.relations().lock();
-        if !relations.links.remove(&from) {
+        let mut relations = self.relations.lock();
+        if !relations.unlink(from) {
             return;
         }
         // Under the lock: once `unlink` has returned, the other's end has no effect any more.
@@ -400,14 +416,14 @@ impl<M: Send + 'static> AnyCell for Cell<M> {
     }
 
     fn relations(&self) -> &Mutex<Relations> {
-        &self.mailbox.apart.relations
+        &self.relations
     }
 
     fn snapshot(&self) -> CellSnapshot {
         CellSnapshot {
             pid: self.pid,
             state: self.mailbox.state_name(),
-            mailbox: self.mailbox.len(),
+            mailbox: self.mailbox_len(),
             processed: self.processed.load(Ordering::Relaxed),
             dormant: self.has(DORMANT),
             pool: self.pool,
@@ -425,7 +441,7 @@ impl<M: Send + 'static> AnyCell for Cell<M> {
             visitor(&**behaviour as &dyn Any);
             behaviour.parts().into_iter().for_each(&mut *visitor);
         });
-        if let Some(versions) = self.versions().lock().as_ref() {
+        if let Some(versions) = self.versions.lock().as_ref() {
             versions.visit(visitor);
         }
     }
@@ -435,11 +451,11 @@ impl<M: Send + 'static> AnyCell for Cell<M> {
     }
 
     fn version(&self) -> u32 {
-        self.versions().lock().as_ref().map_or(1, |versions| versions.declared())
+        self.versions.lock().as_ref().map_or(1, |versions| versions.declared())
     }
 
     fn rollback(self: Arc<Self>, steps: usize) -> Option<u32> {
-        let mut slot = self.versions().lock();
+        let mut slot = self.versions.lock();
         let version = slot.as_mut()?.declare_rollback(steps)?;
         // Pushed under the versions lock, so that mailbox order is the order in which versions were promised.
         let queued = self.control(Control::Rollback { steps });
@@ -459,7 +475,7 @@ impl<M: Send + 'static> Cell<M> {
         if self.mailbox.is_pull() {
             return None;
         }
-        let mut slot = self.versions().lock();
+        let mut slot = self.versions.lock();
         let version = slot.get_or_insert_with(Box::default).declare_swap();
         let refused = self.try_control(Control::Swap { version, behaviour });
         // User destructors never run under a lock of the cell: they may come back to it.

@@ -276,14 +276,15 @@ impl Handle {
     pub fn set_parent(&self, child: Pid, parent: Pid) -> bool {
         let Some(cell) = self.cell(child) else { return false };
         let mut relations = cell.relations().lock();
-        if relations.parent.is_some() || relations.more().is_none() {
-            return relations.parent == Some(parent);
+        if let Some(there) = relations.parent() {
+            return there == parent;
         }
-        relations.parent = Some(parent);
+        let Some(more) = relations.more() else { return false };
+        more.parent = Some(parent);
         drop(relations);
         let adopted = self.adopt(parent, child);
-        if !adopted {
-            cell.relations().lock().parent = None;
+        if !adopted && let Some(more) = cell.relations().lock().peek_mut() {
+            more.parent = None;
         }
         adopted
     }
@@ -312,9 +313,8 @@ impl Handle {
 
     /// Takes a link away from both sides.
     pub fn unlink(&self, left: Pid, right: Pid) -> bool {
-        let remove = |from: Pid, other: Pid| {
-            self.cell(from).is_some_and(|cell| cell.relations().lock().links.remove(&other))
-        };
+        let remove =
+            |from: Pid, other: Pid| self.cell(from).is_some_and(|cell| cell.relations().lock().unlink(other));
         let (first, second) = (remove(left, right), remove(right, left));
         first || second
     }

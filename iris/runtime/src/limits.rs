@@ -67,9 +67,6 @@ pub const IDLE_QUEUE_KEPT: usize = 64;
 /// Queue capacity in messages above which a busy actor's used buffer is not used again.
 pub const BUSY_QUEUE_KEPT: usize = 4_096;
 
-/// Bytes that two cores do not write at the same time without cost.
-pub const CACHE_LINE: usize = 64;
-
 /// Restarts that a supervisor allows within `INTENSITY_PERIOD_MS` unless told otherwise (OTP allows 1 in 5 s).
 pub const INTENSITY_DEFAULT: u32 = 3;
 

@@ -27,7 +27,7 @@ use crate::behaviour::Signal;
 use crate::exit::ExitReason;
 use crate::limits::{BUSY_QUEUE_KEPT, IDLE_QUEUE_KEPT};
 use crate::pid::Pid;
-use crate::sync::{AtomicBool, AtomicU32, Mutex, Ordering};
+use crate::sync::Mutex;
 
 /// What lies in a mailbox. Control is boxed so that it costs messages nothing.
 pub(crate) enum Envelope<M, B> {
@@ -85,21 +85,25 @@ enum State {
     Dead,
 }
 
-enum Role<B> {
-    Push(Option<B>),
-    Pull(Option<Waker>),
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Role {
+    Push,
+    Pull,
 }
 
+/// As small as can be: with one message at a time, how many cache lines a sender and then a runner have to fetch for an actor is most of
+/// what the message costs.
 struct Inner<M, B> {
     state: State,
+    role: Role,
     /// Messages that were there when a turn left the cell scheduled: the next turn may read them all.
     due: u32,
     /// The first message lies here, so that an actor that gets one message at a time never allocates a queue.
     front: Option<Envelope<M, B>>,
-    queue: VecDeque<Envelope<M, B>>,
-    role: Role<B>,
-    bound: Option<Box<Bound>>,
+    /// Away while somebody runs it; none in a pull mailbox.
+    behaviour: Option<B>,
     ending: Option<Box<Ending>>,
+    extra: Option<Box<Extra<M, B>>>,
 }
 
 /// The wish to end, and whom to tell of it at once although it does not wait for messages. In a box because most actors have neither.
@@ -109,10 +113,27 @@ struct Ending {
     watcher: Option<Waker>,
 }
 
+/// What a mailbox with one message at a time does without.
+struct Extra<M, B> {
+    /// What came after the first message.
+    queue: VecDeque<Envelope<M, B>>,
+    bound: Option<Box<Bound>>,
+    /// Of the owner of a pull mailbox.
+    waker: Option<Waker>,
+}
+
+impl<M, B> Default for Extra<M, B> {
+    fn default() -> Self {
+        Self { queue: VecDeque::new(), bound: None, waker: None }
+    }
+}
+
 /// What the pusher has to do after it has let go of the lock.
 pub(crate) enum Wake {
     Nothing,
     Schedule,
+    /// The cell runs: its worker has to look at the mailbox before the next message.
+    Preempt,
     Waker(Waker),
 }
 
@@ -134,20 +155,20 @@ pub(crate) enum Fit {
 /// A prefix of the mailbox in the hands of its runner.
 pub(crate) struct Batch<M, B> {
     front: Option<Envelope<M, B>>,
-    queue: VecDeque<Envelope<M, B>>,
+    queue: Option<VecDeque<Envelope<M, B>>>,
 }
 
 impl<M, B> Batch<M, B> {
     pub(crate) fn empty() -> Self {
-        Self { front: None, queue: VecDeque::new() }
+        Self { front: None, queue: None }
     }
 
     pub(crate) fn pop(&mut self) -> Option<Envelope<M, B>> {
-        self.front.take().or_else(|| self.queue.pop_front())
+        self.front.take().or_else(|| self.queue.as_mut()?.pop_front())
     }
 
     pub(crate) fn len(&self) -> usize {
-        self.queue.len() + usize::from(self.front.is_some())
+        self.queue.as_ref().map_or(0, VecDeque::len) + usize::from(self.front.is_some())
     }
 }
 
@@ -157,12 +178,14 @@ pub(crate) struct Turn<M, B> {
     pub(crate) batch: Batch<M, B>,
     /// Messages that have been here since the end of the last turn.
     pub(crate) due: u32,
+    /// The cell was asked to end before its next message.
+    pub(crate) exit: bool,
 }
 
 impl<M, B> Turn<M, B> {
     /// What `begin` fills in place: one that it returned would be copied, which shows in turns of one message.
     pub(crate) fn empty() -> Self {
-        Self { behaviour: None, batch: Batch::empty(), due: 0 }
+        Self { behaviour: None, batch: Batch::empty(), due: 0, exit: false }
     }
 }
 
@@ -172,35 +195,23 @@ pub(crate) enum Pull<M, B> {
     Ended,
 }
 
-/// The order of the fields matters: what the runner touches at every message must not share a cache line with what senders write at every
-/// push, or a flood costs both sides a miss per message. Between the two lies what neither often needs.
-#[repr(C)]
-pub(crate) struct Mailbox<M, B, A = ()> {
-    /// Mirrors `inner.is_asked_to_end()`, so that the runner can look without the lock.
-    kill: AtomicBool,
-    /// Messages that the runner has taken but not begun; only the runner writes it.
-    in_hand: AtomicU32,
-    pub(crate) apart: A,
+pub(crate) struct Mailbox<M, B> {
     inner: Mutex<Inner<M, B>>,
 }
 
-impl<M, B, A> Mailbox<M, B, A> {
-    /// Bytes from the runner's words to the senders'.
-    pub(crate) const DISTANCE: usize =
-        std::mem::offset_of!(Self, inner) - std::mem::offset_of!(Self, in_hand);
-
-    pub(crate) fn push_role(behaviour: B, apart: A) -> Self {
-        Self::new(Role::Push(Some(behaviour)), apart)
+impl<M, B> Mailbox<M, B> {
+    pub(crate) fn push_role(behaviour: B) -> Self {
+        Self::new(Role::Push, Some(behaviour))
     }
 
-    pub(crate) fn pull_role(apart: A) -> Self {
-        Self::new(Role::Pull(None), apart)
+    pub(crate) fn pull_role() -> Self {
+        Self::new(Role::Pull, None)
     }
 
-    fn new(role: Role<B>, apart: A) -> Self {
-        let (state, queue) = (State::Idle, VecDeque::new());
-        let inner = Inner { state, due: 0, front: None, queue, role, bound: None, ending: None };
-        Self { kill: AtomicBool::new(false), in_hand: AtomicU32::new(0), apart, inner: Mutex::new(inner) }
+    fn new(role: Role, behaviour: Option<B>) -> Self {
+        let inner =
+            Inner { state: State::Idle, role, due: 0, front: None, behaviour, ending: None, extra: None };
+        Self { inner: Mutex::new(inner) }
     }
 
     /// Puts an envelope at the end. `waiter` is left for the next free place if the policy is `Block`.
@@ -209,11 +220,31 @@ impl<M, B, A> Mailbox<M, B, A> {
         if inner.state == State::Dead {
             return Push::Dead(envelope);
         }
-        if inner.bound.is_some() && matches!(envelope, Envelope::User(_)) {
+        if inner.is_bounded() && matches!(envelope, Envelope::User(_)) {
             return inner.push_bounded(envelope, fit, waiter);
         }
         inner.append(envelope);
         Push::Queued(inner.wake())
+    }
+
+    /// `push` for a message to an unbounded mailbox, which is nearly every one. `Ok` says whether the cell has to be scheduled; `Err` that
+    /// it is not so simple.
+    #[inline]
+    pub(crate) fn deliver(&self, message: M) -> Result<bool, M> {
+        let mut inner = self.inner.lock();
+        if inner.state == State::Dead || inner.is_bounded() {
+            return Err(message);
+        }
+        inner.append(Envelope::User(message));
+        match inner.wake() {
+            Wake::Schedule => Ok(true),
+            Wake::Nothing | Wake::Preempt => Ok(false),
+            Wake::Waker(waker) => {
+                drop(inner);
+                waker.wake();
+                Ok(false)
+            }
+        }
     }
 
     /// Uses up a run permit and fills the empty `turn`. False if the cell died meanwhile.
@@ -223,41 +254,39 @@ impl<M, B, A> Mailbox<M, B, A> {
         if inner.state != State::Scheduled {
             return false;
         }
-        let Role::Push(behaviour) = &mut inner.role else { return false };
-        turn.behaviour = behaviour.take();
+        turn.behaviour = inner.behaviour.take();
         inner.state = State::Running;
         turn.due = std::mem::take(&mut inner.due);
+        turn.exit = inner.is_asked_to_end();
         let room = inner.take_batch(&mut turn.batch);
         drop(inner);
-        self.in_hand.store(turn.batch.len() as u32, Ordering::Relaxed);
-        wake_all(room);
+        if let Some(room) = room {
+            wake_all(room);
+        }
         true
     }
 
     /// The runner has used up its batch: it gets the next one, or the cell becomes idle and the turn is over (`false`).
     pub(crate) fn refill_or_idle(&self, turn: &mut Turn<M, B>) -> bool {
         let mut inner = self.inner.lock();
-        if inner.front.is_none() && inner.queue.is_empty() && !inner.is_asked_to_end() {
-            inner.role = Role::Push(turn.behaviour.take());
+        if inner.is_empty() && !inner.is_asked_to_end() {
+            inner.behaviour = turn.behaviour.take();
             inner.state = State::Idle;
-            let (here, used) = (inner.queue.capacity(), turn.batch.queue.capacity());
-            if here > IDLE_QUEUE_KEPT || (here == 0 && used > 0) {
-                std::mem::swap(&mut inner.queue, &mut turn.batch.queue);
-            }
-            if inner.queue.capacity() > IDLE_QUEUE_KEPT {
-                let large = std::mem::take(&mut inner.queue);
+            if let Some(surplus) = inner.settle(&mut turn.batch.queue) {
                 drop(inner);
-                drop(large);
+                drop(surplus);
             }
             return false;
         }
-        if turn.batch.queue.capacity() > BUSY_QUEUE_KEPT {
-            turn.batch.queue = VecDeque::new();
+        turn.exit = inner.is_asked_to_end();
+        if turn.batch.queue.as_ref().is_some_and(|queue| queue.capacity() > BUSY_QUEUE_KEPT) {
+            turn.batch.queue = None;
         }
         let room = inner.take_batch(&mut turn.batch);
         drop(inner);
-        self.in_hand.store(turn.batch.len() as u32, Ordering::Relaxed);
-        wake_all(room);
+        if let Some(room) = room {
+            wake_all(room);
+        }
         true
     }
 
@@ -266,18 +295,12 @@ impl<M, B, A> Mailbox<M, B, A> {
     pub(crate) fn yield_turn(&self, turn: &mut Turn<M, B>) -> bool {
         let mut inner = self.inner.lock();
         inner.put_back(&mut turn.batch);
-        inner.role = Role::Push(turn.behaviour.take());
-        self.in_hand.store(0, Ordering::Relaxed);
-        let left = inner.queue.len() + usize::from(inner.front.is_some());
+        inner.behaviour = turn.behaviour.take();
+        let left = inner.len();
         inner.due = u32::try_from(left).unwrap_or(u32::MAX);
         let more = left > 0 || inner.is_asked_to_end();
         inner.state = if more { State::Scheduled } else { State::Idle };
         more
-    }
-
-    /// The messages that the runner has yet to begin.
-    pub(crate) fn set_in_hand(&self, count: usize) {
-        self.in_hand.store(count as u32, Ordering::Relaxed);
     }
 
     /// Asks the cell to end before its next message.
@@ -287,11 +310,12 @@ impl<M, B, A> Mailbox<M, B, A> {
         if inner.state == State::Dead || inner.is_asked_to_end() {
             return Wake::Nothing;
         }
-        let ending = inner.ending.get_or_insert_with(Box::default);
+        let runs = inner.state == State::Running;
+        let ending = inner.ending.get_or_insert_default();
         ending.reason = Some(reason);
         let watcher = ending.watcher.take();
-        self.kill.store(true, Ordering::Release);
         match inner.wake() {
+            Wake::Nothing if runs => Wake::Preempt,
             Wake::Nothing => watcher.map_or(Wake::Nothing, Wake::Waker),
             wake => wake,
         }
@@ -304,14 +328,14 @@ impl<M, B, A> Mailbox<M, B, A> {
         if inner.state == State::Dead || inner.is_asked_to_end() {
             return false;
         }
-        let old = inner.ending.get_or_insert_with(Box::default).watcher.replace(waker.clone());
+        let old = inner.ending.get_or_insert_default().watcher.replace(waker.clone());
         drop(inner);
         drop(old);
         true
     }
 
     pub(crate) fn exit_requested(&self) -> bool {
-        self.kill.load(Ordering::Acquire)
+        self.inner.lock().is_asked_to_end()
     }
 
     pub(crate) fn exit_reason(&self) -> Option<ExitReason> {
@@ -325,14 +349,13 @@ impl<M, B, A> Mailbox<M, B, A> {
             return None;
         }
         inner.state = State::Dead;
-        let room = inner.bound.take().map(|bound| bound.room).unwrap_or_default();
-        let rest = Batch { front: inner.front.take(), queue: std::mem::take(&mut inner.queue) };
-        let role = std::mem::replace(&mut inner.role, Role::Pull(None));
+        let extra = inner.extra.take().map(|extra| *extra).unwrap_or_default();
+        let rest = Batch { front: inner.front.take(), queue: Some(extra.queue) };
+        let behaviour = inner.behaviour.take();
         let watcher = inner.ending.as_mut().and_then(|ending| ending.watcher.take());
         drop(inner);
-        self.in_hand.store(0, Ordering::Relaxed);
-        drop((role, watcher));
-        wake_all(room);
+        drop((behaviour, watcher, extra.waker));
+        wake_all(extra.bound.map(|bound| bound.room).unwrap_or_default());
         Some(rest)
     }
 
@@ -351,8 +374,8 @@ impl<M, B, A> Mailbox<M, B, A> {
         if inner.is_asked_to_end() {
             return Pull::Ended;
         }
-        if let (Some(waker), Role::Pull(slot)) = (waker, &mut inner.role) {
-            let old = slot.replace(waker.clone());
+        if let (Some(waker), Role::Pull) = (waker, inner.role) {
+            let old = inner.extra().waker.replace(waker.clone());
             drop(inner);
             // Its destructor may be that of a task that holds the inbox.
             drop(old);
@@ -360,9 +383,10 @@ impl<M, B, A> Mailbox<M, B, A> {
         Pull::Empty
     }
 
-    pub(crate) fn len(&self) -> usize {
+    /// Messages that no runner has taken yet, and whether there is a runner, who may have taken more than it has begun.
+    pub(crate) fn len(&self) -> (usize, bool) {
         let inner = self.inner.lock();
-        inner.queue.len() + usize::from(inner.front.is_some()) + self.in_hand.load(Ordering::Relaxed) as usize
+        (inner.len(), inner.state == State::Running)
     }
 
     pub(crate) fn is_dead(&self) -> bool {
@@ -371,10 +395,12 @@ impl<M, B, A> Mailbox<M, B, A> {
 
     pub(crate) fn state_name(&self) -> &'static str {
         let inner = self.inner.lock();
-        match (inner.state, &inner.role) {
-            (State::Idle, Role::Pull(Some(_))) => "waiting",
-            (State::Idle, Role::Pull(None)) => "running",
-            (State::Idle, _) => "idle",
+        match (inner.state, inner.role) {
+            (State::Idle, Role::Pull) => {
+                let waits = inner.extra.as_ref().is_some_and(|extra| extra.waker.is_some());
+                if waits { "waiting" } else { "running" }
+            }
+            (State::Idle, Role::Push) => "idle",
             (State::Scheduled, _) => "scheduled",
             (State::Running, _) => "running",
             (State::Dead, _) => "dead",
@@ -383,13 +409,13 @@ impl<M, B, A> Mailbox<M, B, A> {
 
     /// Shows the behaviour, if nobody runs it. The visitor runs under the lock: it may look, nothing else.
     pub(crate) fn visit(&self, visitor: impl FnOnce(&B)) {
-        if let Role::Push(Some(behaviour)) = &self.inner.lock().role {
+        if let Some(behaviour) = &self.inner.lock().behaviour {
             visitor(behaviour);
         }
     }
 
     pub(crate) fn is_pull(&self) -> bool {
-        matches!(self.inner.lock().role, Role::Pull(_))
+        self.inner.lock().role == Role::Pull
     }
 
     /// Sets the capacity, or only the policy if `capacity` is `None` and there is one already.
@@ -397,9 +423,12 @@ impl<M, B, A> Mailbox<M, B, A> {
     pub(crate) fn set_bound(&self, capacity: Option<usize>, policy: Overflow) -> bool {
         let mut inner = self.inner.lock();
         let users = inner.users();
+        if !inner.is_bounded() && capacity.is_none() {
+            return false;
+        }
         // Without any room who waits for some would wait for ever.
         let least = usize::from(policy == Overflow::Block);
-        match (&mut inner.bound, capacity) {
+        match (&mut inner.extra().bound, capacity) {
             (Some(bound), capacity) => {
                 bound.policy = policy;
                 bound.capacity = capacity.unwrap_or(bound.capacity).max(least);
@@ -419,27 +448,49 @@ impl<M, B, A> Mailbox<M, B, A> {
 
     /// A sender no longer waits for room.
     pub(crate) fn forget_waiter(&self, waiter: &Waker) {
-        if let Some(bound) = &mut self.inner.lock().bound {
+        if let Some(bound) = self.inner.lock().bound() {
             bound.room.retain(|waker| !waker.will_wake(waiter));
         }
     }
 }
 
 impl<M, B> Inner<M, B> {
+    fn extra(&mut self) -> &mut Extra<M, B> {
+        self.extra.get_or_insert_default()
+    }
+
+    fn bound(&mut self) -> Option<&mut Bound> {
+        self.extra.as_mut()?.bound.as_deref_mut()
+    }
+
+    fn is_bounded(&self) -> bool {
+        self.extra.as_ref().is_some_and(|extra| extra.bound.is_some())
+    }
+
+    #[inline]
     fn append(&mut self, envelope: Envelope<M, B>) {
-        if self.front.is_none() && self.queue.is_empty() {
+        if self.is_empty() {
             self.front = Some(envelope);
         } else {
-            self.queue.push_back(envelope);
+            self.extra().queue.push_back(envelope);
         }
     }
 
     fn pop(&mut self) -> Option<Envelope<M, B>> {
-        self.front.take().or_else(|| self.queue.pop_front())
+        self.front.take().or_else(|| self.extra.as_mut()?.queue.pop_front())
+    }
+
+    fn len(&self) -> usize {
+        usize::from(self.front.is_some()) + self.extra.as_ref().map_or(0, |extra| extra.queue.len())
+    }
+
+    fn is_empty(&self) -> bool {
+        self.front.is_none() && self.extra.as_ref().is_none_or(|extra| extra.queue.is_empty())
     }
 
     fn users(&self) -> usize {
-        self.front.iter().chain(&self.queue).filter(|envelope| matches!(envelope, Envelope::User(_))).count()
+        let queue = self.extra.iter().flat_map(|extra| &extra.queue);
+        self.front.iter().chain(queue).filter(|envelope| matches!(envelope, Envelope::User(_))).count()
     }
 
     fn is_asked_to_end(&self) -> bool {
@@ -447,19 +498,40 @@ impl<M, B> Inner<M, B> {
     }
 
     /// The one place where an idle cell turns into a scheduled one.
+    #[inline]
     fn wake(&mut self) -> Wake {
-        match (&mut self.role, self.state) {
-            (Role::Pull(waker), _) => waker.take().map_or(Wake::Nothing, Wake::Waker),
-            (Role::Push(_), State::Idle) => {
+        match (self.role, self.state) {
+            (Role::Push, State::Idle) => {
                 self.state = State::Scheduled;
                 Wake::Schedule
             }
-            _ => Wake::Nothing,
+            (Role::Push, _) => Wake::Nothing,
+            (Role::Pull, _) => {
+                let waker = self.extra.as_mut().and_then(|extra| extra.waker.take());
+                waker.map_or(Wake::Nothing, Wake::Waker)
+            }
         }
     }
 
+    /// An idle mailbox keeps a small queue of the two that it and its runner had. Returns what is to be dropped without the lock.
+    fn settle(&mut self, used: &mut Option<VecDeque<Envelope<M, B>>>) -> Option<Box<Extra<M, B>>> {
+        let extra = self.extra.as_mut()?;
+        let here = extra.queue.capacity();
+        if here > IDLE_QUEUE_KEPT || (here == 0 && used.is_some()) {
+            std::mem::swap(&mut extra.queue, used.get_or_insert_default());
+        }
+        if extra.queue.capacity() <= IDLE_QUEUE_KEPT {
+            return None;
+        }
+        if extra.bound.is_none() && extra.waker.is_none() {
+            return self.extra.take();
+        }
+        let queue = std::mem::take(&mut extra.queue);
+        Some(Box::new(Extra { queue, ..Extra::default() }))
+    }
+
     fn push_bounded(&mut self, envelope: Envelope<M, B>, fit: Fit, waiter: Option<&Waker>) -> Push<M, B> {
-        let Some(bound) = self.bound.as_mut() else { return Push::Dead(envelope) };
+        let Some(bound) = self.bound() else { return Push::Dead(envelope) };
         let full = fit == Fit::Bounded && bound.users >= bound.capacity;
         if !full {
             bound.users += 1;
@@ -486,11 +558,12 @@ impl<M, B> Inner<M, B> {
     fn evict(&mut self) -> Option<M> {
         if matches!(self.front, Some(Envelope::User(_))) {
             let Some(Envelope::User(message)) = self.front.take() else { return None };
-            self.front = self.queue.pop_front();
+            self.front = self.pop();
             return Some(message);
         }
-        let at = self.queue.iter().position(|envelope| matches!(envelope, Envelope::User(_)))?;
-        match self.queue.remove(at) {
+        let queue = &mut self.extra.as_mut()?.queue;
+        let at = queue.iter().position(|envelope| matches!(envelope, Envelope::User(_)))?;
+        match queue.remove(at) {
             Some(Envelope::User(message)) => Some(message),
             _ => None,
         }
@@ -498,7 +571,7 @@ impl<M, B> Inner<M, B> {
 
     /// Accounts for an envelope that left a bounded mailbox; returns who waits for its place.
     fn taken(&mut self, envelope: &Envelope<M, B>) -> Vec<Waker> {
-        match (&mut self.bound, envelope) {
+        match (self.bound(), envelope) {
             (Some(bound), Envelope::User(_)) => {
                 bound.users = bound.users.saturating_sub(1);
                 if bound.users < bound.capacity { std::mem::take(&mut bound.room) } else { Vec::new() }
@@ -507,36 +580,48 @@ impl<M, B> Inner<M, B> {
         }
     }
 
-    /// Everything at once, or one envelope of a bounded mailbox (whose places must be counted exactly). The empty batch's queue, whose memory
-    /// is used for what comes next, is given in exchange: the sender and the runner of a busy actor allocate nothing.
-    fn take_batch(&mut self, batch: &mut Batch<M, B>) -> Vec<Waker> {
-        if self.bound.is_none() {
-            batch.front = self.front.take();
-            if !self.queue.is_empty() {
-                std::mem::swap(&mut self.queue, &mut batch.queue);
-            }
-            return Vec::new();
+    /// Everything at once, or one envelope of a bounded mailbox (whose places must be counted exactly) and who waits for its place. The empty
+    /// batch's queue, whose memory is used for what comes next, is given in exchange: the sender and the runner of a busy actor allocate nothing.
+    #[inline]
+    fn take_batch(&mut self, batch: &mut Batch<M, B>) -> Option<Vec<Waker>> {
+        if self.extra.is_some() {
+            return self.take_queue(batch);
         }
-        batch.front = self.pop();
-        batch.front.as_ref().map(|envelope| self.taken(envelope)).unwrap_or_default()
+        batch.front = self.front.take();
+        None
+    }
+
+    #[inline(never)]
+    fn take_queue(&mut self, batch: &mut Batch<M, B>) -> Option<Vec<Waker>> {
+        if self.is_bounded() {
+            batch.front = self.pop();
+            return batch.front.as_ref().map(|envelope| self.taken(envelope));
+        }
+        batch.front = self.front.take();
+        if let Some(extra) = self.extra.as_mut().filter(|extra| !extra.queue.is_empty()) {
+            std::mem::swap(&mut extra.queue, batch.queue.get_or_insert_default());
+        }
+        None
     }
 
     fn put_back(&mut self, batch: &mut Batch<M, B>) {
         if batch.len() == 0 {
             return;
         }
-        if let Some(bound) = &mut self.bound {
+        let mut queue = batch.queue.take().unwrap_or_default();
+        if let Some(bound) = self.bound() {
             // A bounded mailbox hands out one envelope at a time, so this is short.
-            let users =
-                batch.front.iter().chain(&batch.queue).filter(|item| matches!(item, Envelope::User(_)));
+            let users = batch.front.iter().chain(&queue).filter(|item| matches!(item, Envelope::User(_)));
             bound.users += users.count();
         }
-        if let Some(newer) = self.front.take() {
-            batch.queue.push_back(newer);
+        queue.extend(self.front.take());
+        if let Some(extra) = &mut self.extra {
+            queue.append(&mut extra.queue);
         }
-        batch.queue.append(&mut self.queue);
-        self.front = batch.front.take().or_else(|| batch.queue.pop_front());
-        self.queue = std::mem::take(&mut batch.queue);
+        self.front = batch.front.take().or_else(|| queue.pop_front());
+        if queue.capacity() > 0 {
+            self.extra().queue = queue;
+        }
     }
 }
 

@@ -100,9 +100,9 @@ impl Handle {
             let (monitors, restarts) = more.map_or((0, 0), |more| (more.monitors.len(), more.restarts));
             ActorInfo {
                 cell: snapshot,
-                parent: relations.parent,
+                parent: relations.parent(),
                 names,
-                links: relations.links.len(),
+                links: relations.peek().map_or(0, |more| more.links.len()),
                 monitors,
                 restarts,
             }

@@ -134,13 +134,18 @@ impl<M: Send + 'static> ActorRef<M> {
     /// Messages not yet begun.
     #[must_use]
     pub fn mailbox_len(&self) -> usize {
-        self.0.mailbox.len()
+        self.0.mailbox_len()
     }
 
     /// Sends a message. `Ok` means that it lies in a mailbox. Under the `Block` policy a full mailbox makes the caller wait:
     /// a thread outside is parked, a worker gets a stand-in, and a wait that could never end is not begun.
+    #[inline]
     pub fn send(&self, message: M) -> Result<(), SendError<M>> {
-        self.send_patiently(message, Patience::Until(None))
+        match self.0.deliver(message) {
+            Ok(()) => Ok(()),
+            // There is a bound, or nobody.
+            Err(message) => self.send_patiently(message, Patience::Until(None)),
+        }
     }
 
     /// Like `send`, but never waits: a full mailbox refuses whatever its policy.

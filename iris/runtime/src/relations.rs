@@ -18,8 +18,6 @@ pub(crate) enum Name {
 
 #[derive(Default)]
 pub(crate) struct Relations {
-    pub(crate) parent: Option<Pid>,
-    pub(crate) links: BTreeSet<Pid>,
     more: Option<Box<More>>,
     closed: bool,
 }
@@ -27,6 +25,8 @@ pub(crate) struct Relations {
 /// What most actors never have.
 #[derive(Default)]
 pub(crate) struct More {
+    pub(crate) parent: Option<Pid>,
+    pub(crate) links: BTreeSet<Pid>,
     pub(crate) monitors: Vec<(MonitorRef, Pid)>,
     pub(crate) children: BTreeSet<Pid>,
     pub(crate) names: Vec<Name>,
@@ -36,7 +36,8 @@ pub(crate) struct More {
 
 impl Relations {
     pub(crate) fn new(parent: Option<Pid>) -> Self {
-        Self { parent, ..Self::default() }
+        let more = parent.map(|_| Box::new(More { parent, ..More::default() }));
+        Self { more, closed: false }
     }
 
     /// `None` once the actor has ended.
@@ -44,7 +45,7 @@ impl Relations {
         if self.closed {
             return None;
         }
-        Some(self.more.get_or_insert_with(Box::default))
+        Some(self.more.get_or_insert_default())
     }
 
     pub(crate) fn is_closed(&self) -> bool {
@@ -59,25 +60,22 @@ impl Relations {
         self.more.as_deref_mut()
     }
 
+    pub(crate) fn parent(&self) -> Option<Pid> {
+        self.peek()?.parent
+    }
+
+    /// False once the actor has ended.
     pub(crate) fn link(&mut self, pid: Pid) -> bool {
-        if self.closed {
-            return false;
-        }
-        self.links.insert(pid);
-        true
+        self.more().map(|more| more.links.insert(pid)).is_some()
+    }
+
+    pub(crate) fn unlink(&mut self, pid: Pid) -> bool {
+        self.peek_mut().is_some_and(|more| more.links.remove(&pid))
     }
 
     /// Takes everything out and refuses additions from now on.
-    pub(crate) fn close(&mut self) -> Closed {
+    pub(crate) fn close(&mut self) -> More {
         self.closed = true;
-        let more = self.more.take().map(|more| *more).unwrap_or_default();
-        Closed { parent: self.parent.take(), links: std::mem::take(&mut self.links), more }
+        self.more.take().map(|more| *more).unwrap_or_default()
     }
-}
-
-/// The relations of an actor that has ended.
-pub(crate) struct Closed {
-    pub(crate) parent: Option<Pid>,
-    pub(crate) links: BTreeSet<Pid>,
-    pub(crate) more: More,
 }

@@ -17,7 +17,7 @@ use crate::limits::{DROP_TIMEOUT_MS, KILL_GRACE_MS, POOLS_MAX};
 use crate::metrics::Counters;
 use crate::pid::Pid;
 use crate::registry::Registry;
-use crate::relations::Closed;
+use crate::relations::More;
 use crate::scheduler::keeper::Keeper;
 use crate::scheduler::{Job, Pool, PoolOptions};
 use crate::simulation::SimulationCore;
@@ -69,6 +69,7 @@ pub(crate) struct Shared {
 }
 
 impl Shared {
+    #[inline]
     pub(crate) fn schedule(self: &Arc<Self>, pool: u8, job: Job) {
         match &self.simulation {
             Some(simulation) => simulation.push(job),
@@ -77,6 +78,22 @@ impl Shared {
                     pool.schedule(self, job);
                 }
             }
+        }
+    }
+
+    /// Makes the workers of a pool look at the mailboxes of what they run before they go on.
+    pub(crate) fn preempt(&self, pool: u8) {
+        match &self.simulation {
+            Some(simulation) => simulation.preempt(),
+            None => self.pools.get(pool as usize).into_iter().for_each(Pool::preempt),
+        }
+    }
+
+    /// Messages that the runner of an actor has taken but not begun.
+    pub(crate) fn in_hand(&self, pool: u8, pid: Pid) -> usize {
+        match &self.simulation {
+            Some(simulation) => simulation.in_hand(pid),
+            None => self.pools.get(pool as usize).map_or(0, |pool| pool.in_hand(pid)),
         }
     }
 
@@ -102,21 +119,21 @@ impl Shared {
     }
 
     /// Takes a dead actor out of the slab and the registry.
-    pub(crate) fn forget(&self, pid: Pid, relations: &Closed) {
+    pub(crate) fn forget(&self, pid: Pid, relations: &More) {
         self.slab.remove(pid);
-        for name in &relations.more.names {
+        for name in &relations.names {
             self.registry.remove(name, pid);
         }
     }
 
     /// Tells parent, links, monitors and children of an end.
-    pub(crate) fn announce(self: &Arc<Self>, pid: Pid, relations: Closed, reason: &ExitReason) {
+    pub(crate) fn announce(self: &Arc<Self>, pid: Pid, relations: More, reason: &ExitReason) {
         if let Some(parent) = relations.parent.and_then(|parent| self.slab.get(parent))
             && let Some(more) = parent.relations().lock().peek_mut()
         {
             more.children.remove(&pid);
         }
-        for (monitor, watcher) in relations.more.monitors {
+        for (monitor, watcher) in relations.monitors {
             if let Some(cell) = self.slab.get(watcher) {
                 cell.deliver(Signal::Down { monitor, pid, reason: reason.clone() });
             }
@@ -126,7 +143,7 @@ impl Shared {
                 cell.exit_from(pid, reason.clone());
             }
         }
-        for child in relations.more.children {
+        for child in relations.children {
             if let Some(cell) = self.slab.get(child) {
                 match reason {
                     ExitReason::Killed => cell.request_exit(ExitReason::Killed),

@@ -4,11 +4,12 @@
 //! mailboxes and supervisors run here and in production.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 
 use parking_lot::Mutex;
 
 use crate::handle::Handle;
+use crate::pid::Pid;
 use crate::runtime::{Clock, Runtime, Shared};
 use crate::scheduler::{Job, Slice};
 
@@ -58,17 +59,36 @@ pub enum Step {
 pub(crate) struct SimulationCore {
     state: Mutex<State>,
     preempt: AtomicBool,
+    /// Whose turn it is, and the messages of that actor that were taken but not begun.
+    current: AtomicU64,
+    in_hand: AtomicU32,
 }
 
 impl SimulationCore {
     pub(crate) fn new(seed: u64) -> Self {
         let state =
             State { ready: Vec::new(), draw: Draw(seed), trace: Vec::new(), digest: 0xcbf2_9ce4_8422_2325 };
-        Self { state: Mutex::new(state), preempt: AtomicBool::new(false) }
+        Self {
+            state: Mutex::new(state),
+            preempt: AtomicBool::new(false),
+            current: AtomicU64::new(0),
+            in_hand: AtomicU32::new(0),
+        }
     }
 
     pub(crate) fn push(&self, job: Job) {
         self.state.lock().ready.push(job);
+    }
+
+    /// See `Shared::preempt`.
+    pub(crate) fn preempt(&self) {
+        self.preempt.store(true, Ordering::Relaxed);
+    }
+
+    /// See `Shared::in_hand`.
+    pub(crate) fn in_hand(&self, pid: Pid) -> usize {
+        let runs = self.current.load(Ordering::Relaxed) == pid.to_bits();
+        if runs { self.in_hand.load(Ordering::Relaxed) as usize } else { 0 }
     }
 
     fn record(&self, step: Step) {
@@ -96,8 +116,9 @@ impl SimulationCore {
         drop(state);
         let pid = job.id();
         self.preempt.store(false, Ordering::Relaxed);
-        let handled =
-            job.run(&Slice { preempt: &self.preempt, budget_max: budget, pace: u32::MAX, others: None });
+        self.current.store(pid, Ordering::Relaxed);
+        let (preempt, in_hand) = (&self.preempt, &self.in_hand);
+        let handled = job.run(&Slice { preempt, in_hand, budget_max: budget, pace: u32::MAX, others: None });
         self.record(Step::Turn { pid, handled });
         true
     }

@@ -4,10 +4,10 @@
 #[cfg(not(iris_loom))]
 pub(crate) use parking_lot::Mutex;
 #[cfg(not(iris_loom))]
-pub(crate) use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicUsize, Ordering, fence};
+pub(crate) use std::sync::atomic::{AtomicU8, AtomicUsize, Ordering, fence};
 
 #[cfg(iris_loom)]
-pub(crate) use loom::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicUsize, Ordering, fence};
+pub(crate) use loom::sync::atomic::{AtomicU8, AtomicUsize, Ordering, fence};
 
 /// loom's check of a model that has too many orders for all of them (they take hours): those in which a thread is interrupted at most
 /// this often. A thread that waits or ends counts as no interruption.

@@ -60,6 +60,39 @@ fn a_flood_from_many_threads_is_handled_exactly_once() {
     wait_until("an empty mailbox", || actor.mailbox_len() == 0);
 }
 
+/// Five messages lie in the mailbox of an actor that asks for its own end in the first of them; what it handled, and what it saw waiting.
+fn ended_by_its_first_message(handle: &Handle, run: impl FnOnce()) -> (u32, usize) {
+    let (gate, saw) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicUsize::new(0)));
+    let handled = Arc::new(AtomicU32::new(0));
+    let (open, waiting, count) = (gate.clone(), saw.clone(), handled.clone());
+    let actor = handle
+        .spawn_fn(move |cx: &mut Context<'_, u32>, _| {
+            count.fetch_add(1, Ordering::SeqCst);
+            wait_until("the other messages", || open.load(Ordering::SeqCst));
+            waiting.store(cx.me().mailbox_len(), Ordering::SeqCst);
+            cx.handle().exit(cx.pid(), ExitReason::Shutdown);
+        })
+        .unwrap();
+    (0..5).for_each(|message| actor.send(message).unwrap());
+    gate.store(true, Ordering::SeqCst);
+    run();
+    wait_until("its end", || !actor.is_alive());
+    (handled.load(Ordering::SeqCst), saw.load(Ordering::SeqCst))
+}
+
+#[test]
+fn an_exit_ends_a_running_actor_before_its_next_message() {
+    let runtime = Runtime::builder().workers(2).build();
+    for _ in 0..scaled(2_000) {
+        assert_eq!(ended_by_its_first_message(&runtime, || ()), (1, 4));
+    }
+    for seed in 0..20 {
+        let simulation = iris_runtime::simulation::Simulation::new(seed);
+        let run = || assert!(simulation.run(1_000));
+        assert_eq!(ended_by_its_first_message(simulation.handle(), run), (1, 4));
+    }
+}
+
 #[test]
 fn a_panic_becomes_an_exit_that_monitors_see() {
     let runtime = Runtime::new();

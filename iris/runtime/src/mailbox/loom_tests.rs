@@ -3,7 +3,7 @@
 
 use super::*;
 use loom::sync::Arc;
-use loom::sync::atomic::AtomicUsize;
+use loom::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use loom::thread;
 
 type Box8 = Mailbox<u8, ()>;
@@ -22,7 +22,6 @@ fn turn(mailbox: &Box8, budget: usize, out: &mut Vec<u8>) -> bool {
             None if mailbox.refill_or_idle(&mut turn) => continue,
             None => return false,
         }
-        mailbox.set_in_hand(turn.batch.len());
         done += 1;
         if done == budget {
             return mailbox.yield_turn(&mut turn);
@@ -30,14 +29,17 @@ fn turn(mailbox: &Box8, budget: usize, out: &mut Vec<u8>) -> bool {
     }
 }
 
+/// Sends as a reference does; whether the cell has to be scheduled.
 fn push(mailbox: &Box8, message: u8) -> bool {
-    matches!(mailbox.push(Envelope::User(message), Fit::Bounded, None), Push::Queued(Wake::Schedule))
+    mailbox.deliver(message).unwrap_or_else(|message| {
+        matches!(mailbox.push(Envelope::User(message), Fit::Bounded, None), Push::Queued(Wake::Schedule))
+    })
 }
 
 /// Every permit that is handed out is run, as a scheduler would; all messages must be read, once, in order.
 fn deliver(budget: usize) {
     loom::model(move || {
-        let mailbox = Arc::new(Mailbox::push_role((), ()));
+        let mailbox = Arc::new(Mailbox::push_role(()));
         let (permits, running) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
         let (theirs, count) = (mailbox.clone(), permits.clone());
         let sender = thread::spawn(move || {
@@ -63,7 +65,7 @@ fn deliver(budget: usize) {
         sender.join().unwrap();
         run(&mut read);
         assert_eq!(read, [1, 2]);
-        assert_eq!(mailbox.len(), 0);
+        assert_eq!(mailbox.len(), (0, false));
     });
 }
 
@@ -80,7 +82,7 @@ fn loom_no_message_is_lost_when_the_runner_yields() {
 #[test]
 fn loom_two_senders_hand_out_one_permit() {
     loom::model(|| {
-        let mailbox: Arc<Box8> = Arc::new(Mailbox::push_role((), ()));
+        let mailbox: Arc<Box8> = Arc::new(Mailbox::push_role(()));
         let theirs = mailbox.clone();
         let other = thread::spawn(move || push(&theirs, 1));
         let mine = push(&mailbox, 2);
@@ -91,16 +93,23 @@ fn loom_two_senders_hand_out_one_permit() {
 #[test]
 fn loom_an_exit_is_seen_by_the_runner_or_schedules_the_cell() {
     loom::model(|| {
-        let mailbox: Arc<Box8> = Arc::new(Mailbox::push_role((), ()));
+        let mailbox: Arc<Box8> = Arc::new(Mailbox::push_role(()));
         assert!(push(&mailbox, 1));
-        let theirs = mailbox.clone();
-        let killer = thread::spawn(move || matches!(theirs.request_exit(ExitReason::Killed), Wake::Schedule));
+        let preempt = Arc::new(AtomicBool::new(false));
+        let (theirs, preempts) = (mailbox.clone(), preempt.clone());
+        let killer = thread::spawn(move || match theirs.request_exit(ExitReason::Killed) {
+            Wake::Preempt => {
+                preempts.store(true, Ordering::Relaxed);
+                false
+            }
+            wake => matches!(wake, Wake::Schedule),
+        });
         let mut read = Vec::new();
         let mut turn_now = Turn::empty();
         assert!(mailbox.begin(&mut turn_now));
         let mut seen = false;
         loop {
-            if mailbox.exit_requested() {
+            if turn_now.exit || (preempt.load(Ordering::Relaxed) && mailbox.exit_requested()) {
                 seen = true;
                 break;
             }
@@ -117,7 +126,7 @@ fn loom_an_exit_is_seen_by_the_runner_or_schedules_the_cell() {
 }
 
 /// A waker that remembers that it was woken.
-struct Bell(loom::sync::atomic::AtomicBool);
+struct Bell(AtomicBool);
 
 impl std::task::Wake for Bell {
     fn wake(self: std::sync::Arc<Self>) {
@@ -126,14 +135,14 @@ impl std::task::Wake for Bell {
 }
 
 fn bell() -> (std::sync::Arc<Bell>, Waker) {
-    let bell = std::sync::Arc::new(Bell(loom::sync::atomic::AtomicBool::new(false)));
+    let bell = std::sync::Arc::new(Bell(AtomicBool::new(false)));
     (bell.clone(), Waker::from(bell))
 }
 
 #[test]
 fn loom_a_pull_that_found_nothing_is_woken() {
     loom::model(|| {
-        let mailbox: Arc<Box8> = Arc::new(Mailbox::pull_role(()));
+        let mailbox: Arc<Box8> = Arc::new(Mailbox::pull_role());
         let theirs = mailbox.clone();
         let sender = thread::spawn(move || {
             if let Push::Queued(Wake::Waker(waker)) = theirs.push(Envelope::User(1), Fit::Bounded, None) {
@@ -151,7 +160,7 @@ fn loom_a_pull_that_found_nothing_is_woken() {
 #[test]
 fn loom_an_owner_that_waits_for_something_else_hears_of_the_wish_to_end() {
     loom::model(|| {
-        let mailbox: Arc<Box8> = Arc::new(Mailbox::pull_role(()));
+        let mailbox: Arc<Box8> = Arc::new(Mailbox::pull_role());
         let theirs = mailbox.clone();
         let killer = thread::spawn(move || {
             if let Wake::Waker(waker) = theirs.request_exit(ExitReason::Killed) {
@@ -168,7 +177,7 @@ fn loom_an_owner_that_waits_for_something_else_hears_of_the_wish_to_end() {
 #[test]
 fn loom_a_sender_that_waits_for_room_is_woken() {
     loom::model(|| {
-        let mailbox: Arc<Box8> = Arc::new(Mailbox::push_role((), ()));
+        let mailbox: Arc<Box8> = Arc::new(Mailbox::push_role(()));
         mailbox.set_bound(Some(1), Overflow::Block);
         assert!(push(&mailbox, 1));
         let theirs = mailbox.clone();
@@ -187,7 +196,7 @@ fn loom_a_sender_that_waits_for_room_is_woken() {
 #[test]
 fn loom_close_and_push_agree_on_every_message() {
     loom::model(|| {
-        let mailbox: Arc<Box8> = Arc::new(Mailbox::push_role((), ()));
+        let mailbox: Arc<Box8> = Arc::new(Mailbox::push_role(()));
         let theirs = mailbox.clone();
         let sender = thread::spawn(move || {
             !matches!(theirs.push(Envelope::User(1), Fit::Bounded, None), Push::Dead(_))

@@ -13,7 +13,7 @@ use super::Job;
 use crate::limits::{INJECTOR_CHUNK, INJECTOR_SPARES};
 use crate::sync::{AtomicUsize, Mutex, Ordering};
 
-type Chunk = VecDeque<Job>;
+type Chunk = Vec<Job>;
 
 pub(super) struct Injector {
     /// Written under the lock, after the jobs; read without it.
@@ -37,17 +37,21 @@ impl Jobs {
             let empty = self.spare.pop().unwrap_or_else(|| Chunk::with_capacity(INJECTOR_CHUNK));
             self.full.push_back(std::mem::replace(&mut self.last, empty));
         }
-        self.last.push_back(job);
+        self.last.push(job);
     }
 
     fn pop(&mut self) -> Option<Job> {
-        let Some(first) = self.full.front_mut() else { return self.last.pop_front() };
-        let job = first.pop_front();
+        let first = self.full.front_mut().unwrap_or(&mut self.last);
         if first.is_empty() {
-            let used = self.full.pop_front().unwrap_or_default();
+            return None;
+        }
+        let job = first.remove(0);
+        if first.is_empty()
+            && let Some(used) = self.full.pop_front()
+        {
             self.keep(used);
         }
-        job
+        Some(job)
     }
 
     /// Moves a chunk to `into`, which is empty, or half of what there is, so that another worker finds something too.
@@ -82,6 +86,7 @@ impl Injector {
     }
 
     /// Puts a job at the end. Whoever sees a length of 0 after a fence that follows this in the order of fences has not missed it.
+    #[inline]
     pub(super) fn push(&self, job: Job) {
         let mut jobs = self.jobs.lock();
         jobs.push(job);

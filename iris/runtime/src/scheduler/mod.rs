@@ -12,7 +12,7 @@ pub(crate) mod task;
 mod watch;
 mod worker;
 
-use std::cell::RefCell;
+use std::cell::{Cell as StdCell, RefCell};
 use std::rc::Rc;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -23,6 +23,7 @@ use crossbeam_deque::{Stealer, Worker as Deque};
 use parking_lot::{Condvar, Mutex};
 
 use crate::limits::{EARLY_WORKERS, SPARE_WORKERS_MAX};
+use crate::pid::Pid;
 use crate::runtime::Shared;
 use injector::Injector;
 use watch::{Call, Watch};
@@ -40,6 +41,8 @@ pub(crate) type Job = Arc<dyn Runnable>;
 /// What a turn may use of its worker.
 pub(crate) struct Slice<'a> {
     pub(crate) preempt: &'a AtomicBool,
+    /// Where the runner says how many messages it has taken but not begun.
+    pub(crate) in_hand: &'a AtomicU32,
     pub(crate) budget_max: u32,
     /// Messages after which it makes way for others, unless more than these have waited since the last turn.
     pub(crate) pace: u32,
@@ -145,6 +148,8 @@ pub(crate) struct WorkerSlot {
     epoch: AtomicU32,
     /// Whom the worker runs, or 0.
     current: AtomicU64,
+    /// Messages of that actor that it has taken but not begun.
+    in_hand: AtomicU32,
     preempt: AtomicBool,
     /// Set by the keeper (or by a blocking send) while somebody stands in for this worker.
     stuck: AtomicBool,
@@ -157,6 +162,7 @@ impl WorkerSlot {
             parker: Parker::default(),
             epoch: AtomicU32::new(0),
             current: AtomicU64::new(0),
+            in_hand: AtomicU32::new(0),
             preempt: AtomicBool::new(false),
             stuck: AtomicBool::new(false),
         }
@@ -198,6 +204,8 @@ struct Local {
 
 thread_local! {
     static LOCAL: RefCell<Option<Rc<Local>>> = const { RefCell::new(None) };
+    /// The key of the pool that `LOCAL` belongs to, or 0: who is no worker finds out without looking there.
+    static WORKER_OF: StdCell<u64> = const { StdCell::new(0) };
 }
 
 static NEXT_KEY: AtomicU64 = AtomicU64::new(1);
@@ -222,25 +230,26 @@ impl Pool {
     }
 
     /// Puts a job on the run queue.
+    #[inline]
     pub(crate) fn schedule(&self, shared: &Arc<Shared>, job: Job) {
-        let rest = LOCAL.with_borrow(|local| match local {
-            Some(local) if local.key == self.key => {
+        if WORKER_OF.get() != self.key {
+            self.injector.push(job);
+            return self.notify(shared);
+        }
+        let alone = LOCAL.with_borrow(|local| {
+            local.as_ref().is_some_and(|local| {
                 let alone = local.deque.is_empty();
                 local.deque.push(job);
-                if !alone {
-                    self.notify(shared);
-                }
-                None
-            }
-            _ => Some(job),
+                alone
+            })
         });
-        if let Some(job) = rest {
-            self.injector.push(job);
+        if !alone {
             self.notify(shared);
         }
     }
 
     /// Makes sure that somebody will look at the queues.
+    #[inline]
     fn notify(&self, shared: &Arc<Shared>) {
         match self.watch.call() {
             Call::Nobody => {}
@@ -351,6 +360,22 @@ impl Pool {
         if slot.stuck.load(Ordering::Relaxed) && slot.stuck.swap(false, Ordering::SeqCst) {
             self.watch.remove_stuck();
         }
+    }
+
+    fn running_slots(&self) -> impl Iterator<Item = &WorkerSlot> {
+        self.slots.iter().map_while(OnceLock::get)
+    }
+
+    /// Makes the workers look at the mailboxes of what they run before the next message.
+    pub(crate) fn preempt(&self) {
+        self.running_slots().for_each(|slot| slot.preempt.store(true, Ordering::Relaxed));
+    }
+
+    /// See `Shared::in_hand`.
+    pub(crate) fn in_hand(&self, pid: Pid) -> usize {
+        let marked = pid.to_bits() | worker::CURRENT_MARK;
+        let runner = self.running_slots().find(|slot| slot.current.load(Ordering::Relaxed) == marked);
+        runner.map_or(0, |slot| slot.in_hand.load(Ordering::Relaxed) as usize)
     }
 
     /// Whether the calling thread is one of this pool's workers.

@@ -9,7 +9,6 @@
 //! waits for all those turns. What has waited since the actor's last turn is handled in any case, within its budget: so a round handles
 //! each message once, and an actor with many falls back no further than one with few.
 
-use std::collections::VecDeque;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -17,7 +16,7 @@ use std::time::{Duration, Instant};
 
 use crossbeam_deque::{Steal, Worker as Deque};
 
-use super::{Job, LOCAL, Local, Others, Pool, Slice, WorkerSlot};
+use super::{Job, LOCAL, Local, Others, Pool, Slice, WORKER_OF, WorkerSlot};
 use crate::limits::{
     BATCH_BEHIND_MAX, ROUND_US, SEARCH_ROUNDS, SEARCH_YIELDS, SHARE_MESSAGES, SLICE_MESSAGES, SLICE_US,
 };
@@ -28,8 +27,10 @@ pub(super) fn main(shared: &Arc<Shared>, pool: u8, id: usize, deque: Deque<Job>)
     let Some(slot) = pool.slots[id].get() else { return };
     let local = Rc::new(Local { key: pool.key, id, deque });
     LOCAL.set(Some(local.clone()));
+    WORKER_OF.set(pool.key);
     let mut worker = Worker::new(shared, pool, slot, local);
     pool.host.thread(&mut || worker.work());
+    WORKER_OF.set(0);
     LOCAL.set(None);
 }
 
@@ -43,7 +44,7 @@ struct Worker<'a> {
     share: Share,
     pace: Pace,
     /// Jobs on their way from the shared queue to the own; empty at other times.
-    chunk: VecDeque<Job>,
+    chunk: Vec<Job>,
 }
 
 /// How many messages a turn takes within the actor's budget: so many that a round of the queue takes `ROUND_US`, at the cost that messages
@@ -93,7 +94,7 @@ impl<'a> Worker<'a> {
     fn new(shared: &'a Arc<Shared>, pool: &'a Pool, slot: &'a WorkerSlot, local: Rc<Local>) -> Self {
         let share = Share { shared: true, left: 0, tick: 0 };
         let pace = Pace { budget: u32::MAX };
-        Self { shared, pool, slot, local, searching: true, turns: 0, share, pace, chunk: VecDeque::new() }
+        Self { shared, pool, slot, local, searching: true, turns: 0, share, pace, chunk: Vec::new() }
     }
 }
 
@@ -153,9 +154,9 @@ impl Worker<'_> {
             self.slot.preempt.store(false, Ordering::Relaxed);
         }
         let others = Others { own: &self.local.deque, shared: &self.pool.injector, until };
-        let preempt = &self.slot.preempt;
-        let handled =
-            job.run(&Slice { preempt, budget_max: u32::MAX, pace: self.pace.budget, others: Some(others) });
+        let WorkerSlot { preempt, in_hand, .. } = self.slot;
+        let (budget_max, pace) = (u32::MAX, self.pace.budget);
+        let handled = job.run(&Slice { preempt, in_hand, budget_max, pace, others: Some(others) });
         self.share.spend(handled);
         handled
     }
