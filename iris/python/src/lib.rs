@@ -20,6 +20,7 @@ mod runtime;
 mod sent;
 mod supervisor;
 mod system_message;
+mod waiting;
 
 use pyo3::prelude::*;
 

@@ -2,9 +2,10 @@
 //! reference keeps neither the behaviour nor the messages of an actor that has ended, and does not keep its runtime running.
 
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use iris_runtime::{ActorRef, Call, CallError, Handle, Overflow, Pid, TimerId, call_pair};
+use iris_runtime::{ActorRef, CallError, ExitReason, Handle, MonitorRef, Overflow, Pid, TimerId, call_pair};
+use parking_lot::Mutex;
 use pyo3::exceptions::{PyRuntimeError, PyTimeoutError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
@@ -13,16 +14,17 @@ use crate::compat::Compat;
 use crate::core::Core;
 use crate::exit;
 use crate::host::{must_not_block, serving};
-use crate::limits::SIGNALS_MS;
 use crate::message::{Message, NoReply, Outcome, Reply};
 use crate::queue::ReadyQueue;
 use crate::runtime::{end_in_order, send_to};
 use crate::sent::sent;
+use crate::waiting::{self, Ended};
 
 const OWN_THREAD: &str = "the actor runs on this thread and could not answer while it waits: \
     use mailbox.ask in pull actors, await ref.ask in async ones";
 
 static ASK: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+static WAIT: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
 
 /// A reference to an actor.
 #[pyclass(frozen, weakref, name = "Ref", module = "iris")]
@@ -39,6 +41,12 @@ impl Ref {
 }
 
 impl Ref {
+    /// Why the actor ended; None while it has not.
+    fn reason(&self) -> Option<ExitReason> {
+        let ended = self.actor.exit_reason()?;
+        Some(self.compat.reason(self.actor.pid()).unwrap_or(ended))
+    }
+
     /// The pid of another actor, which must be of the same system where a reference tells.
     fn peer(&self, other: &Bound<'_, PyAny>) -> PyResult<Pid> {
         if let Ok(other) = other.cast::<Self>()
@@ -48,26 +56,11 @@ impl Ref {
         }
         crate::compat::pid_of(other)
     }
+}
 
-    /// Waits without the GIL, in slices, so that Ctrl-C reaches a main thread that waits.
-    fn wait(
-        &self,
-        py: Python<'_>,
-        call: &Call<Outcome>,
-        timeout: Option<Duration>,
-    ) -> PyResult<Result<Outcome, CallError>> {
-        let until = timeout.map(|timeout| Instant::now() + timeout);
-        loop {
-            let left = until.map(|until| until.saturating_duration_since(Instant::now()));
-            let slice = left.unwrap_or(Duration::MAX).min(Duration::from_millis(SIGNALS_MS));
-            if let Some(result) = crate::ffi::wait(py, || self.handle.blocking(|| call.wait_slice(slice))) {
-                return Ok(result);
-            }
-            if left.is_some_and(|left| left <= slice) {
-                return Ok(Err(CallError::Timeout));
-            }
-            py.check_signals()?;
-        }
+fn answer_with(py: Python<'_>, reply: Option<Reply>, reason: ExitReason) {
+    if let (Some(reply), Ok(reason)) = (reply, Py::new(py, exit::ExitReason(reason))) {
+        reply.answer(py, Ok(reason.into_any()));
     }
 }
 
@@ -151,13 +144,13 @@ impl Ref {
         if must_not_block() && self.compat.pulls.is_served_by(self.actor.pid(), serving()) {
             return Err(PyRuntimeError::new_err(OWN_THREAD));
         }
-        let timeout = timeout.map(|seconds| Duration::from_secs_f64(seconds.clamp(0.0, 1e9)));
+        let timeout = waiting::timeout(timeout)?;
         let (reply, call) = call_pair::<Outcome>();
         let sent = send_to(py, &self.actor, Message::Ask(message, Reply::to_thread(reply)));
         if !sent.accepted() {
             return Err(NoReply::new_err(sent.refusal()));
         }
-        match self.wait(py, &call, timeout)? {
+        match waiting::answer(py, &self.handle, &call, timeout)? {
             Ok(Ok(value)) => Ok(value),
             Ok(Err(error)) => Err(PyErr::from_value(error.into_bound(py))),
             Err(error) => Err(call_error(error)),
@@ -186,6 +179,50 @@ impl Ref {
     ) -> Option<&'static str> {
         let sent = send_to(py, &self.actor, Message::Ask(message, Reply::to_future(queue, future)));
         (!sent.accepted()).then(|| sent.refusal())
+    }
+
+    /// Waits, without the GIL, until the actor has ended, and returns why: by then its pid and its names are free. None after `timeout`
+    /// seconds.
+    #[pyo3(signature = (timeout=None))]
+    fn join(&self, py: Python<'_>, timeout: Option<f64>) -> PyResult<Option<exit::ExitReason>> {
+        let timeout = waiting::timeout(timeout)?;
+        let ended = waiting::end(py, &self.handle, &self.compat, self.actor.pid(), timeout)?;
+        Ok(match ended {
+            Ended::Now(reason) => Some(exit::ExitReason(reason)),
+            Ended::Before => self.reason().map(exit::ExitReason),
+            Ended::NotYet => None,
+        })
+    }
+
+    /// The same from a coroutine: `await ref.wait(timeout=1.0)`.
+    #[pyo3(signature = (timeout=None))]
+    fn wait<'py>(slf: Bound<'py, Self>, timeout: Option<f64>) -> PyResult<Bound<'py, PyAny>> {
+        let py = slf.py();
+        let timeout = waiting::timeout(timeout)?.map(|timeout| timeout.as_secs_f64());
+        let wait = WAIT.get_or_try_init(py, || py.import("iris.aio")?.getattr("wait").map(Bound::unbind))?;
+        wait.bind(py).call1((slf, timeout))
+    }
+
+    /// Gives a future the reason when the actor ends, by way of its loop's queue. Returns the watch's number; None if the actor has ended
+    /// already, then the future has its reason.
+    fn _watch_into(&self, py: Python<'_>, queue: Py<ReadyQueue>, future: Py<PyAny>) -> PyResult<Option<u64>> {
+        let reply = Reply::to_future(queue, future);
+        let slot = Arc::new(Mutex::new(Some(reply)));
+        let theirs = slot.clone();
+        let number = self.handle.watch(self.actor.pid(), move |reason| {
+            let reply = theirs.lock().take();
+            Python::try_attach(|py| answer_with(py, reply, reason.clone()));
+        });
+        if number.is_none() {
+            let reply = slot.lock().take();
+            answer_with(py, reply, self.reason().unwrap_or(ExitReason::NoProcess));
+        }
+        Ok(number.map(|number| number.0))
+    }
+
+    /// Takes a watch back.
+    fn _unwatch(&self, number: u64) -> bool {
+        self.handle.unwatch(self.actor.pid(), MonitorRef(number))
     }
 
     /// Ends the actor after the messages that wait now.

@@ -24,6 +24,7 @@ use crate::message::Message;
 use crate::queue::ReadyQueue;
 use crate::reference::Ref;
 use crate::sent::Delivery;
+use crate::waiting::{self, Ended};
 use crate::{buffer, system_message};
 
 const NOT_YET: &str = "remote actors are not there yet: this version of iris runs in one process only";
@@ -708,6 +709,14 @@ impl PyRuntime {
             }
             py.check_signals()?;
         }
+    }
+
+    /// Waits until one actor has ended. False after the time-out.
+    #[pyo3(signature = (pid, timeout=None))]
+    fn _join_actor(&self, py: Python<'_>, pid: u64, timeout: Option<f64>) -> PyResult<bool> {
+        let timeout = waiting::timeout(timeout)?;
+        let ended = waiting::end(py, &self.core.handle, &self.core.compat, Pid::from_bits(pid), timeout)?;
+        Ok(!matches!(ended, Ended::NotYet))
     }
 
     /// Whether an actor lives (a virtual one does before it is activated).

@@ -10,8 +10,10 @@ use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 
 use crate::compat::{Compat, PyStarter, pid_of};
+use crate::exit::ExitReason;
 use crate::host::PYTHON_POOL;
 use crate::runtime::PyRuntime;
+use crate::waiting::{self, Ended};
 
 /// A running supervisor.
 #[pyclass(frozen, weakref, module = "iris._iris")]
@@ -94,6 +96,19 @@ impl SupervisorCore {
     #[getter]
     fn alive(&self) -> bool {
         self.handle.is_alive(self.supervisor.pid())
+    }
+
+    /// Waits until it has ended, and returns why; None after `timeout` seconds.
+    #[pyo3(signature = (timeout=None))]
+    fn join(&self, py: Python<'_>, timeout: Option<f64>) -> PyResult<Option<ExitReason>> {
+        let ended =
+            waiting::end(py, &self.handle, &self.compat, self.supervisor.pid(), waiting::timeout(timeout)?)?;
+        Ok(match ended {
+            Ended::Now(reason) => Some(reason),
+            Ended::Before => self.supervisor.actor().exit_reason(),
+            Ended::NotYet => None,
+        }
+        .map(ExitReason))
     }
 
     /// Starts a child with `factory() -> pid or ref`. `shutdown` is seconds, 0 for a kill at once, None for no limit.

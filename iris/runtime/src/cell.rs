@@ -321,7 +321,7 @@ impl<M: Send + 'static> Cell<M> {
 
     /// Closes the cell and tells everybody who should know. Shared with pull actors, whose owner ends them.
     pub(crate) fn end(self: &Arc<Self>, unread: Batch<M, Logic<M>>, reason: &ExitReason) {
-        let Some(rest) = self.mailbox.close() else { return };
+        let Some(rest) = self.mailbox.close(reason) else { return };
         trace::ended(self.pid, reason);
         let relations = self.relations.lock().close();
         self.shared.forget(self.pid, &relations);

@@ -331,6 +331,36 @@ impl Handle {
         monitor
     }
 
+    /// Calls `watcher` once when `target` ends, on the thread that ends it: it must neither block nor take long. This is the monitor of
+    /// those who are no actors. `None` if there is no such actor (any more).
+    pub fn watch(
+        &self,
+        target: Pid,
+        watcher: impl FnOnce(&ExitReason) + Send + 'static,
+    ) -> Option<MonitorRef> {
+        let cell = self.cell(target)?;
+        let number = self.shared.next_monitor();
+        let mut relations = cell.relations().lock();
+        let Some(more) = relations.more() else {
+            drop(relations);
+            return None;
+        };
+        more.watchers.push((number, Box::new(watcher)));
+        Some(number)
+    }
+
+    /// Takes a watcher away. False if it was called already.
+    pub fn unwatch(&self, target: Pid, number: MonitorRef) -> bool {
+        let Some(cell) = self.cell(target) else { return false };
+        let mut relations = cell.relations().lock();
+        let Some(more) = relations.peek_mut() else { return false };
+        let at = more.watchers.iter().position(|(held, _)| *held == number);
+        let taken = at.map(|at| more.watchers.swap_remove(at));
+        // What a watcher owns is never dropped under a lock of the cell.
+        drop(relations);
+        taken.is_some()
+    }
+
     /// Takes a monitor away. A `DOWN` that is in the mailbox already stays there.
     pub fn demonitor(&self, target: Pid, monitor: MonitorRef) -> bool {
         self.cell(target).is_some_and(|cell| {

@@ -109,6 +109,7 @@ struct Inner<M, B> {
 /// The wish to end, and whom to tell of it at once although it does not wait for messages. In a box because most actors have neither.
 #[derive(Default)]
 struct Ending {
+    /// What it is asked to end for; once it is dead, what it ended for (none: normally).
     reason: Option<ExitReason>,
     watcher: Option<Waker>,
 }
@@ -342,8 +343,21 @@ impl<M, B> Mailbox<M, B> {
         self.inner.lock().ending.as_ref().and_then(|ending| ending.reason.clone())
     }
 
-    /// Ends the mailbox and returns what was in it. Returns `None` if it was closed before.
-    pub(crate) fn close(&self) -> Option<Batch<M, B>> {
+    /// Why the cell ended; `None` if it has not.
+    pub(crate) fn end_reason(&self) -> Option<ExitReason> {
+        let inner = self.inner.lock();
+        let reason = || inner.ending.as_ref().and_then(|ending| ending.reason.clone());
+        (inner.state == State::Dead).then(|| reason().unwrap_or(ExitReason::Normal))
+    }
+
+    /// Ends the mailbox and returns what was in it. Returns `None` if it was closed before. The reason is kept for those who still hold
+    /// the cell, but no exception, because they refer to much.
+    pub(crate) fn close(&self, reason: &ExitReason) -> Option<Batch<M, B>> {
+        let kept = match reason {
+            ExitReason::Normal => None,
+            ExitReason::Exception(_) => Some(ExitReason::NoProcess),
+            other => Some(other.clone()),
+        };
         let mut inner = self.inner.lock();
         if inner.state == State::Dead {
             return None;
@@ -352,9 +366,18 @@ impl<M, B> Mailbox<M, B> {
         let extra = inner.extra.take().map(|extra| *extra).unwrap_or_default();
         let rest = Batch { front: inner.front.take(), queue: Some(extra.queue) };
         let behaviour = inner.behaviour.take();
-        let watcher = inner.ending.as_mut().and_then(|ending| ending.watcher.take());
+        let over = match (kept, &mut inner.ending) {
+            (None, slot) => slot.take().map(|ending| *ending),
+            (Some(reason), Some(ending)) => {
+                Some(std::mem::replace(&mut **ending, Ending { reason: Some(reason), watcher: None }))
+            }
+            (reason, slot @ None) => {
+                *slot = Some(Box::new(Ending { reason, watcher: None }));
+                None
+            }
+        };
         drop(inner);
-        drop((behaviour, watcher, extra.waker));
+        drop((behaviour, over, extra.waker));
         wake_all(extra.bound.map(|bound| bound.room).unwrap_or_default());
         Some(rest)
     }

@@ -131,6 +131,13 @@ impl<M: Send + 'static> ActorRef<M> {
         !self.0.mailbox.is_dead()
     }
 
+    /// Why the actor ended; `None` while it has not. Of an exception only its monitors and watchers hear, because it refers to much:
+    /// `NoProcess` stands for it here.
+    #[must_use]
+    pub fn exit_reason(&self) -> Option<ExitReason> {
+        self.0.mailbox.end_reason()
+    }
+
     /// Messages not yet begun.
     #[must_use]
     pub fn mailbox_len(&self) -> usize {

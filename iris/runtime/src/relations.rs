@@ -6,7 +6,11 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use crate::behaviour::MonitorRef;
+use crate::exit::ExitReason;
 use crate::pid::Pid;
+
+/// Called once with the reason, on the thread that ended the actor.
+pub(crate) type Watcher = Box<dyn FnOnce(&ExitReason) + Send>;
 
 /// A name under which the registry knows the actor.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -28,6 +32,8 @@ pub(crate) struct More {
     pub(crate) parent: Option<Pid>,
     pub(crate) links: BTreeSet<Pid>,
     pub(crate) monitors: Vec<(MonitorRef, Pid)>,
+    /// Whom to tell of the end who is no actor.
+    pub(crate) watchers: Vec<(MonitorRef, Watcher)>,
     pub(crate) children: BTreeSet<Pid>,
     pub(crate) names: Vec<Name>,
     /// Which restart of a supervised child this is; 0 for the first start.

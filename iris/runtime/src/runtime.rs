@@ -2,6 +2,7 @@
 //! leaves each of them to its own file. Invariant: dropping the last `Runtime` ends every actor and joins every thread it
 //! started (but its own), so any number of runtimes may live and die in one process.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
@@ -137,6 +138,9 @@ impl Shared {
             if let Some(cell) = self.slab.get(watcher) {
                 cell.deliver(Signal::Down { monitor, pid, reason: reason.clone() });
             }
+        }
+        for (_, watcher) in relations.watchers {
+            let _ = catch_unwind(AssertUnwindSafe(|| watcher(reason)));
         }
         for linked in relations.links {
             if let Some(cell) = self.slab.get(linked) {

@@ -345,6 +345,42 @@ fn selective_receive_keeps_the_order_of_the_rest() {
     wait_until("the end", || !actor.is_alive());
 }
 
+#[test]
+fn watchers_outside_hear_of_an_end_once_and_the_reason_stays() {
+    let runtime = Runtime::new();
+    let (sender, receiver) = mpsc::channel();
+    let watch = |actor: &ActorRef<u8>, tag: u8| {
+        let sender = sender.clone();
+        runtime.watch(actor.pid(), move |reason| sender.send((tag, reason.label())).unwrap())
+    };
+    let make = || {
+        runtime
+            .spawn_fn(|_: &mut Context<'_, u8>, message| match message {
+                0 => Flow::stop(),
+                1 => Flow::Exit(ExitReason::error("one")),
+                _ => panic!("two"),
+            })
+            .unwrap()
+    };
+    for (message, label) in [(0, "normal"), (1, "error"), (2, "panic")] {
+        let actor = make();
+        let taken = watch(&actor, 1).unwrap();
+        watch(&actor, 2).unwrap();
+        assert!(actor.exit_reason().is_none());
+        assert!(runtime.unwatch(actor.pid(), taken) && !runtime.unwatch(actor.pid(), taken));
+        actor.send(message).unwrap();
+        assert_eq!(receiver.recv_timeout(LONG).unwrap(), (2, label));
+        assert_eq!(actor.exit_reason().unwrap().label(), label);
+        assert!(!runtime.is_alive(actor.pid()), "the pid is gone by then");
+        assert!(watch(&actor, 3).is_none());
+    }
+    let killed = make();
+    killed.exit(ExitReason::Killed);
+    wait_until("the end", || !killed.is_alive());
+    assert_eq!(killed.exit_reason().unwrap().label(), "killed");
+    assert!(receiver.try_recv().is_err());
+}
+
 /// Counts how often it was woken.
 #[derive(Default)]
 struct Bell(AtomicUsize);

@@ -12,7 +12,7 @@ import traceback
 import weakref
 from typing import Any, Awaitable, Callable, Optional
 
-from iris._iris import EMPTY, ENDED, Inbox, NoReply, ReadyQueue, Ref, Swapped, never_block_here
+from iris._iris import EMPTY, ENDED, ExitReason, Inbox, NoReply, ReadyQueue, Ref, Swapped, never_block_here
 from iris.hub import current_mailbox
 from iris.versions import History, Version
 
@@ -52,14 +52,18 @@ def _resolve(item: tuple[asyncio.Future[Any], bool, Any]) -> None:
         future.set_exception(value)
 
 
-def ask(ref: Ref, message: Any, timeout: Optional[float]) -> Awaitable[Any]:
-    """The future for a reply. Cancelling it makes the reply unwanted; the request may still be handled."""
-    loop = asyncio.get_running_loop()
+def _replies_of(loop: asyncio.AbstractEventLoop) -> ReadyQueue:
     queue = _replies.get(loop)
     if queue is None:
         queue = _replies[loop] = _queue_into(loop, _resolve)
+    return queue
+
+
+def ask(ref: Ref, message: Any, timeout: Optional[float]) -> Awaitable[Any]:
+    """The future for a reply. Cancelling it makes the reply unwanted; the request may still be handled."""
+    loop = asyncio.get_running_loop()
     future = loop.create_future()
-    refusal = ref._ask_into(message, queue, future)
+    refusal = ref._ask_into(message, _replies_of(loop), future)
     if refusal is not None:
         if not future.done():
             future.set_exception(NoReply(refusal))
@@ -72,6 +76,24 @@ def ask(ref: Ref, message: Any, timeout: Optional[float]) -> Awaitable[Any]:
 def _expire(future: asyncio.Future[Any]) -> None:
     if not future.done():
         future.set_exception(TimeoutError("no reply before the deadline"))
+
+
+def wait(ref: Ref, timeout: Optional[float]) -> Awaitable[Optional[ExitReason]]:
+    """The future for the end of an actor: its reason, or None after the time-out."""
+    loop = asyncio.get_running_loop()
+    future = loop.create_future()
+    number = ref._watch_into(_replies_of(loop), future)
+    if number is not None:
+        if timeout is not None:
+            handle = loop.call_later(timeout, _give_up, future)
+            future.add_done_callback(lambda _: handle.cancel())
+        future.add_done_callback(lambda _: ref._unwatch(number))
+    return future
+
+
+def _give_up(future: asyncio.Future[Any]) -> None:
+    if not future.done():
+        future.set_result(None)
 
 
 class AsyncMailbox:

@@ -10,7 +10,6 @@ import atexit
 import functools
 import os
 import threading
-import time
 import weakref
 from typing import Any, Callable, Optional
 
@@ -119,14 +118,7 @@ class Runtime:
         """Waits until one actor has ended, or all have."""
         if pid is None:
             return self._inner.join(timeout)
-        deadline = None if timeout is None else time.monotonic() + timeout
-        pause = 0.0001
-        while self._inner.is_alive(pid):
-            if deadline is not None and time.monotonic() >= deadline:
-                return False
-            time.sleep(pause)
-            pause = min(pause * 2, 0.01)
-        return True
+        return self._inner._join_actor(pid, timeout)
 
     def __enter__(self) -> "Runtime":
         return self

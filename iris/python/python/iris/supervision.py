@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from typing import Any, Callable, Optional, Sequence
 
-from iris._iris import SupervisorCore
+from iris._iris import ExitReason, SupervisorCore
 
 
 @dataclasses.dataclass
@@ -125,3 +125,7 @@ class RunningSupervisor:
     def shutdown(self) -> bool:
         """Stops the children in reverse order, then the supervisor."""
         return self._core.shutdown()
+
+    def join(self, timeout: Optional[float] = None) -> Optional[ExitReason]:
+        """Waits until it has ended, and returns why (`restart_intensity` if it gave up); None after `timeout` seconds."""
+        return self._core.join(timeout)

@@ -201,7 +201,7 @@ fn loom_close_and_push_agree_on_every_message() {
         let sender = thread::spawn(move || {
             !matches!(theirs.push(Envelope::User(1), Fit::Bounded, None), Push::Dead(_))
         });
-        let found = mailbox.close().map_or(0, |rest| rest.len());
+        let found = mailbox.close(&ExitReason::Normal).map_or(0, |rest| rest.len());
         let accepted = sender.join().unwrap();
         assert_eq!(usize::from(accepted), found, "an accepted message must be found by close");
     });

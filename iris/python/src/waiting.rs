@@ -1,0 +1,73 @@
+//! Waiting of threads that run Python: for answers and for ends. Owns the slices in which a thread waits, so that Ctrl-C reaches a main
+//! thread. Invariant: nothing here waits with the GIL, and a worker that waits gets a stand-in.
+
+use std::time::{Duration, Instant};
+
+use iris_runtime::{Call, CallError, ExitReason, Handle, Pid, call_pair};
+use pyo3::exceptions::{PyRuntimeError, PyValueError};
+use pyo3::prelude::*;
+
+use crate::compat::Compat;
+use crate::host::{must_not_block, serving};
+use crate::limits::SIGNALS_MS;
+
+const ITSELF: &str =
+    "the actor runs on this thread and could not end while it waits: use await ref.wait() in async actors";
+
+/// A time-out as people write it: seconds, or none.
+pub(crate) fn timeout(seconds: Option<f64>) -> PyResult<Option<Duration>> {
+    let Some(seconds) = seconds else { return Ok(None) };
+    if seconds.is_nan() {
+        return Err(PyValueError::new_err("a time-out must be a number of seconds, not NaN"));
+    }
+    Ok(Some(Duration::from_secs_f64(seconds.clamp(0.0, 1e9))))
+}
+
+/// Waits for an answer.
+pub(crate) fn answer<T: Send>(
+    py: Python<'_>,
+    handle: &Handle,
+    call: &Call<T>,
+    timeout: Option<Duration>,
+) -> PyResult<Result<T, CallError>> {
+    let until = timeout.map(|timeout| Instant::now() + timeout);
+    loop {
+        let left = until.map(|until| until.saturating_duration_since(Instant::now()));
+        let slice = left.unwrap_or(Duration::MAX).min(Duration::from_millis(SIGNALS_MS));
+        if let Some(result) = crate::ffi::wait(py, || handle.blocking(|| call.wait_slice(slice))) {
+            return Ok(result);
+        }
+        if left.is_some_and(|left| left <= slice) {
+            return Ok(Err(CallError::Timeout));
+        }
+        py.check_signals()?;
+    }
+}
+
+/// How waiting for an end went.
+pub(crate) enum Ended {
+    Now(ExitReason),
+    Before,
+    NotYet,
+}
+
+/// Waits until an actor has ended.
+pub(crate) fn end(
+    py: Python<'_>,
+    handle: &Handle,
+    compat: &Compat,
+    pid: Pid,
+    timeout: Option<Duration>,
+) -> PyResult<Ended> {
+    let served_here = must_not_block() && compat.pulls.is_served_by(pid, serving());
+    if handle.is_alive(pid) && (served_here || handle.current_actor() == Some(pid)) {
+        return Err(PyRuntimeError::new_err(ITSELF));
+    }
+    let (reply, call) = call_pair();
+    let Some(number) = handle.watch(pid, move |reason| _ = reply.send(reason.clone())) else {
+        return Ok(Ended::Before);
+    };
+    let result = answer(py, handle, &call, timeout);
+    handle.unwatch(pid, number);
+    Ok(result?.map_or(Ended::NotYet, Ended::Now))
+}
