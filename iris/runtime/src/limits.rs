@@ -37,6 +37,10 @@ pub const KEEPER_ALERT_TICKS: u32 = 32;
 /// Ticks that the keeper goes on after the last worker went to sleep, so that a busy system does not wake it again and again.
 pub const KEEPER_LINGER_TICKS: u32 = 50;
 
+/// Processor time in microseconds that a turn which lasts has had between two looks of the keeper if it is the handler's fault, and not that
+/// of other programs.
+pub const OVERSTAY_RAN_US: u64 = 500;
+
 /// Extra workers that a pool may start to stand in for workers whose handler blocks.
 pub const SPARE_WORKERS_MAX: usize = 62;
 

@@ -467,6 +467,26 @@ fn a_blocking_handler_does_not_hold_up_others() {
 }
 
 #[test]
+fn a_handler_that_computes_does_not_hold_up_others() {
+    let runtime = Runtime::builder().workers(1).build();
+    let over = Arc::new(AtomicBool::new(false));
+    let flag = over.clone();
+    let computing = runtime
+        .spawn_fn(move |_: &mut Context<'_, ()>, ()| {
+            let until = Instant::now() + LONG;
+            while !flag.load(Ordering::SeqCst) && Instant::now() < until {}
+            assert!(flag.load(Ordering::SeqCst), "nobody stood in");
+        })
+        .unwrap();
+    computing.send(()).unwrap();
+    let ending =
+        runtime.spawn_fn(move |_: &mut Context<'_, ()>, ()| over.store(true, Ordering::SeqCst)).unwrap();
+    ending.send(()).unwrap();
+    wait_until("the end of the computation", || computing.mailbox_len() == 0 && ending.mailbox_len() == 0);
+    assert!(runtime.is_alive(computing.pid()));
+}
+
+#[test]
 fn stop_with_drain_loses_nothing_and_without_it_counts() {
     let runtime = Runtime::builder().workers(2).build();
     let seen = Arc::new(AtomicU64::new(0));

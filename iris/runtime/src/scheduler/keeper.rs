@@ -1,6 +1,7 @@
 //! The keeper: one thread per runtime for time. Owns the timer wheel's waking and the watch over workers: a turn that lasts longer
 //! than a tick is asked to yield, one that lasts two ticks gets a stand-in, one that lasts `SLOW_HANDLER_MS` is reported. A single tick
-//! is enough where no worker of the pool gets on, and ticks are shorter for a while after a stand-in was called: handlers that block
+//! is enough where no worker of the pool gets on. No stand-in gets a worker that is ready to run and does not because other programs have
+//! its processor; what it leaves is given to workers that are there. And ticks are shorter for a while after a stand-in was called: handlers that block
 //! often come together, and what waits behind them waits for one stand-in after the other.
 //! Invariant: it sleeps for good while no worker is awake and no timer is set. Leaves the firing order to `timer`.
 
@@ -12,8 +13,9 @@ use std::time::Duration;
 
 use parking_lot::{Condvar, Mutex};
 
+use super::Pool;
+use super::os_thread::is_displaced;
 use super::worker::CURRENT_MARK;
-use super::{Pool, WorkerSlot};
 use crate::cell::quietly;
 use crate::limits::{
     KEEPER_ALERT_TICKS, KEEPER_LINGER_TICKS, KEEPER_TICK_ALERT_MS, KEEPER_TICK_MS, SLOW_HANDLER_MS,
@@ -58,6 +60,8 @@ struct Sight {
     ticks: u32,
     since_ms: u64,
     reported: bool,
+    /// What the thread had run when the same turn was found a second time.
+    ran_ns: Option<u64>,
 }
 
 /// What the keeper thread remembers between two ticks.
@@ -226,6 +230,7 @@ impl Keeper {
                 pool.clear_stuck(slot);
             }
             if current == 0 || epoch != sight.epoch {
+                slot.displaced.store(false, Ordering::Relaxed);
                 *sight = Sight { epoch, since_ms: now_ms, ..Sight::default() };
                 continue;
             }
@@ -238,18 +243,24 @@ impl Keeper {
         }
         let nobody_gets_on = pool.watch.active() <= held_up;
         let patience = if nobody_gets_on || pool.watch.any_stuck() { 1 } else { 2 };
-        let late = slots().zip(&*sights).filter(|(_, sight)| sight.ticks >= patience);
-        late.fold(false, |called, (slot, _)| self.stand_in(shared, pool, slot) || called)
-    }
-
-    /// Lets somebody take the place of a worker that does not get on, if there is work. Returns whether it is so for the first time.
-    fn stand_in(&self, shared: &Arc<Shared>, pool: &Pool, slot: &WorkerSlot) -> bool {
-        if !pool.has_work() {
+        if held_up == 0 && !pool.watch.any_stuck() || !pool.has_work() {
             return false;
         }
-        let fresh = pool.mark_stuck(slot);
-        pool.notify(shared);
-        fresh
+        let mut called = false;
+        for (slot, sight) in slots().zip(sights).filter(|(_, sight)| sight.ticks > 0) {
+            let displaced =
+                !slot.stuck.load(Ordering::Relaxed) && is_displaced(&mut sight.ran_ns, slot.thread.look());
+            if sight.ticks < patience {
+                continue;
+            }
+            if displaced {
+                slot.displaced.store(true, Ordering::Relaxed);
+            } else {
+                called |= pool.mark_stuck(slot);
+            }
+            pool.notify(shared);
+        }
+        called
     }
 
     fn report(&self, pool: &Pool, current: u64, elapsed_ms: u64) {

@@ -8,6 +8,7 @@
 
 mod injector;
 pub(crate) mod keeper;
+mod os_thread;
 pub(crate) mod task;
 mod watch;
 mod worker;
@@ -26,6 +27,7 @@ use crate::limits::{EARLY_WORKERS, SPARE_WORKERS_MAX};
 use crate::pid::Pid;
 use crate::runtime::Shared;
 use injector::Injector;
+use os_thread::OsThread;
 use watch::{Call, Watch};
 
 /// Something that waits for a worker: a cell, or a future.
@@ -153,6 +155,9 @@ pub(crate) struct WorkerSlot {
     preempt: AtomicBool,
     /// Set by the keeper (or by a blocking send) while somebody stands in for this worker.
     stuck: AtomicBool,
+    /// Set by the keeper while another program has the worker's processor.
+    displaced: AtomicBool,
+    thread: OsThread,
 }
 
 impl WorkerSlot {
@@ -165,14 +170,16 @@ impl WorkerSlot {
             in_hand: AtomicU32::new(0),
             preempt: AtomicBool::new(false),
             stuck: AtomicBool::new(false),
+            displaced: AtomicBool::new(false),
+            thread: OsThread::default(),
         }
     }
 
-    /// A lone job is left to its owner, who takes it next, unless the owner is stuck.
+    /// A lone job is left to its owner, who takes it next, unless the owner does not get on.
     fn is_stealable(&self) -> bool {
         match self.stealer.len() {
             0 => false,
-            1 => self.stuck.load(Ordering::SeqCst),
+            1 => self.stuck.load(Ordering::SeqCst) || self.displaced.load(Ordering::Relaxed),
             _ => true,
         }
     }

@@ -25,6 +25,7 @@ use crate::runtime::Shared;
 pub(super) fn main(shared: &Arc<Shared>, pool: u8, id: usize, deque: Deque<Job>) {
     let pool = &shared.pools[pool as usize];
     let Some(slot) = pool.slots[id].get() else { return };
+    slot.thread.register();
     let local = Rc::new(Local { key: pool.key, id, deque });
     LOCAL.set(Some(local.clone()));
     WORKER_OF.set(pool.key);
