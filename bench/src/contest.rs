@@ -4,13 +4,13 @@
 //! Invariant: a contestant whose output is wrong, whose status is not 0 or that takes too long is disqualified with the
 //! reason, and none of its times is shown.
 
-use crate::limits::{ROW_BUDGET, RUNS_MIN};
+use crate::limits::{ROW_BUDGET, RUNS_MIN, SAMPLE_BUDGET, SAMPLE_MEASURED_MIN, SAMPLE_RUNS_MAX};
 use crate::model::{Cell, Clock, ContestantInfo, Figures, RowResult, Unit};
 use crate::process::{Birth, Invocation, Outcome, Runner, excerpt};
 use crate::stats::Summary;
 use serde::Deserialize;
 use std::path::PathBuf;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// A program under test and how a suite calls it.
 #[derive(Clone, Debug)]
@@ -159,23 +159,39 @@ impl<'a> Entrant<'a> {
         if self.disqualified.is_some() || round >= self.runs_allowed {
             return;
         }
-        match runner.run(invocation, Birth::Spawn) {
-            Ok(outcome) => {
-                let changed = matches!(case.expected, Expected::Exactly(_) | Expected::Agreement)
-                    && outcome.stdout != self.warm_up_output;
-                self.disqualified = outcome
-                    .failure(runner.timeout())
-                    .or_else(|| check(&case.expected, &outcome))
-                    .or_else(|| changed.then(|| "its output changes from run to run".to_owned()));
-                match sample(case.figure, &outcome, settings.clock) {
-                    Some(value) => self.samples.push(value),
-                    // What is wrong already says more than a figure that is missing for it.
-                    None if self.disqualified.is_some() => {}
-                    None => self.disqualified = Some("its report has no such figure".to_owned()),
-                }
+        let begin = Instant::now();
+        let mut parts = Vec::new();
+        while let Some(outcome) = self.run_once(invocation, case, runner) {
+            let Some(part) = Part::of(case.figure, &outcome, settings.clock) else {
+                self.disqualified = Some("its report has no such figure".to_owned());
+                return;
+            };
+            parts.push(part);
+            let measured: f64 = parts.iter().map(Part::seconds).sum();
+            let enough = measured >= SAMPLE_MEASURED_MIN.as_secs_f64() || parts.len() >= SAMPLE_RUNS_MAX;
+            if enough || begin.elapsed() >= SAMPLE_BUDGET {
+                self.samples.push(Part::sample(&parts));
+                return;
             }
-            Err(error) => self.disqualified = Some(format!("does not start: {error}")),
         }
+    }
+
+    /// One run whose output is right; otherwise the contestant is disqualified.
+    fn run_once(&mut self, invocation: &Invocation, case: &Case, runner: &Runner) -> Option<Outcome> {
+        let outcome = match runner.run(invocation, Birth::Spawn) {
+            Ok(outcome) => outcome,
+            Err(error) => {
+                self.disqualified = Some(format!("does not start: {error}"));
+                return None;
+            }
+        };
+        let changed = matches!(case.expected, Expected::Exactly(_) | Expected::Agreement)
+            && outcome.stdout != self.warm_up_output;
+        self.disqualified = outcome
+            .failure(runner.timeout())
+            .or_else(|| check(&case.expected, &outcome))
+            .or_else(|| changed.then(|| "its output changes from run to run".to_owned()));
+        self.disqualified.is_none().then_some(outcome)
     }
 
     fn cell(self, case: &Case, startup_ms: f64) -> Cell {
@@ -201,16 +217,51 @@ fn runs_within_budget(warm_up: Duration) -> usize {
     (affordable as usize).max(RUNS_MIN)
 }
 
-fn sample(figure: Figure, outcome: &Outcome, clock: Clock) -> Option<f64> {
-    let reported = || serde_json::from_slice::<Reported>(&outcome.stdout).ok();
-    match figure {
-        Figure::Process | Figure::PeakMemory => {
-            let time = if clock == Clock::Wall { outcome.wall } else { outcome.cpu };
-            Some(time.as_secs_f64() * 1e3)
+/// What one run adds to a sample.
+enum Part {
+    /// The sample is this figure.
+    Whole(f64),
+    /// The sample is all operations over the time of all runs.
+    Rate { operations: f64, seconds: f64 },
+}
+
+impl Part {
+    fn of(figure: Figure, outcome: &Outcome, clock: Clock) -> Option<Part> {
+        let reported = || serde_json::from_slice::<Reported>(&outcome.stdout).ok();
+        match figure {
+            Figure::Process | Figure::PeakMemory => {
+                let time = if clock == Clock::Wall { outcome.wall } else { outcome.cpu };
+                Some(Part::Whole(time.as_secs_f64() * 1e3))
+            }
+            Figure::ReportedRate => {
+                let report = reported().filter(|report| report.seconds > 0.0)?;
+                Some(Part::Rate { operations: report.ops, seconds: report.seconds })
+            }
+            Figure::ReportedBytes => reported().map(|report| Part::Whole(report.bytes_per_actor)),
+            Figure::ReportedLatency => reported().map(|report| Part::Whole(report.latency_us / 1e3)),
         }
-        Figure::ReportedRate => reported().filter(|r| r.seconds > 0.0).map(|r| r.ops / r.seconds),
-        Figure::ReportedBytes => reported().map(|r| r.bytes_per_actor),
-        Figure::ReportedLatency => reported().map(|r| r.latency_us / 1e3),
+    }
+
+    /// The time that it has measured, as far as that decides whether the sample is long enough.
+    fn seconds(&self) -> f64 {
+        match self {
+            Part::Whole(_) => f64::INFINITY,
+            Part::Rate { seconds, .. } => *seconds,
+        }
+    }
+
+    fn sample(parts: &[Part]) -> f64 {
+        let (mut operations, mut time) = (0.0, 0.0);
+        for part in parts {
+            match part {
+                Part::Whole(figure) => return *figure,
+                Part::Rate { operations: more, seconds } => {
+                    operations += more;
+                    time += seconds;
+                }
+            }
+        }
+        operations / time
     }
 }
 
@@ -357,6 +408,26 @@ mod tests {
         assert_eq!(row.cells[0].figures().unwrap().summary.median, 2000.0);
         assert!(reason(&row.cells[1]).starts_with("7 violations"));
         assert_eq!(reason(&row.cells[2]), "exit status 3");
+    }
+
+    #[test]
+    fn short_measurements_are_repeated_until_a_sample_is_long_enough() {
+        let log = std::env::temp_dir().join(format!("pithos-bench-parts-{}", std::process::id()));
+        let script = format!(
+            "echo >> {0}; [ $(($(wc -l < {0}) % 2)) = 0 ] && s=0.03 || s=0.05; echo '{{\"workload\":\"W2\",\"ops\":1000,\"seconds\":'$s',\"bytes_per_actor\":0,\"wrong\":0}}'",
+            log.display()
+        );
+        let row = run(Expected::Report, Figure::ReportedRate, Unit::OperationsPerSecond, &[(&script, true)]);
+        let lines = std::fs::read_to_string(&log).unwrap().lines().count();
+        std::fs::remove_file(&log).unwrap();
+        // A warm-up, then 0.03 + 0.05 + 0.03, 0.05 + 0.03 + 0.05 and 0.03 + 0.05 + 0.03 seconds.
+        assert_eq!(lines, 1 + 9);
+        let samples = &row.cells[0].figures().unwrap().samples;
+        let expected = [3000.0 / 0.11, 3000.0 / 0.13, 3000.0 / 0.11];
+        assert!(
+            samples.iter().zip(expected).all(|(got, want)| (got / want - 1.0).abs() < 1e-9),
+            "{samples:?}"
+        );
     }
 
     #[test]

@@ -10,6 +10,12 @@ pub(crate) const RUNS_MAX: usize = 1000;
 pub(crate) const GROWTH_RUNS: usize = 3;
 /// A single process that takes longer is killed and its row is reported as timed out.
 pub(crate) const PROCESS_TIMEOUT: Duration = Duration::from_secs(20);
+/// A program that times itself is run again until the runs of one sample have measured this together: what lasts a hundredth of a second
+/// shows whom the system happened to let run.
+pub(crate) const SAMPLE_MEASURED_MIN: Duration = Duration::from_millis(100);
+/// The most runs of one sample, and the time after which no other is begun.
+pub(crate) const SAMPLE_RUNS_MAX: usize = 10;
+pub(crate) const SAMPLE_BUDGET: Duration = Duration::from_secs(2);
 /// A contestant is given this long for the runs of one row; slow ones make fewer runs, never fewer than `RUNS_MIN`.
 pub(crate) const ROW_BUDGET: Duration = Duration::from_secs(25);
 /// The fewest timed runs from which a median is printed.
