@@ -27,6 +27,7 @@ pub(crate) type Logic<M> = Box<dyn Behaviour<M>>;
 
 const TRAP_EXIT: u8 = 1;
 const DORMANT: u8 = 2;
+const SUPERVISOR: u8 = 4;
 
 /// The order of the fields matters: what a turn of one message needs lies together at the beginning, the mailbox next to it. While somebody
 /// runs the cell it writes here once a batch and not once a message, so that a flood's senders, who write the mailbox's lock at every push,
@@ -63,6 +64,7 @@ pub(crate) trait AnyCell: Runnable + Any + Send + Sync {
     fn snapshot(&self) -> CellSnapshot;
     fn version(&self) -> u32;
     fn is_pull(&self) -> bool;
+    fn is_supervisor(&self) -> bool;
     /// Shows the behaviours that nobody runs: the current one and the versions kept.
     fn visit(&self, visitor: &mut dyn FnMut(&dyn Any));
     fn pool(&self) -> u8;
@@ -135,6 +137,12 @@ impl<M: Send + 'static> Cell<M> {
 
     pub(crate) fn trap_exit(&self, on: bool) {
         self.set(TRAP_EXIT, on);
+    }
+
+    /// Its children are ended by it, when the runtime stops.
+    pub(crate) fn set_supervisor(&self) {
+        self.set(SUPERVISOR, true);
+        self.shared.supervised.store(true, Ordering::SeqCst);
     }
 
     pub(crate) fn set_dormant(&self, on: bool) {
@@ -448,6 +456,10 @@ impl<M: Send + 'static> AnyCell for Cell<M> {
 
     fn is_pull(&self) -> bool {
         self.mailbox.is_pull()
+    }
+
+    fn is_supervisor(&self) -> bool {
+        self.has(SUPERVISOR)
     }
 
     fn version(&self) -> u32 {

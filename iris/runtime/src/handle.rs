@@ -103,6 +103,10 @@ impl Handle {
         WeakHandle(Arc::downgrade(&self.shared))
     }
 
+    pub(crate) fn is_stopping(&self) -> bool {
+        self.shared.stopping.load(std::sync::atomic::Ordering::SeqCst)
+    }
+
     /// Milliseconds since the runtime began (virtual ones in a simulation).
     #[must_use]
     pub fn now_ms(&self) -> u64 {

@@ -11,6 +11,7 @@ use parking_lot::{Condvar, Mutex};
 
 use crate::behaviour::{MonitorRef, Signal};
 use crate::call::deadline;
+use crate::cell::AnyCell;
 use crate::dead_letters::DeadLetters;
 use crate::exit::ExitReason;
 use crate::handle::Handle;
@@ -61,6 +62,8 @@ pub(crate) struct Shared {
     pub(crate) clock: Clock,
     pub(crate) simulation: Option<SimulationCore>,
     pub(crate) stopping: AtomicBool,
+    /// Whether there has been a supervisor.
+    pub(crate) supervised: AtomicBool,
     /// Whether turns are timed.
     pub(crate) timing: AtomicBool,
     monitors: AtomicU64,
@@ -200,9 +203,18 @@ impl Shared {
 
     pub(crate) fn shut_down(self: &Arc<Self>) {
         self.stopping.store(true, Ordering::SeqCst);
+        let supervised = self.supervised.load(Ordering::SeqCst);
         for cell in self.slab.all() {
-            cell.shutdown(ExitReason::Shutdown);
+            // A supervisor ends its children itself, one after the other.
+            if !(supervised && self.has_supervisor(&*cell)) {
+                cell.shutdown(ExitReason::Shutdown);
+            }
         }
+    }
+
+    fn has_supervisor(&self, cell: &dyn AnyCell) -> bool {
+        let parent = cell.relations().lock().parent();
+        parent.and_then(|parent| self.slab.get(parent)).is_some_and(|parent| parent.is_supervisor())
     }
 
     /// Waits until no actor is left; those that have not ended by then are killed and get a short last wait.
@@ -298,6 +310,7 @@ impl Builder {
             clock: if simulated { Clock::Virtual(AtomicU64::new(0)) } else { Clock::Real(Instant::now()) },
             simulation: self.simulation.map(SimulationCore::new),
             stopping: AtomicBool::new(false),
+            supervised: AtomicBool::new(false),
             timing: AtomicBool::new(false),
             monitors: AtomicU64::new(0),
             live: AtomicUsize::new(0),

@@ -314,8 +314,7 @@ impl Pool {
     }
 
     pub(crate) fn has_work(&self) -> bool {
-        !self.injector.is_empty()
-            || self.slots.iter().map_while(OnceLock::get).any(|slot| !slot.stealer.is_empty())
+        !self.injector.is_empty() || self.running_slots().any(|slot| !slot.stealer.is_empty())
     }
 
     /// No worker is awake and nothing waits. A worker lowers `running` only after it found every queue empty.
@@ -333,8 +332,7 @@ impl Pool {
 
     /// Whether there is something that any worker may take.
     fn has_stealable(&self) -> bool {
-        !self.injector.is_empty()
-            || self.slots.iter().map_while(OnceLock::get).any(|slot| self.may_steal(slot))
+        !self.injector.is_empty() || self.running_slots().any(|slot| self.may_steal(slot))
     }
 
     /// At the end the keeper is gone, so nobody tells who is stuck, and everything may be taken.
@@ -369,8 +367,10 @@ impl Pool {
         }
     }
 
+    /// Those of the workers that have been started. One that is being started may lie between two that run, and has no slot yet.
     fn running_slots(&self) -> impl Iterator<Item = &WorkerSlot> {
-        self.slots.iter().map_while(OnceLock::get)
+        let started = self.started.load(Ordering::SeqCst).min(self.slots.len());
+        self.slots[..started].iter().filter_map(OnceLock::get)
     }
 
     /// Makes the workers look at the mailboxes of what they run before the next message.

@@ -233,7 +233,9 @@ impl Supervisor {
     /// Starts the supervisor and its children. A child that cannot be started ends the supervisor with the child's reason.
     pub fn start(self, handle: &Handle, options: SpawnOptions) -> Result<SupervisorRef, SpawnError> {
         let options = SpawnOptions { trap_exit: true, ..options };
-        handle.spawn_with(options, tree::Tree::new(self)).map(SupervisorRef)
+        let supervisor = handle.spawn_with(options, tree::Tree::new(self))?;
+        supervisor.cell().set_supervisor();
+        Ok(SupervisorRef(supervisor))
     }
 
     /// The same as a child of another supervisor.

@@ -240,6 +240,7 @@ impl Tree {
             return Flow::Continue;
         };
         let again = match child.spec.restart {
+            _ if cx.handle().is_stopping() => false,
             Restart::Permanent => true,
             Restart::Transient => reason.is_abnormal(),
             Restart::Temporary => false,

@@ -158,3 +158,30 @@ fn many_children_are_stopped_in_time_that_grows_with_their_number() {
     // A tenth of a second; with a look at all the others for each of them it was tens of seconds.
     assert!(begun.elapsed() < LONG / 4, "{:?}", begun.elapsed());
 }
+
+#[test]
+fn a_runtime_that_stops_leaves_the_order_to_the_supervisors() {
+    for seed in 0..20 {
+        let (simulation, log) = (Simulation::new(seed), Log::default());
+        let inner = ["c", "d"]
+            .into_iter()
+            .fold(Supervisor::new(Strategy::OneForOne), |all, name| all.child(child(name, &log)));
+        let supervisor = Supervisor::new(Strategy::OneForOne)
+            .child(child("a", &log))
+            .child(inner.into_child("inner"))
+            .child(child("z", &log));
+        let supervisor = started(&simulation, supervisor);
+        let watcher = simulation.handle().spawn_inbox::<u8>(SpawnOptions::default()).unwrap();
+        simulation.handle().monitor(watcher.0.pid(), supervisor.pid());
+        log.take();
+        simulation.handle().request_stop();
+        assert!(simulation.run(STEPS));
+        assert_eq!(log.take(), ["stop z", "stop d", "stop c", "stop a"], "seed {seed}");
+        let (_, mut inbox) = watcher;
+        let down = inbox.try_recv();
+        assert!(
+            matches!(down, Ok(Received::Signal(Signal::Down { reason: ExitReason::Shutdown, .. }))),
+            "{down:?}"
+        );
+    }
+}
