@@ -252,6 +252,18 @@ impl Inbox {
         self.state.lock().as_ref().is_some_and(|state| state.inbox.watch_exit(waker))
     }
 
+    /// Messages received so far.
+    fn processed(&self) -> u64 {
+        self.state.lock().as_ref().map_or(0, |state| state.inbox.processed())
+    }
+
+    /// Says whether a virtual actor is put away.
+    fn set_dormant(&self, on: bool) {
+        if let Some(state) = self.state.lock().as_ref() {
+            state.inbox.set_dormant(on);
+        }
+    }
+
     /// From now on nothing is received once the actor was asked to end.
     fn end_promptly(&self) {
         if let Some(state) = self.state.lock().as_mut() {

@@ -149,6 +149,10 @@ impl<M: Send + 'static> Cell<M> {
         self.set(DORMANT, on);
     }
 
+    pub(crate) fn processed(&self) -> u64 {
+        self.processed.load(Ordering::Relaxed)
+    }
+
     pub(crate) fn count_processed(&self, count: u64) {
         self.processed.store(self.processed.load(Ordering::Relaxed) + count, Ordering::Relaxed);
     }

@@ -140,6 +140,17 @@ impl<M: Send + 'static> Inbox<M> {
         self.cell.mailbox.watch_exit(waker)
     }
 
+    /// Messages received so far.
+    #[must_use]
+    pub fn processed(&self) -> u64 {
+        self.cell.processed()
+    }
+
+    /// Says that nothing but the mailbox is there of the actor: its owner makes the rest when a message comes.
+    pub fn set_dormant(&self, on: bool) {
+        self.cell.set_dormant(on);
+    }
+
     /// Says whether the wish to end overtakes the messages that wait, as it does for push actors. Unless told, what is in the mailbox can
     /// still be received.
     pub fn end_promptly(&mut self, on: bool) {

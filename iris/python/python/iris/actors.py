@@ -18,6 +18,7 @@ from iris.hub import current_mailbox, run_in_thread, running_mailbox
 from iris.runtime import Runtime, _alive
 from iris.sent import Sent
 from iris.versions import History, Version
+from iris.virtual import awaited, pulled
 
 Target = Union[type, Callable[..., Any]]
 Call = Callable[..., Any]
@@ -75,8 +76,8 @@ def actor(target: Optional[Target] = None, /, **options: Any) -> Any:
 
     Options: pull, thread (pull on an OS thread), budget, release_gil, capacity, overflow (and overflow_target, for "redirect" and
     "spill"), trap_exit, context (run in a copy of the context variables of whoever spawns it or swaps this code in; async actors always
-    do, as tasks do), virtual (a function, or a class with a synchronous `receive`, that is made when a message comes, and put away after
-    `idle_timeout` seconds without one; the next message makes a fresh one).
+    do, as tasks do), virtual (made when a message comes, and put away after `idle_timeout` seconds without one; the next message makes a fresh
+    one).
     """
     chosen = Options(**options)
 
@@ -223,22 +224,46 @@ class System(Runtime):
     def _start_virtual(
         self, target: Target, args: tuple[Any, ...], kwargs: dict[str, Any], options: Options, parent: Any, link: Any
     ) -> Ref:
-        call: Any = getattr(target, "receive", None) if inspect.isclass(target) else target
-        if options.pull or options.thread or call is None or _is_async(call):
-            raise TypeError("only a function, or a class with a synchronous receive(self, message), can be virtual")
+        kind = _virtual_kind(target, options)
         context, weak = contextvars.copy_context(), weakref.ref(self)
 
-        def make() -> tuple[Any, ...]:
-            parts = context.run(_take_apart, target, args, kwargs, options)
+        def instance() -> _Parts:
+            parts: _Parts = context.run(_take_apart, target, args, kwargs, options)
             system = weak()
             if parts.instance is not None and system is not None:
-                _introduce(parts.instance, system._inner._ref(system._inner._current() or 0), system)
+                _introduce(parts.instance, system._inner._ref(current_pid() or 0), system)
+            return parts
+
+        if kind != "push":
+            return self._start_virtual_pull(instance, kind, options, parent, link)
+
+        def make() -> tuple[Any, ...]:
+            parts = instance()
             return parts.call, parts.started, parts.stopped, parts.code_change, parts.known
 
         return self._inner._spawn_virtual(
             make, options.budget, options.release_gil, options.capacity, None if parent is None else _pid(parent),
             None if link is None else _pid(link), options.trap_exit, options.idle_timeout,
         )  # fmt: skip
+
+    def _start_virtual_pull(
+        self, instance: Callable[[], _Parts], kind: str, options: Options, parent: Any, link: Any
+    ) -> Ref:
+        def make() -> tuple[Call, Any]:
+            parts = instance()
+            return _main_of(parts, parts.started), parts.subject
+
+        host: Any = self._loop() if kind == "async" else self._green()
+        ref, inbox = self._inner._spawn_inbox(
+            host.queue, None if parent is None else _pid(parent), options.capacity, False, options.trap_exit,
+            kind == "async",
+        )  # fmt: skip
+        inbox.set_dormant(True)
+        if link is not None:
+            ref.link(link)
+        main: Call = (awaited if kind == "async" else pulled)(make, options.idle_timeout)
+        host.spawn(inbox, main, self, History(Version(main, None)))
+        return ref
 
     def _start_pull(self, parts: _Parts, options: Options, parent: Optional[int], link: Any) -> Ref:
         main = _main_of(parts, parts.started)
@@ -314,6 +339,23 @@ def _is_plain(target: Any) -> bool:
         return kind is types.BuiltinFunctionType
     # What `actor` (or `inspect.markcoroutinefunction`) says of a function is in its dictionary.
     return not target.__code__.co_flags & inspect.CO_COROUTINE and not target.__dict__
+
+
+def _virtual_kind(target: Target, options: Options) -> str:
+    """What kind a virtual actor will be; there is no instance to ask yet."""
+    call: Any = target
+    pull = options.pull
+    if options.thread:
+        raise TypeError("an actor with a thread of its own cannot be virtual: the thread is what it costs")
+    if inspect.isclass(target):
+        call = getattr(target, "receive", None)
+        pull = call is None
+        call = getattr(target, "run", None) if pull else call
+        if call is None:
+            raise TypeError(f"{target.__name__} has neither receive(self, message) nor run(self, mailbox)")
+    elif not callable(target):
+        raise TypeError(f"an actor must be a class or a callable, not {type(target).__name__}")
+    return "async" if _is_async(call) else "pull" if pull else "push"
 
 
 def _pid(who: "Ref | int") -> int:

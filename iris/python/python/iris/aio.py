@@ -15,6 +15,7 @@ from typing import Any, Awaitable, Callable, Optional
 from iris._iris import EMPTY, ENDED, ExitReason, Inbox, NoReply, ReadyQueue, Ref, Swapped, never_block_here
 from iris.hub import current_mailbox
 from iris.versions import History, Version
+from iris.virtual import Asleep, Idle, Idleness
 
 # Messages that an async actor handles before it lets the loop run others.
 BURST = 64
@@ -99,7 +100,10 @@ def _give_up(future: asyncio.Future[Any]) -> None:
 class AsyncMailbox:
     """The mailbox of an async actor."""
 
-    __slots__ = ("__weakref__", "_cancelled", "_history", "_inbox", "_loop", "_passed", "_system", "_task", "_waiter")
+    __slots__ = (
+        "__weakref__", "_asleep", "_cancelled", "_history", "_idleness", "_inbox", "_loop", "_passed", "_system", "_task",
+        "_waiter",
+    )  # fmt: skip
 
     def __init__(self, inbox: Inbox, loop: asyncio.AbstractEventLoop, system: Any):
         self._inbox = inbox
@@ -112,6 +116,9 @@ class AsyncMailbox:
         self._passed: list[Any] = []
         self._system = weakref.ref(system)
         self._history: Optional[History] = None
+        # Of a virtual actor: while it is awake, and what begins it again while it is not.
+        self._idleness: Optional[Idleness] = None
+        self._asleep: Optional[Callable[[], None]] = None
 
     @property
     def pid(self) -> int:
@@ -139,6 +146,9 @@ class AsyncMailbox:
         self._inbox.token_came()
         if self._waiter is not None:
             self._wake()
+        elif self._asleep is not None:
+            begin, self._asleep = self._asleep, None
+            begin()
         elif self._task is not None and self._inbox.ending():
             self._cancelled = True
             self._task.cancel()
@@ -148,7 +158,21 @@ class AsyncMailbox:
         if waiter is not None and not waiter.done():
             waiter.set_result(None)
 
+    def _pass(self, message: Any) -> None:
+        self._passed.append(message)
+
     async def _fresh(self, timeout: Optional[float]) -> Any:
+        """The next message, `ENDED`, or `EMPTY` after the time-out."""
+        if self._idleness is not None and not self._passed:
+            idle = self._idleness.left(self._loop.time())
+            if idle is not None and (timeout is None or idle < timeout):
+                message = await self._arrival(idle)
+                if message is EMPTY:
+                    raise Idle
+                return message
+        return await self._arrival(timeout)
+
+    async def _arrival(self, timeout: Optional[float]) -> Any:
         deadline = None if timeout is None else self._loop.time() + timeout
         while True:
             message = self._inbox.try_recv()
@@ -156,7 +180,7 @@ class AsyncMailbox:
                 return message
             left = None if deadline is None else deadline - self._loop.time()
             if left is not None and left <= 0:
-                return None
+                return EMPTY
             waiter = self._waiter = self._loop.create_future()
             handle = None if left is None else self._loop.call_later(left, self._wake)
             try:
@@ -171,7 +195,7 @@ class AsyncMailbox:
         if self._passed and not self._inbox.ending():
             return self._passed.pop(0)
         message = await self._fresh(timeout)
-        return None if message is ENDED else message
+        return None if message is ENDED or message is EMPTY else message
 
     async def selective_recv(self, matcher: Callable[[Any], Any], timeout: Optional[float] = None) -> Any:
         """The first message that `matcher` accepts; the others keep their order."""
@@ -182,12 +206,11 @@ class AsyncMailbox:
         while True:
             left = None if deadline is None else max(0.0, deadline - self._loop.time())
             message = await self._fresh(left)
-            late = deadline is not None and self._loop.time() >= deadline
-            if message is ENDED or (message is None and late):
+            if message is ENDED or message is EMPTY:
                 return None
             if matcher(message):
                 return message
-            self._passed.append(message)
+            self._pass(message)
 
     def __aiter__(self) -> "AsyncMailbox":
         return self
@@ -242,7 +265,8 @@ class LoopHost:
     def _begin(
         self, mailbox: AsyncMailbox, main: Callable[[AsyncMailbox], Awaitable[Any]], context: contextvars.Context
     ) -> None:
-        task = mailbox._task = self.loop.create_task(_life(mailbox, main), context=context)
+        again = functools.partial(self._begin, mailbox, main, context)
+        task = mailbox._task = self.loop.create_task(_life(mailbox, main, again), context=context.copy())
         self._tasks.add(task)
         task.add_done_callback(functools.partial(self._gone, mailbox))
         if not mailbox._inbox.watch_exit():
@@ -250,9 +274,11 @@ class LoopHost:
 
     def _gone(self, mailbox: AsyncMailbox, task: asyncio.Task[None]) -> None:
         self._tasks.discard(task)
-        mailbox._task = None
-        # A task that is cancelled before its first step has not closed its inbox.
-        mailbox._inbox.close()
+        if mailbox._task is task:
+            mailbox._task = None
+        if task.cancelled():
+            # Before its first step, or it would have closed its inbox.
+            mailbox._inbox.close()
 
     def close(self) -> None:
         """Cancels what still runs and ends the loop."""
@@ -272,11 +298,17 @@ async def _end(loop: asyncio.AbstractEventLoop, tasks: set[asyncio.Task[None]]) 
     loop.stop()
 
 
-async def _life(mailbox: AsyncMailbox, main: Callable[[AsyncMailbox], Awaitable[Any]]) -> None:
+async def _life(
+    mailbox: AsyncMailbox, main: Callable[[AsyncMailbox], Awaitable[Any]], again: Callable[[], None]
+) -> None:
+    """The whole life of the actor; of a virtual one, until it falls asleep."""
     current_mailbox.set(mailbox)
     error = None
     try:
         await _versions(mailbox, main)
+    except Asleep:
+        mailbox._asleep, mailbox._task = again, None
+        return
     except (asyncio.CancelledError, SystemExit):
         pass
     except BaseException as raised:
@@ -311,12 +343,12 @@ def serving(
     """The life of an async push actor: one message after the other, the result as the reply."""
 
     async def main(mailbox: AsyncMailbox) -> None:
-        inbox, handled = mailbox._inbox, 0
+        inbox, passed, handled = mailbox._inbox, mailbox._passed, 0
         try:
             if started is not None:
                 await _maybe(started())
             while True:
-                message = inbox.try_recv()
+                message = passed.pop(0) if passed else inbox.try_recv()
                 if message is EMPTY:
                     message = await mailbox._fresh(None)
                 if message is ENDED:
@@ -339,7 +371,7 @@ async def _farewell(stopped: Optional[Callable[[Any], Any]], inbox: Inbox, error
     """Calls the hook of an actor that ends, with the reason, as it is for actors that are not async."""
     if stopped is None:
         return
-    reason = inbox.reason(None if isinstance(error, (asyncio.CancelledError, SystemExit)) else error)
+    reason = inbox.reason(None if isinstance(error, (asyncio.CancelledError, SystemExit, Idle)) else error)
     if reason.kind == "killed":
         return
     try:

@@ -20,6 +20,7 @@ import greenlet
 
 from iris._iris import EMPTY, ENDED, Inbox, NoReply, ReadyQueue, Ref, Swapped, never_block_here
 from iris.versions import History, Version
+from iris.virtual import Asleep, Idle, Idleness
 
 # An actor that goes on receiving after it was told that there is nothing more is ended after so many attempts.
 RECEIVES_AFTER_END_MAX = 100
@@ -59,7 +60,8 @@ class PyMailbox:
     """The mailbox of a pull actor: `recv` waits for messages in the order of their arrival."""
 
     __slots__ = (
-        "__weakref__", "_end", "_greenlet", "_history", "_inbox", "_main", "_passed", "_prints", "_switch", "_system",
+        "__weakref__", "_end", "_greenlet", "_history", "_idleness", "_inbox", "_main", "_passed", "_prints", "_switch",
+        "_system",
     )  # fmt: skip
 
     def __init__(self, inbox: Inbox, main: Callable[["PyMailbox"], None], switch: Optional[Callable[[], Any]]):
@@ -74,6 +76,8 @@ class PyMailbox:
         self._prints = False
         self._system: Optional[weakref.ref[Any]] = None
         self._history: Optional[History] = None
+        # Of a virtual actor while it is awake.
+        self._idleness: Optional[Idleness] = None
 
     @property
     def pid(self) -> int:
@@ -94,6 +98,8 @@ class PyMailbox:
         message = self._inbox.try_recv()
         if message is EMPTY:
             message = self._wait(timeout)
+            if message is EMPTY:
+                return None
         return self._ended() if message is ENDED else message
 
     def selective_recv(self, matcher: Callable[[Any], Any], timeout: Optional[float] = None) -> Any:
@@ -108,15 +114,18 @@ class PyMailbox:
             message = self._inbox.try_recv()
             if message is EMPTY:
                 message = self._wait(None if deadline is None else max(0.0, deadline - time.monotonic()))
-                if message is None and deadline is not None and time.monotonic() >= deadline:
+                if message is EMPTY:
                     return None
             if message is ENDED:
                 return self._ended()
             if matcher(message):
                 return message
-            if self._passed is None:
-                self._passed = deque()
-            self._passed.append(message)
+            self._pass(message)
+
+    def _pass(self, message: Any) -> None:
+        if self._passed is None:
+            self._passed = deque()
+        self._passed.append(message)
 
     def reply(self, value: Any) -> bool:
         """Answers the request received last. False if it was not a request."""
@@ -158,10 +167,20 @@ class PyMailbox:
         raise value
 
     def _wait(self, timeout: Optional[float]) -> Any:
+        """The next message, `ENDED`, or `EMPTY` after the time-out."""
+        if self._idleness is not None and not self._passed:
+            left = self._idleness.left(time.monotonic())
+            if left is not None and (timeout is None or left < timeout):
+                message = self._wait_for(left)
+                if message is EMPTY:
+                    raise Idle
+                return message
+        return self._wait_for(timeout)
+
+    def _wait_for(self, timeout: Optional[float]) -> Any:
         inbox, switch = self._inbox, self._switch
         if switch is None:
-            message = inbox.recv_blocking(timeout)
-            return None if message is EMPTY else message
+            return inbox.recv_blocking(timeout)
         if timeout is None:
             while True:
                 switch()
@@ -178,7 +197,7 @@ class PyMailbox:
                     inbox.cancel_ring(timer)
                 return message
             if time.monotonic() >= deadline:
-                return None
+                return EMPTY
 
     @property
     def ending(self) -> bool:
@@ -191,12 +210,15 @@ class PyMailbox:
             raise Stopped("the actor has been asked to end and goes on receiving")
 
     def _run(self) -> None:
-        """The whole life of the actor."""
+        """The whole life of the actor; of a virtual one, until it falls asleep."""
         if self._switch is None:
             current_mailbox.set(self)
         error = None
         try:
             self._live()
+        except Asleep:
+            self._main, self._greenlet = self._history.current.main, None  # type: ignore[union-attr]
+            return
         except (greenlet.GreenletExit, Stopped, SystemExit):
             pass
         except BaseException as raised:
