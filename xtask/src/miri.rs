@@ -30,13 +30,18 @@ pub(crate) fn run(workspace: &Workspace, arguments: &[String]) -> Result<(), Str
     Ok(())
 }
 
-/// The unit tests and the test files.
+/// The unit tests and the test files, or folders of test files with a `main.rs`.
 fn targets(workspace: &Workspace) -> Result<Vec<String>, String> {
     let folder = workspace.root.join(TESTS);
     let entries = std::fs::read_dir(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
-    let mut names: Vec<String> = entries
-        .filter_map(|entry| Some(entry.ok()?.file_name().to_str()?.strip_suffix(".rs")?.to_string()))
-        .collect();
+    let name = |entry: std::fs::DirEntry| {
+        let name = entry.file_name().into_string().ok()?;
+        match name.strip_suffix(".rs") {
+            Some(stem) => Some(stem.to_string()),
+            None => entry.path().join("main.rs").exists().then_some(name),
+        }
+    };
+    let mut names: Vec<String> = entries.filter_map(|entry| name(entry.ok()?)).collect();
     names.sort();
     names.insert(0, "lib".to_string());
     Ok(names)
