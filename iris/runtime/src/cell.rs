@@ -336,8 +336,10 @@ impl<M: Send + 'static> Cell<M> {
         let Some(rest) = self.mailbox.close(reason) else { return };
         trace::ended(self.pid, reason);
         let relations = self.relations.lock().close();
-        self.shared.forget(self.pid, &relations);
-        self.shared.announce(self.pid, relations, reason);
+        self.shared.forget(self.pid, relations.as_deref());
+        if let Some(relations) = relations {
+            self.shared.announce(self.pid, *relations, reason);
+        }
         self.bury(unread, reason);
         self.bury(rest, reason);
         self.shared.ended(reason);

@@ -96,6 +96,7 @@ enum Role {
 struct Inner<M, B> {
     state: State,
     role: Role,
+    why: Why,
     /// Messages that were there when a turn left the cell scheduled: the next turn may read them all.
     due: u32,
     /// The first message lies here, so that an actor that gets one message at a time never allocates a queue.
@@ -106,10 +107,21 @@ struct Inner<M, B> {
     extra: Option<Box<Extra<M, B>>>,
 }
 
-/// The wish to end, and whom to tell of it at once although it does not wait for messages. In a box because most actors have neither.
+/// What the cell is asked to end for; once it is dead, what it ended for. The reasons that many end for at once need no memory.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Why {
+    Nothing,
+    Normal,
+    Shutdown,
+    Killed,
+    /// See `Ending`.
+    Told,
+}
+
+/// A reason to end that says more, and whom to tell of the wish at once although it does not wait for messages. In a box because most
+/// actors have neither.
 #[derive(Default)]
 struct Ending {
-    /// What it is asked to end for; once it is dead, what it ended for (none: normally).
     reason: Option<ExitReason>,
     watcher: Option<Waker>,
 }
@@ -210,8 +222,16 @@ impl<M, B> Mailbox<M, B> {
     }
 
     fn new(role: Role, behaviour: Option<B>) -> Self {
-        let inner =
-            Inner { state: State::Idle, role, due: 0, front: None, behaviour, ending: None, extra: None };
+        let inner = Inner {
+            state: State::Idle,
+            role,
+            why: Why::Nothing,
+            due: 0,
+            front: None,
+            behaviour,
+            ending: None,
+            extra: None,
+        };
         Self { inner: Mutex::new(inner) }
     }
 
@@ -312,9 +332,8 @@ impl<M, B> Mailbox<M, B> {
             return Wake::Nothing;
         }
         let runs = inner.state == State::Running;
-        let ending = inner.ending.get_or_insert_default();
-        ending.reason = Some(reason);
-        let watcher = ending.watcher.take();
+        inner.set_reason(reason);
+        let watcher = inner.ending.as_mut().and_then(|ending| ending.watcher.take());
         match inner.wake() {
             Wake::Nothing if runs => Wake::Preempt,
             Wake::Nothing => watcher.map_or(Wake::Nothing, Wake::Waker),
@@ -340,23 +359,21 @@ impl<M, B> Mailbox<M, B> {
     }
 
     pub(crate) fn exit_reason(&self) -> Option<ExitReason> {
-        self.inner.lock().ending.as_ref().and_then(|ending| ending.reason.clone())
+        self.inner.lock().reason()
     }
 
     /// Why the cell ended; `None` if it has not.
     pub(crate) fn end_reason(&self) -> Option<ExitReason> {
         let inner = self.inner.lock();
-        let reason = || inner.ending.as_ref().and_then(|ending| ending.reason.clone());
-        (inner.state == State::Dead).then(|| reason().unwrap_or(ExitReason::Normal))
+        (inner.state == State::Dead).then(|| inner.reason().unwrap_or(ExitReason::Normal))
     }
 
     /// Ends the mailbox and returns what was in it. Returns `None` if it was closed before. The reason is kept for those who still hold
     /// the cell, but no exception, because they refer to much.
     pub(crate) fn close(&self, reason: &ExitReason) -> Option<Batch<M, B>> {
         let kept = match reason {
-            ExitReason::Normal => None,
-            ExitReason::Exception(_) => Some(ExitReason::NoProcess),
-            other => Some(other.clone()),
+            ExitReason::Exception(_) => ExitReason::NoProcess,
+            other => other.clone(),
         };
         let mut inner = self.inner.lock();
         if inner.state == State::Dead {
@@ -366,16 +383,8 @@ impl<M, B> Mailbox<M, B> {
         let extra = inner.extra.take().map(|extra| *extra).unwrap_or_default();
         let rest = Batch { front: inner.front.take(), queue: Some(extra.queue) };
         let behaviour = inner.behaviour.take();
-        let over = match (kept, &mut inner.ending) {
-            (None, slot) => slot.take().map(|ending| *ending),
-            (Some(reason), Some(ending)) => {
-                Some(std::mem::replace(&mut **ending, Ending { reason: Some(reason), watcher: None }))
-            }
-            (reason, slot @ None) => {
-                *slot = Some(Box::new(Ending { reason, watcher: None }));
-                None
-            }
-        };
+        let over = inner.ending.take();
+        inner.set_reason(kept);
         drop(inner);
         drop((behaviour, over, extra.waker));
         wake_all(extra.bound.map(|bound| bound.room).unwrap_or_default());
@@ -516,8 +525,30 @@ impl<M, B> Inner<M, B> {
         self.front.iter().chain(queue).filter(|envelope| matches!(envelope, Envelope::User(_))).count()
     }
 
+    fn reason(&self) -> Option<ExitReason> {
+        match self.why {
+            Why::Nothing => None,
+            Why::Normal => Some(ExitReason::Normal),
+            Why::Shutdown => Some(ExitReason::Shutdown),
+            Why::Killed => Some(ExitReason::Killed),
+            Why::Told => self.ending.as_ref().and_then(|ending| ending.reason.clone()),
+        }
+    }
+
+    fn set_reason(&mut self, reason: ExitReason) {
+        self.why = match reason {
+            ExitReason::Normal => Why::Normal,
+            ExitReason::Shutdown => Why::Shutdown,
+            ExitReason::Killed => Why::Killed,
+            other => {
+                self.ending.get_or_insert_default().reason = Some(other);
+                Why::Told
+            }
+        };
+    }
+
     fn is_asked_to_end(&self) -> bool {
-        self.ending.as_ref().is_some_and(|ending| ending.reason.is_some())
+        self.why != Why::Nothing
     }
 
     /// The one place where an idle cell turns into a scheduled one.

@@ -80,8 +80,8 @@ impl Relations {
     }
 
     /// Takes everything out and refuses additions from now on.
-    pub(crate) fn close(&mut self) -> More {
+    pub(crate) fn close(&mut self) -> Option<Box<More>> {
         self.closed = true;
-        self.more.take().map(|more| *more).unwrap_or_default()
+        self.more.take()
     }
 }

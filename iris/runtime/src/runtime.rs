@@ -123,9 +123,9 @@ impl Shared {
     }
 
     /// Takes a dead actor out of the slab and the registry.
-    pub(crate) fn forget(&self, pid: Pid, relations: &More) {
+    pub(crate) fn forget(&self, pid: Pid, relations: Option<&More>) {
         self.slab.remove(pid);
-        for name in &relations.names {
+        for name in relations.iter().flat_map(|relations| &relations.names) {
             self.registry.remove(name, pid);
         }
     }
