@@ -165,7 +165,7 @@ impl Store {
         matcher: &Bound<'_, PyAny>,
         timeout: Option<f64>,
     ) -> PyResult<Option<Py<PyAny>>> {
-        let until = timeout.map(|seconds| Instant::now() + Duration::from_secs_f64(seconds.clamp(0.0, 1e9)));
+        let until = crate::waiting::timeout(timeout)?.map(|timeout| Instant::now() + timeout);
         let mut from = 0;
         loop {
             while let Some((number, message)) = self.peek(py, from) {

@@ -5,7 +5,6 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Wake, Waker};
-use std::time::Duration;
 
 use iris_runtime::{Handle, Inbox as CoreInbox, Nothing, Received};
 use parking_lot::Mutex;
@@ -189,7 +188,7 @@ impl Inbox {
     /// Blocks the calling thread, without the GIL; for actors with a thread of their own.
     #[pyo3(signature = (timeout=None))]
     fn recv_blocking(&self, py: Python<'_>, timeout: Option<f64>) -> PyResult<Py<PyAny>> {
-        let timeout = timeout.map(|seconds| Duration::from_secs_f64(seconds.clamp(0.0, 1e9)));
+        let timeout = crate::waiting::timeout(timeout)?;
         if let Some(state) = self.state.lock().as_ref() {
             state.swapped()?;
         }
@@ -217,16 +216,16 @@ impl Inbox {
     }
 
     /// Rings for this actor after a time, so that a receive with a time-out wakes.
-    fn ring_after(&self, seconds: f64) -> Option<u64> {
-        let (waker, _) = self.waker.as_ref()?;
+    fn ring_after(&self, seconds: f64) -> PyResult<Option<u64>> {
+        let Some((waker, _)) = self.waker.as_ref() else { return Ok(None) };
         let waker = Arc::downgrade(waker);
-        let delay = Duration::from_secs_f64(seconds.clamp(0.0, 1e9));
+        let delay = crate::waiting::seconds(seconds)?;
         let timer = self.handle.run_after(delay, move || {
             if let Some(waker) = waker.upgrade() {
                 waker.ring();
             }
         });
-        Some(timer.0)
+        Ok(Some(timer.0))
     }
 
     /// Takes a timer of `ring_after` back.

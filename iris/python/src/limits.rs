@@ -26,3 +26,6 @@ pub(crate) const REASONS_KEPT: usize = 10_000;
 
 /// Actors at a stop from which giving memory back to the system is worth its milliseconds.
 pub(crate) const TRIM_ACTORS_MIN: usize = 10_000;
+
+/// The longest time that can be given, in seconds: three decades, far below what a `Duration` or the clock can hold.
+pub(crate) const SECONDS_MAX: f64 = 1e9;

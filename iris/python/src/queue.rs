@@ -2,7 +2,7 @@
 //! the one wake-up per batch. Invariant: a push to an empty queue signals, a push to a filled one does not: whoever was signalled
 //! takes everything. Leaves what an item means to the Python that takes it.
 
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use parking_lot::{Condvar, Mutex};
 use pyo3::prelude::*;
@@ -69,7 +69,7 @@ impl ReadyQueue {
         if !quick.is_empty() {
             return PyList::new(py, quick).map(Some);
         }
-        let until = timeout.map(|seconds| Instant::now() + Duration::from_secs_f64(seconds.clamp(0.0, 1e9)));
+        let until = crate::waiting::timeout(timeout)?.map(|timeout| Instant::now() + timeout);
         let (items, closed) = crate::ffi::wait(py, || {
             let mut state = self.state.lock();
             while state.items.is_empty() && !state.closed {

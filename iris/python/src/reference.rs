@@ -2,7 +2,6 @@
 //! reference keeps neither the behaviour nor the messages of an actor that has ended, and does not keep its runtime running.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use iris_runtime::{ActorRef, CallError, ExitReason, Handle, MonitorRef, Overflow, Pid, TimerId, call_pair};
 use parking_lot::Mutex;
@@ -41,6 +40,10 @@ impl Ref {
 }
 
 impl Ref {
+    pub(crate) fn is_of(&self, core: &Core) -> bool {
+        Arc::ptr_eq(&self.compat, &core.compat)
+    }
+
     /// Why the actor ended; None while it has not.
     fn reason(&self) -> Option<ExitReason> {
         let ended = self.actor.exit_reason()?;
@@ -117,9 +120,9 @@ impl Ref {
     }
 
     /// Sends once after a number of seconds; returns the timer's id.
-    fn send_after(&self, seconds: f64, message: Py<PyAny>) -> u64 {
-        let delay = Duration::from_secs_f64(seconds.clamp(0.0, 1e9));
-        self.handle.send_after(delay, &self.actor, Message::Object(message)).0
+    fn send_after(&self, seconds: f64, message: Py<PyAny>) -> PyResult<u64> {
+        let delay = waiting::seconds(seconds)?;
+        Ok(self.handle.send_after(delay, &self.actor, Message::Object(message)).0)
     }
 
     /// Sends again and again; returns the timer's id.
@@ -128,7 +131,7 @@ impl Ref {
             return Err(PyValueError::new_err("the interval must be longer than nothing"));
         }
         let shared = Arc::new(message);
-        let period = Duration::from_secs_f64(seconds.min(1e9));
+        let period = waiting::seconds(seconds)?;
         Ok(self.handle.send_interval(period, &self.actor, move || Message::Shared(shared.clone())).0)
     }
 

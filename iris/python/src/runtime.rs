@@ -39,10 +39,6 @@ fn spawn_error(error: SpawnError) -> PyErr {
     PyRuntimeError::new_err(error.to_string())
 }
 
-fn seconds(value: f64) -> Duration {
-    Duration::from_secs_f64(value.clamp(0.0, 1e9))
-}
-
 /// The compatibility surface carries bytes; other buffers are copied into bytes.
 fn payload(data: &Bound<'_, PyAny>) -> PyResult<Py<PyAny>> {
     if data.is_instance_of::<PyBytes>() {
@@ -329,7 +325,7 @@ impl PyRuntime {
             ..self.options(budget, release_gil)?
         };
         let factory = VirtualActor { make, compat: self.core.compat.clone() };
-        let actor = self.core.handle.spawn_virtual(options, idle.map(seconds), factory);
+        let actor = self.core.handle.spawn_virtual(options, waiting::timeout(idle)?, factory);
         actor.map(|actor| Ref::new(&self.core, actor)).map_err(spawn_error)
     }
 
@@ -674,8 +670,9 @@ impl PyRuntime {
     /// Ends all actors. Returns what happened.
     #[pyo3(signature = (drain=None, timeout=STOP_TIMEOUT_S))]
     fn _stop<'py>(&self, py: Python<'py>, drain: Option<f64>, timeout: f64) -> PyResult<Bound<'py, PyDict>> {
+        let (drain, timeout) = (waiting::timeout(drain)?, waiting::seconds(timeout)?);
         let report: StopReport = crate::ffi::wait(py, || {
-            let report = self.core.handle.stop(drain.map(seconds), seconds(timeout));
+            let report = self.core.handle.stop(drain, timeout);
             if report.actors >= TRIM_ACTORS_MIN {
                 crate::ffi::trim_memory();
             }
@@ -690,14 +687,15 @@ impl PyRuntime {
     }
 
     /// Ends the actors and the threads, for the interpreter's exit.
-    fn _close(&self, py: Python<'_>, timeout: f64) {
-        self.core.close(py, seconds(timeout));
+    fn _close(&self, py: Python<'_>, timeout: f64) -> PyResult<()> {
+        self.core.close(py, waiting::seconds(timeout)?);
+        Ok(())
     }
 
     /// Waits until no actor is left.
     #[pyo3(signature = (timeout=None))]
     fn join(&self, py: Python<'_>, timeout: Option<f64>) -> PyResult<bool> {
-        let until = timeout.map(|timeout| Instant::now() + seconds(timeout));
+        let until = waiting::timeout(timeout)?.map(|timeout| Instant::now() + timeout);
         loop {
             let left = until.map(|until| until.saturating_duration_since(Instant::now()));
             let slice = left.unwrap_or(Duration::MAX).min(Duration::from_millis(SIGNALS_MS));
@@ -837,6 +835,11 @@ impl PyRuntime {
     /// Monitors `target` for `watcher`; returns the monitor's number.
     fn _monitor(&self, watcher: u64, target: u64) -> u64 {
         self.core.handle.monitor(Pid::from_bits(watcher), Pid::from_bits(target)).0
+    }
+
+    /// Whether a reference is to an actor of this runtime.
+    fn _owns(&self, actor: &Bound<'_, Ref>) -> bool {
+        actor.get().is_of(&self.core)
     }
 
     /// The actor of this runtime whose push handler runs on this thread.

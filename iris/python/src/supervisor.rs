@@ -2,7 +2,6 @@
 //! Invariant: factories run on the executor threads, so they may do what handlers may do.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use iris_runtime::supervisor::{Backoff, ChildSpec, Restart, Shutdown, Strategy, Supervisor, SupervisorRef};
 use iris_runtime::{Handle, SpawnOptions};
@@ -46,12 +45,12 @@ fn restart(name: &str) -> PyResult<Restart> {
     }
 }
 
-fn shutdown(timeout: Option<f64>) -> Shutdown {
-    match timeout {
+fn shutdown(timeout: Option<f64>) -> PyResult<Shutdown> {
+    Ok(match timeout {
         None => Shutdown::Infinity,
         Some(seconds) if seconds <= 0.0 => Shutdown::Kill,
-        Some(seconds) => Shutdown::Timeout(Duration::from_secs_f64(seconds.min(1e9))),
-    }
+        Some(seconds) => Shutdown::Timeout(waiting::seconds(seconds)?),
+    })
 }
 
 fn failure(reason: impl ToString) -> PyErr {
@@ -71,10 +70,11 @@ impl SupervisorCore {
         backoff: Option<(f64, f64)>,
         parent: Option<u64>,
     ) -> PyResult<Self> {
-        let seconds = |value: f64| Duration::from_secs_f64(value.clamp(0.0, 1e9));
-        let mut options = Supervisor::new(strategy(strategy_name)?).intensity(intensity, seconds(period));
+        let mut options =
+            Supervisor::new(strategy(strategy_name)?).intensity(intensity, waiting::seconds(period)?);
         if let Some((first, max)) = backoff {
-            options = options.backoff(Backoff { first: seconds(first), max: seconds(max) });
+            options =
+                options.backoff(Backoff { first: waiting::seconds(first)?, max: waiting::seconds(max)? });
         }
         let place = SpawnOptions {
             pool: PYTHON_POOL,
@@ -122,7 +122,7 @@ impl SupervisorCore {
         shutdown_s: Option<f64>,
     ) -> PyResult<u64> {
         let spec = ChildSpec::with_starter(id, PyStarter { factory, compat: self.compat.clone() });
-        let spec = spec.restart(restart(restart_name)?).shutdown(shutdown(shutdown_s));
+        let spec = spec.restart(restart(restart_name)?).shutdown(shutdown(shutdown_s)?);
         let started = crate::ffi::wait(py, || {
             let call = self.supervisor.start_child(spec);
             self.handle.wait_for(call, None)

@@ -9,18 +9,22 @@ use pyo3::prelude::*;
 
 use crate::compat::Compat;
 use crate::host::{must_not_block, serving};
-use crate::limits::SIGNALS_MS;
+use crate::limits::{SECONDS_MAX, SIGNALS_MS};
 
 const ITSELF: &str =
     "the actor runs on this thread and could not end while it waits: use await ref.wait() in async actors";
 
-/// A time-out as people write it: seconds, or none.
-pub(crate) fn timeout(seconds: Option<f64>) -> PyResult<Option<Duration>> {
-    let Some(seconds) = seconds else { return Ok(None) };
+/// A time as people write it. What is negative is no time, and what is beyond all use is decades.
+pub(crate) fn seconds(seconds: f64) -> PyResult<Duration> {
     if seconds.is_nan() {
-        return Err(PyValueError::new_err("a time-out must be a number of seconds, not NaN"));
+        return Err(PyValueError::new_err("a time must be a number of seconds, not NaN"));
     }
-    Ok(Some(Duration::from_secs_f64(seconds.clamp(0.0, 1e9))))
+    Ok(Duration::from_secs_f64(seconds.clamp(0.0, SECONDS_MAX)))
+}
+
+/// A time-out as people write it: seconds, or none.
+pub(crate) fn timeout(given: Option<f64>) -> PyResult<Option<Duration>> {
+    given.map(seconds).transpose()
 }
 
 /// Waits for an answer.

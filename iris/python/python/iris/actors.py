@@ -7,6 +7,7 @@ from __future__ import annotations
 import contextvars
 import dataclasses
 import inspect
+import operator
 import types
 import weakref
 from typing import Any, Callable, Optional, TypeVar, Union, overload
@@ -15,7 +16,7 @@ from iris._iris import PyRuntime, Ref
 from iris._iris import current_pid as _pushed_pid
 from iris.aio import serving
 from iris.hub import current_mailbox, run_in_thread, running_mailbox
-from iris.runtime import Runtime, _alive
+from iris.runtime import _BOUND, Runtime, _alive, _check_own
 from iris.sent import Sent
 from iris.versions import History, Version
 from iris.virtual import awaited, pulled
@@ -186,12 +187,13 @@ class System(Runtime):
         if not args and not kwargs and _is_plain(target):
             return self._inner._spawn_actor(target)
         own = {key: kwargs.pop(key, None) for key in ("name", "path", "parent", "link", "monitor")}
+        parent, link, monitor = (self._pid(own[key]) for key in ("parent", "link", "monitor"))
         options = _options(target)
         if options.virtual:
-            ref = self._start_virtual(target, args, kwargs, options, own["parent"], own["link"])
+            ref = self._start_virtual(target, args, kwargs, options, parent, link)
         else:
             parts = _take_apart(target, args, kwargs, options)
-            ref = self._start(parts, options, own["parent"], own["link"])
+            ref = self._start(parts, options, parent, link)
             if parts.instance is not None:
                 _introduce(parts.instance, ref, self)
         if options.capacity is not None and options.overflow != "dropnew":
@@ -200,24 +202,27 @@ class System(Runtime):
             self._inner.register(own["name"], ref.pid)
         if own["path"] is not None:
             self._inner.register_path(own["path"], ref.pid)
-        if own["monitor"] is not None:
-            self._inner._monitor(_pid(own["monitor"]), ref.pid)
+        if monitor is not None:
+            self._inner._monitor(monitor, ref.pid)
         return ref
 
     def _bind(self, inner: PyRuntime) -> None:
         super()._bind(inner)
-        # `spawn` and `send` here are the modern ones, not PyRuntime's.
-        for name in ("spawn", "send", "hot_swap"):
+        # `spawn` and `send` here are the modern ones, not PyRuntime's; the others look whose reference they are given.
+        for name in _BOUND:
             self.__dict__.pop(name, None)
 
-    def _start(self, parts: _Parts, options: Options, parent: Any, link: Any) -> Ref:
-        parent = None if parent is None else _pid(parent)
+    def _pid(self, who: "Ref | int | None") -> Optional[int]:
+        _check_own(self._inner, who)
+        return None if who is None else operator.index(who)
+
+    def _start(self, parts: _Parts, options: Options, parent: Optional[int], link: Optional[int]) -> Ref:
         if parts.pull or parts.is_async:
             return self._start_pull(parts, options, parent, link)
         started = None if parts.started is None else _starting(self, parts)
         return self._inner._spawn_actor(
             parts.call, options.budget, options.release_gil, options.capacity, parent,
-            None if link is None else _pid(link), options.trap_exit,
+            link, options.trap_exit,
             started, parts.stopped, parts.code_change, parts.known,
         )  # fmt: skip
 
@@ -242,8 +247,8 @@ class System(Runtime):
             return parts.call, parts.started, parts.stopped, parts.code_change, parts.known
 
         return self._inner._spawn_virtual(
-            make, options.budget, options.release_gil, options.capacity, None if parent is None else _pid(parent),
-            None if link is None else _pid(link), options.trap_exit, options.idle_timeout,
+            make, options.budget, options.release_gil, options.capacity, parent,
+            link, options.trap_exit, options.idle_timeout,
         )  # fmt: skip
 
     def _start_virtual_pull(
@@ -255,7 +260,7 @@ class System(Runtime):
 
         host: Any = self._loop() if kind == "async" else self._green()
         ref, inbox = self._inner._spawn_inbox(
-            host.queue, None if parent is None else _pid(parent), options.capacity, False, options.trap_exit,
+            host.queue, parent, options.capacity, False, options.trap_exit,
             kind == "async",
         )  # fmt: skip
         inbox.set_dormant(True)
@@ -294,7 +299,9 @@ class System(Runtime):
         A class may have `code_change(self, old)`, which gets the instance (or function) that it replaces. Code is replaced by code of
         the same kind: push by push, pull by pull, async by async. Pull and async code ends where it receives next (see `iris.Swapped`).
         """
-        pid = _pid(ref)
+        pid = self._pid(ref)
+        if pid is None:
+            raise TypeError("hot_swap needs an actor")
         parts = _take_apart(target, args, kwargs, _options(target))
         kind = self._inner._kind(pid)
         if kind is not None and kind != parts.kind:
@@ -356,10 +363,6 @@ def _virtual_kind(target: Target, options: Options) -> str:
     elif not callable(target):
         raise TypeError(f"an actor must be a class or a callable, not {type(target).__name__}")
     return "async" if _is_async(call) else "pull" if pull else "push"
-
-
-def _pid(who: "Ref | int") -> int:
-    return who if isinstance(who, int) else who.pid
 
 
 def _introduce(instance: Any, ref: Optional[Ref], system: System) -> None:

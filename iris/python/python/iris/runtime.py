@@ -13,7 +13,7 @@ import threading
 import weakref
 from typing import Any, Callable, Optional
 
-from iris._iris import PyRuntime
+from iris._iris import PyRuntime, Ref
 from iris.hub import Hub, run_in_thread
 
 # Seconds that a drain may take unless told otherwise, and that actors have to end at interpreter exit.
@@ -102,6 +102,7 @@ class Runtime:
         Returns a dictionary for the whole runtime: complete, drained, dropped (messages), actors.
         """
         if pid is not None:
+            _check_own(self._inner, pid)
             return self._inner.exit(pid)
         seconds = None if drain is False else DRAIN_S if drain is True else float(drain)
         report = self._inner._stop(seconds, timeout)
@@ -118,6 +119,7 @@ class Runtime:
         """Waits until one actor has ended, or all have."""
         if pid is None:
             return self._inner.join(timeout)
+        _check_own(self._inner, pid)
         return self._inner._join_actor(pid, timeout)
 
     def __enter__(self) -> "Runtime":
@@ -165,11 +167,19 @@ class Runtime:
         raise NotImplementedError(_REMOTE)
 
 
+def _check_own(inner: PyRuntime, who: Any) -> None:
+    """A reference to an actor of another runtime would pass for the actor that has the same pid here."""
+    if isinstance(who, Ref) and not inner._owns(who):
+        raise ValueError(f"{who!r} belongs to a different system")
+
+
 def _forward(name: str) -> Callable[..., Any]:
     method = getattr(PyRuntime, name)
 
     @functools.wraps(method)
     def forwarded(self: Runtime, *args: Any, **kwargs: Any) -> Any:
+        for argument in (*args, *kwargs.values()):
+            _check_own(self._inner, argument)
         return getattr(self._inner, name)(*args, **kwargs)
 
     return forwarded

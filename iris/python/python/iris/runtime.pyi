@@ -102,3 +102,6 @@ class Runtime:
     def _bind(self, inner: PyRuntime) -> None: ...
 
 _alive: Any
+_BOUND: tuple[str, ...]
+
+def _check_own(inner: PyRuntime, who: Any) -> None: ...

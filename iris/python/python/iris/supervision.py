@@ -48,7 +48,7 @@ class Supervisor:
 
     def start(self, system: Any, parent: Any = None) -> "RunningSupervisor":
         """Starts the supervisor, then its children in order. If one cannot be started, everything is stopped and the error raised."""
-        parent_pid = parent if parent is None or isinstance(parent, int) else parent.pid
+        parent_pid = system._pid(parent.pid if isinstance(parent, RunningSupervisor) else parent)
         core = SupervisorCore(
             system._inner, self.strategy, self.intensity, self.period, self.backoff, parent_pid
         )  # fmt: skip

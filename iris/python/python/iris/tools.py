@@ -9,7 +9,10 @@ import glob
 import json
 import logging
 import os
+import select
+import shutil
 import socket
+import sys
 import tempfile
 import threading
 import time
@@ -176,20 +179,61 @@ def _find_socket(given: Optional[str]) -> str:
     return found[-1]
 
 
+class _Keys:
+    """Single keys from the terminal while `top` runs; its settings come back at the end."""
+
+    def __enter__(self) -> "_Keys":
+        self._settings: Any = None
+        if os.isatty(0):
+            # Not there on every system, and only needed here.
+            import termios
+            import tty
+
+            self._settings = termios.tcgetattr(0)
+            tty.setcbreak(0)
+        return self
+
+    def __exit__(self, *_: Any) -> None:
+        if self._settings is not None:
+            import termios
+
+            termios.tcsetattr(0, termios.TCSADRAIN, self._settings)
+
+    def quits(self, seconds: float) -> bool:
+        """Waits so long, or until q (or the end of the input) comes."""
+        if self._settings is None:
+            time.sleep(seconds)
+            return False
+        until = time.monotonic() + seconds
+        while select.select([0], [], [], max(0.0, until - time.monotonic()))[0]:
+            if os.read(0, 1) in (b"q", b"Q", b""):
+                return True
+        return False
+
+
 def _top(path: str, interval: float, once: bool) -> int:
+    if once:
+        return _screens(path, interval, None)
+    if not os.isatty(1):
+        print("python -m iris top needs a terminal: --once prints one screen, metrics the numbers", file=sys.stderr)
+        return 2
+    with _Keys() as keys:
+        return _screens(path, interval, keys)
+
+
+def _screens(path: str, interval: float, keys: Optional[_Keys]) -> int:
     before: Facts = {}
     then = time.monotonic()
     while True:
         now = json.loads(ask(path, "top"))
         elapsed = max(time.monotonic() - then, 1e-6)
         then = time.monotonic()
-        size = os.get_terminal_size() if os.isatty(1) else os.terminal_size((120, 40))
+        size = shutil.get_terminal_size((120, 40))
         screen = render(now, before, elapsed, size.lines, size.columns)
-        print(("" if once else "\x1b[H\x1b[2J") + "\n".join(screen), flush=True)
-        if once:
+        print(("" if keys is None else "\x1b[H\x1b[2J") + "\n".join(screen), flush=True)
+        if keys is None or keys.quits(interval):
             return 0
         before = now
-        time.sleep(interval)
 
 
 def main(arguments: list[str]) -> int:
