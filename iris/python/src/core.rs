@@ -2,6 +2,7 @@
 //! none of its threads) and never while the interpreter shuts down. Leaves the methods to `runtime`.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use iris_runtime::{Handle, Runtime};
@@ -9,6 +10,19 @@ use pyo3::prelude::*;
 
 use crate::compat::Compat;
 use crate::host;
+
+/// How often this process is a child of a fork, as seen from its first ancestor with this module.
+static FORKS: AtomicU32 = AtomicU32::new(0);
+
+pub(crate) fn forks() -> u32 {
+    FORKS.load(Ordering::Relaxed)
+}
+
+/// Called in the child, before any other code of ours.
+#[pyfunction]
+pub(crate) fn count_fork() {
+    FORKS.fetch_add(1, Ordering::Relaxed);
+}
 
 pub(crate) struct Core {
     /// Only ever empty while it is dropped.

@@ -50,5 +50,6 @@ fn _iris(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(version, module)?)?;
     module.add_function(wrap_pyfunction!(buffer::allocate_buffer, module)?)?;
     module.add_function(wrap_pyfunction!(runtime::current_pid, module)?)?;
-    module.add_function(wrap_pyfunction!(host::never_block_here, module)?)
+    module.add_function(wrap_pyfunction!(host::never_block_here, module)?)?;
+    module.add_function(wrap_pyfunction!(core::count_fork, module)?)
 }

@@ -10,17 +10,19 @@ use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 
 use crate::compat::Compat;
-use crate::core::Core;
+use crate::core::{Core, forks};
 use crate::exit;
 use crate::host::{must_not_block, serving};
 use crate::message::{Message, NoReply, Outcome, Reply};
 use crate::queue::ReadyQueue;
 use crate::runtime::{end_in_order, send_to};
-use crate::sent::sent;
+use crate::sent::{Delivery, sent};
 use crate::waiting::{self, Ended};
 
 const OWN_THREAD: &str = "the actor runs on this thread and could not answer while it waits: \
     use mailbox.ask in pull actors, await ref.ask in async ones";
+
+const ELSEWHERE: &str = "the actor is in the process that this one was forked from";
 
 static ASK: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
 static WAIT: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
@@ -30,18 +32,29 @@ static WAIT: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
 pub(crate) struct Ref {
     handle: Handle,
     compat: Arc<Compat>,
+    /// Through `here`, except for its pid.
     actor: ActorRef<Message>,
+    forks: u32,
 }
 
 impl Ref {
     pub(crate) fn new(core: &Core, actor: ActorRef<Message>) -> Self {
-        Self { handle: core.handle.clone(), compat: core.compat.clone(), actor }
+        Self { handle: core.handle.clone(), compat: core.compat.clone(), actor, forks: forks() }
     }
 }
 
 impl Ref {
     pub(crate) fn is_of(&self, core: &Core) -> bool {
         Arc::ptr_eq(&self.compat, &core.compat)
+    }
+
+    /// Whether the actor is in this process. In a child that was forked since its locks may be held by threads that are not there.
+    fn is_here(&self) -> bool {
+        self.forks == forks()
+    }
+
+    fn here(&self) -> PyResult<&ActorRef<Message>> {
+        if self.is_here() { Ok(&self.actor) } else { Err(PyRuntimeError::new_err(ELSEWHERE)) }
     }
 
     /// Why the actor ended; None while it has not.
@@ -90,31 +103,35 @@ impl Ref {
     /// Whether the actor has not ended.
     #[getter]
     fn alive(&self) -> bool {
-        self.actor.is_alive()
+        self.is_here() && self.actor.is_alive()
     }
 
     /// Messages that wait.
     #[getter]
-    fn mailbox_size(&self) -> usize {
-        self.actor.mailbox_len()
+    fn mailbox_size(&self) -> PyResult<usize> {
+        Ok(self.here()?.mailbox_len())
     }
 
     /// Why the actor ended, if it failed.
     #[getter]
-    fn exit_reason(&self) -> Option<exit::ExitReason> {
-        self.compat.reason(self.actor.pid()).map(exit::ExitReason)
+    fn exit_reason(&self) -> PyResult<Option<exit::ExitReason>> {
+        Ok(self.compat.reason(self.here()?.pid()).map(exit::ExitReason))
     }
 
     /// Sends any object, by reference. What it returns is true if the message was accepted, and says why not.
     fn send(&self, py: Python<'_>, message: Py<PyAny>) -> PyResult<Py<PyAny>> {
+        if !self.is_here() {
+            return sent(py, Delivery::NoProcess);
+        }
         sent(py, send_to(py, &self.actor, Message::Object(message)))
     }
 
     /// Sends every object of an iterable; returns how many were accepted.
     fn send_many(&self, py: Python<'_>, messages: &Bound<'_, PyAny>) -> PyResult<usize> {
+        let actor = self.here()?;
         let mut accepted = 0;
         for message in messages.try_iter()? {
-            accepted += usize::from(send_to(py, &self.actor, Message::Object(message?.unbind())).accepted());
+            accepted += usize::from(send_to(py, actor, Message::Object(message?.unbind())).accepted());
         }
         Ok(accepted)
     }
@@ -122,7 +139,7 @@ impl Ref {
     /// Sends once after a number of seconds; returns the timer's id.
     fn send_after(&self, seconds: f64, message: Py<PyAny>) -> PyResult<u64> {
         let delay = waiting::seconds(seconds)?;
-        Ok(self.handle.send_after(delay, &self.actor, Message::Object(message)).0)
+        Ok(self.handle.send_after(delay, self.here()?, Message::Object(message)).0)
     }
 
     /// Sends again and again; returns the timer's id.
@@ -132,24 +149,25 @@ impl Ref {
         }
         let shared = Arc::new(message);
         let period = waiting::seconds(seconds)?;
-        Ok(self.handle.send_interval(period, &self.actor, move || Message::Shared(shared.clone())).0)
+        Ok(self.handle.send_interval(period, self.here()?, move || Message::Shared(shared.clone())).0)
     }
 
     /// Cancels a timer.
     fn cancel_timer(&self, id: u64) -> bool {
-        self.handle.cancel_timer(TimerId(id))
+        self.is_here() && self.handle.cancel_timer(TimerId(id))
     }
 
     /// Asks and waits, without the GIL. Raises what the handler raised, `NoReply`, or `TimeoutError`; and `RuntimeError` on the thread that
     /// runs the actor, which could not answer while that waits.
     #[pyo3(signature = (message, timeout=None))]
     fn ask_sync(&self, py: Python<'_>, message: Py<PyAny>, timeout: Option<f64>) -> PyResult<Py<PyAny>> {
+        let actor = self.here()?;
         if must_not_block() && self.compat.pulls.is_served_by(self.actor.pid(), serving()) {
             return Err(PyRuntimeError::new_err(OWN_THREAD));
         }
         let timeout = waiting::timeout(timeout)?;
         let (reply, call) = call_pair::<Outcome>();
-        let sent = send_to(py, &self.actor, Message::Ask(message, Reply::to_thread(reply)));
+        let sent = send_to(py, actor, Message::Ask(message, Reply::to_thread(reply)));
         if !sent.accepted() {
             return Err(NoReply::new_err(sent.refusal()));
         }
@@ -179,9 +197,9 @@ impl Ref {
         message: Py<PyAny>,
         queue: Py<ReadyQueue>,
         future: Py<PyAny>,
-    ) -> Option<&'static str> {
-        let sent = send_to(py, &self.actor, Message::Ask(message, Reply::to_future(queue, future)));
-        (!sent.accepted()).then(|| sent.refusal())
+    ) -> PyResult<Option<&'static str>> {
+        let sent = send_to(py, self.here()?, Message::Ask(message, Reply::to_future(queue, future)));
+        Ok((!sent.accepted()).then(|| sent.refusal()))
     }
 
     /// Waits, without the GIL, until the actor has ended, and returns why: by then its pid and its names are free. None after `timeout`
@@ -189,7 +207,7 @@ impl Ref {
     #[pyo3(signature = (timeout=None))]
     fn join(&self, py: Python<'_>, timeout: Option<f64>) -> PyResult<Option<exit::ExitReason>> {
         let timeout = waiting::timeout(timeout)?;
-        let ended = waiting::end(py, &self.handle, &self.compat, self.actor.pid(), timeout)?;
+        let ended = waiting::end(py, &self.handle, &self.compat, self.here()?.pid(), timeout)?;
         Ok(match ended {
             Ended::Now(reason) => Some(exit::ExitReason(reason)),
             Ended::Before => self.reason().map(exit::ExitReason),
@@ -209,10 +227,11 @@ impl Ref {
     /// Gives a future the reason when the actor ends, by way of its loop's queue. Returns the watch's number; None if the actor has ended
     /// already, then the future has its reason.
     fn _watch_into(&self, py: Python<'_>, queue: Py<ReadyQueue>, future: Py<PyAny>) -> PyResult<Option<u64>> {
+        let pid = self.here()?.pid();
         let reply = Reply::to_future(queue, future);
         let slot = Arc::new(Mutex::new(Some(reply)));
         let theirs = slot.clone();
-        let number = self.handle.watch(self.actor.pid(), move |reason| {
+        let number = self.handle.watch(pid, move |reason| {
             let reply = theirs.lock().take();
             Python::try_attach(|py| answer_with(py, reply, reason.clone()));
         });
@@ -225,46 +244,46 @@ impl Ref {
 
     /// Takes a watch back.
     fn _unwatch(&self, number: u64) -> bool {
-        self.handle.unwatch(self.actor.pid(), MonitorRef(number))
+        self.is_here() && self.handle.unwatch(self.actor.pid(), MonitorRef(number))
     }
 
     /// Ends the actor after the messages that wait now.
-    fn stop(&self) -> bool {
-        end_in_order(&self.handle, self.actor.pid())
+    fn stop(&self) -> PyResult<bool> {
+        Ok(end_in_order(&self.handle, self.here()?.pid()))
     }
 
     /// Ends the actor before its next message.
     #[pyo3(signature = (reason=None))]
     fn exit(&self, py: Python<'_>, reason: Option<Bound<'_, PyAny>>) -> PyResult<()> {
-        self.actor.exit(exit::reason_from(py, reason.as_ref())?);
+        self.here()?.exit(exit::reason_from(py, reason.as_ref())?);
         Ok(())
     }
 
     /// Links with another actor.
     fn link(&self, other: &Bound<'_, PyAny>) -> PyResult<bool> {
-        Ok(self.handle.link(self.actor.pid(), self.peer(other)?))
+        Ok(self.handle.link(self.here()?.pid(), self.peer(other)?))
     }
 
     /// Unlinks from another actor.
     fn unlink(&self, other: &Bound<'_, PyAny>) -> PyResult<bool> {
-        Ok(self.handle.unlink(self.actor.pid(), self.peer(other)?))
+        Ok(self.handle.unlink(self.here()?.pid(), self.peer(other)?))
     }
 
     /// Lets this actor get a `Down` when the other ends; returns the monitor's number.
     fn monitor(&self, other: &Bound<'_, PyAny>) -> PyResult<u64> {
-        Ok(self.handle.monitor(self.actor.pid(), self.peer(other)?).0)
+        Ok(self.handle.monitor(self.here()?.pid(), self.peer(other)?).0)
     }
 
     /// The behaviour's version, from 1.
     #[getter]
-    fn version(&self) -> Option<u32> {
-        self.compat.pulls.version(&self.handle, self.actor.pid())
+    fn version(&self) -> PyResult<Option<u32>> {
+        Ok(self.compat.pulls.version(&self.handle, self.here()?.pid()))
     }
 
     /// Goes back to an earlier behaviour.
     #[pyo3(signature = (steps=1))]
     fn rollback(&self, py: Python<'_>, steps: usize) -> PyResult<u32> {
-        let version = self.compat.pulls.rollback(py, &self.handle, self.actor.pid(), steps);
+        let version = self.compat.pulls.rollback(py, &self.handle, self.here()?.pid(), steps);
         version.ok_or_else(|| PyRuntimeError::new_err("the history of behaviours is too short"))
     }
 
@@ -283,7 +302,7 @@ impl Ref {
             "spill" => Overflow::Spill(target()?),
             other => return Err(PyValueError::new_err(format!("unknown policy {other:?}"))),
         };
-        self.handle.set_overflow(self.actor.pid(), Some(capacity), policy);
+        self.handle.set_overflow(self.here()?.pid(), Some(capacity), policy);
         Ok(())
     }
 

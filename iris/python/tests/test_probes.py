@@ -380,6 +380,41 @@ assert rt.send(pid, b'x') and got.wait(10)
     assert done.returncode == 0, done.stderr
 
 
+def test_references_from_before_a_fork_name_nobody():
+    code = """
+import asyncio, os, iris
+@iris.actor
+def same(message): return message
+async def later(method): return await method(1)
+system = iris.System()
+ref = system.spawn(same)
+child = os.fork()
+if child == 0:
+    try:
+        assert ref.send(1) is iris.Sent.NO_PROCESS and not ref.alive
+        for call in (
+            lambda: ref.ask_sync(1), lambda: asyncio.run(later(ref.ask)), lambda: ref.join(1), lambda: asyncio.run(later(ref.wait)),
+            ref.stop, ref.exit, lambda: ref.send_many([1]), lambda: ref.send_after(0.1, 1), lambda: ref.mailbox_size, lambda: ref.link(ref),
+        ):
+            try:
+                call()
+            except RuntimeError as error:
+                assert 'forked' in str(error), error
+            else:
+                raise AssertionError('no error')
+        assert system.spawn(same).ask_sync(2, timeout=10) == 2
+        os._exit(0)
+    except BaseException:
+        import traceback; traceback.print_exc()
+        os._exit(1)
+_, status = os.waitpid(child, 0)
+assert os.waitstatus_to_exitcode(status) == 0
+assert ref.ask_sync(3, timeout=10) == 3
+"""
+    done = run(code)
+    assert done.returncode == 0, done.stderr
+
+
 def test_two_runtimes_do_not_meet():
     one, two = iris.Runtime(), iris.Runtime()
     got = []

@@ -13,7 +13,7 @@ import threading
 import weakref
 from typing import Any, Callable, Optional
 
-from iris._iris import PyRuntime, Ref
+from iris._iris import PyRuntime, Ref, count_fork
 from iris.hub import Hub, run_in_thread
 
 # Seconds that a drain may take unless told otherwise, and that actors have to end at interpreter exit.
@@ -198,7 +198,8 @@ def _stop_all() -> None:
 
 
 def _renew_after_fork() -> None:
-    """In the child: fresh, empty runtimes under the objects that there are."""
+    """In the child: fresh, empty runtimes under the objects that there are; references to actors of the parent name nobody."""
+    count_fork()
     for runtime in list(_alive):
         _inherited.append((runtime._inner, runtime._hub, runtime._loop_host))
         runtime._hub = runtime._loop_host = None
