@@ -23,7 +23,9 @@ impl Daemon {
     }
 
     fn rush(&self, words: &[&str]) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_rush"));
+        // What is ignored on entry cannot be trapped, and whoever runs the tests in the background ignores interrupts.
+        let mut command = Command::new("env");
+        command.args(["--default-signal=INT", env!("CARGO_BIN_EXE_rush")]);
         command.args(words).env("RUSH_DAEMON_DIR", self.folder.path().join("d")).env("RUSH_TRACE", "connect");
         command
     }
