@@ -664,3 +664,40 @@ def test_wrong_targets_say_what_is_wrong(system):
         system.spawn(5)
     with pytest.raises(TypeError, match="takes no arguments"):
         system.spawn(lambda message: None, 5)
+
+
+@pytest.mark.parametrize("kind", ["receive", "run", "pull", "thread"])
+def test_drain_waits_for_what_an_actor_has_taken(kind):
+    got = []
+    system = iris.System()
+    sink = system.spawn(got.append)
+
+    @iris.actor
+    async def receive(message):
+        await asyncio.sleep(0.02)
+        assert sink.send(message)
+
+    @iris.actor
+    class Run:
+        async def run(self, mailbox):
+            while (message := await mailbox.recv()) is not None:
+                await asyncio.sleep(0.02)
+                assert sink.send(message)
+
+    def pull(mailbox):
+        while (message := mailbox.recv()) is not None:
+            time.sleep(0.02)
+            assert sink.send(message)
+
+    stage = {"receive": receive, "run": Run, "pull": iris.actor(pull=True)(pull), "thread": iris.actor(pull=True, thread=True)(pull)}
+    ref = system.spawn(stage[kind])
+    for number in range(4):
+        ref.send(number)
+    report = system.stop(drain=True)
+    assert got == [0, 1, 2, 3]
+    assert report["drained"] and report["dropped"] == 0
+
+
+def test_what_cannot_be_marked_is_told():
+    with pytest.raises(TypeError, match="wrap it in a function"):
+        iris.actor([].append)

@@ -63,6 +63,8 @@ pub(crate) trait AnyCell: Runnable + Any + Send + Sync {
     fn relations(&self) -> &Mutex<Relations>;
     fn snapshot(&self) -> CellSnapshot;
     fn version(&self) -> u32;
+    /// Messages handled so far, if none waits and none is being handled.
+    fn at_rest(&self) -> Option<u64>;
     fn is_pull(&self) -> bool;
     fn is_supervisor(&self) -> bool;
     /// Shows the behaviours that nobody runs: the current one and the versions kept.
@@ -444,6 +446,10 @@ impl<M: Send + 'static> AnyCell for Cell<M> {
             version: self.version(),
             busy: Duration::from_nanos(self.busy_ns.load(Ordering::Relaxed)),
         }
+    }
+
+    fn at_rest(&self) -> Option<u64> {
+        self.mailbox.is_at_rest().then(|| self.processed())
     }
 
     fn pool(&self) -> u8 {

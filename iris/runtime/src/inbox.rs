@@ -72,9 +72,16 @@ impl<M: Send + 'static> Inbox<M> {
         self.reason = Some(reason);
     }
 
+    /// The first item that was put aside. Who takes it handles it, which a stop that drains waits for.
+    fn put_aside(&mut self) -> Option<Received<M>> {
+        let item = self.stash.pop_front()?;
+        self.cell.mailbox.hold();
+        Some(item)
+    }
+
     /// Takes the next item if there is one.
     pub fn try_recv(&mut self) -> Result<Received<M>, Nothing> {
-        if let Some(item) = self.stash.pop_front() {
+        if let Some(item) = self.put_aside() {
             return Ok(item);
         }
         self.fresh(None)
@@ -82,7 +89,7 @@ impl<M: Send + 'static> Inbox<M> {
 
     /// Takes the next item or leaves the waker to be woken for it.
     pub fn poll_recv(&mut self, waker: &Waker) -> Result<Received<M>, Nothing> {
-        if let Some(item) = self.stash.pop_front() {
+        if let Some(item) = self.put_aside() {
             return Ok(item);
         }
         self.fresh(Some(waker))
@@ -125,6 +132,7 @@ impl<M: Send + 'static> Inbox<M> {
     /// Takes the first stashed item that matches.
     pub fn take_stashed(&mut self, mut matches: impl FnMut(&Received<M>) -> bool) -> Option<Received<M>> {
         let at = self.stash.iter().position(&mut matches)?;
+        self.cell.mailbox.hold();
         self.stash.remove(at)
     }
 
@@ -193,7 +201,7 @@ impl<M: Send + 'static> Inbox<M> {
 
     /// Blocks the thread for the next item.
     pub fn recv_blocking(&mut self, timeout: Option<Duration>) -> Result<Received<M>, Nothing> {
-        if let Some(item) = self.stash.pop_front() {
+        if let Some(item) = self.put_aside() {
             return Ok(item);
         }
         self.fresh_blocking(timeout)

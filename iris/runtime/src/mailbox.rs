@@ -97,6 +97,8 @@ struct Inner<M, B> {
     state: State,
     role: Role,
     why: Why,
+    /// The owner of a pull mailbox has taken a message and not come back for another.
+    holds: bool,
     /// Messages that were there when a turn left the cell scheduled: the next turn may read them all.
     due: u32,
     /// The first message lies here, so that an actor that gets one message at a time never allocates a queue.
@@ -226,6 +228,7 @@ impl<M, B> Mailbox<M, B> {
             state: State::Idle,
             role,
             why: Why::Nothing,
+            holds: false,
             due: 0,
             front: None,
             behaviour,
@@ -397,7 +400,9 @@ impl<M, B> Mailbox<M, B> {
         if inner.state == State::Dead {
             return Pull::Ended;
         }
-        if let Some(item) = inner.pop() {
+        let item = inner.pop();
+        inner.holds = matches!(item, Some(Envelope::User(_)));
+        if let Some(item) = item {
             let room = inner.taken(&item);
             drop(inner);
             wake_all(room);
@@ -419,6 +424,21 @@ impl<M, B> Mailbox<M, B> {
     pub(crate) fn len(&self) -> (usize, bool) {
         let inner = self.inner.lock();
         (inner.len(), inner.state == State::Running)
+    }
+
+    /// The owner of a pull mailbox goes on with a message that it had put aside.
+    pub(crate) fn hold(&self) {
+        self.inner.lock().holds = true;
+    }
+
+    /// No message waits and none is being handled.
+    pub(crate) fn is_at_rest(&self) -> bool {
+        let inner = self.inner.lock();
+        match inner.state {
+            State::Dead => true,
+            State::Idle => inner.is_empty() && !inner.holds,
+            State::Scheduled | State::Running => false,
+        }
     }
 
     pub(crate) fn is_dead(&self) -> bool {

@@ -194,11 +194,18 @@ impl Shared {
         true
     }
 
-    /// No runnable job, no running turn, and no unread message of a pull actor.
+    /// No message waits and none is being handled. One that is handed on may always be where nobody looks just then, so there are two looks;
+    /// in between nothing may have been handled.
     fn is_drained(&self) -> bool {
-        self.pools.iter().all(Pool::is_quiet)
-            && self.slab.all().iter().all(|cell| cell.snapshot().mailbox == 0)
-            && self.pools.iter().all(Pool::is_quiet)
+        let quiet = || self.pools.iter().all(Pool::is_quiet);
+        quiet() && self.at_rest().is_some_and(|first| self.at_rest() == Some(first)) && quiet()
+    }
+
+    /// How many messages the actors alive have handled, how many actors were ever made and how many are alive, if all are at rest.
+    fn at_rest(&self) -> Option<(u64, u64, usize)> {
+        let handled =
+            self.slab.all().iter().try_fold(0_u64, |sum, cell| Some(sum.wrapping_add(cell.at_rest()?)))?;
+        Some((handled, self.counters.spawned.load(Ordering::SeqCst), self.live()))
     }
 
     pub(crate) fn shut_down(self: &Arc<Self>) {

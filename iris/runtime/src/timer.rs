@@ -133,9 +133,8 @@ impl Wheel {
             return action;
         };
         let action = entry.action.clone();
-        // Ticks that were missed altogether are skipped, the phase is kept.
-        let missed = (self.now - entry.due) / period;
-        entry.due += period * (missed + 1);
+        // Every tick fires, late ones too, and the phase is kept.
+        entry.due += period.max(1);
         let due = entry.due;
         self.place(index, due);
         action

@@ -487,6 +487,38 @@ fn a_handler_that_computes_does_not_hold_up_others() {
 }
 
 #[test]
+fn a_drain_waits_for_what_pull_actors_have_taken() {
+    let runtime = Runtime::builder().workers(1).build();
+    let seen = Arc::new(AtomicU64::new(0));
+    let count = seen.clone();
+    let sink = runtime.spawn_fn(move |_: &mut Context<'_, u64>, _| {
+        count.fetch_add(1, Ordering::Relaxed);
+    });
+    let sink = sink.unwrap();
+    let (stage, mut inbox) = runtime.spawn_inbox::<u64>(SpawnOptions::default()).unwrap();
+    let thread = std::thread::spawn(move || {
+        let mut refused = 0;
+        // The first passes over one message, which is then read from where it was put aside.
+        let mut odd = |item: &Received<u64>| matches!(item, Received::Message(message) if message % 2 == 1);
+        while let Some(Received::Message(message)) = match inbox.take_stashed(&mut odd) {
+            Some(item) => Some(item),
+            None => inbox.recv_blocking(None).ok(),
+        } {
+            if message == 0 {
+                inbox.stash(Received::Message(5));
+            }
+            std::thread::sleep(Duration::from_millis(20));
+            refused += u64::from(sink.send(message).is_err());
+        }
+        refused
+    });
+    (0..4).for_each(|message| stage.send(message).unwrap());
+    let report = runtime.stop(Some(LONG), LONG);
+    assert_eq!(report, StopReport { complete: true, drained: true, dropped: 0, actors: 2 });
+    assert_eq!((thread.join().unwrap(), seen.load(Ordering::Relaxed)), (0, 5));
+}
+
+#[test]
 fn stop_with_drain_loses_nothing_and_without_it_counts() {
     let runtime = Runtime::builder().workers(2).build();
     let seen = Arc::new(AtomicU64::new(0));

@@ -83,7 +83,11 @@ def actor(target: Optional[Target] = None, /, **options: Any) -> Any:
     chosen = Options(**options)
 
     def mark(marked: Target) -> Target:
-        marked.__iris__ = chosen  # type: ignore[union-attr]
+        try:
+            marked.__iris__ = chosen  # type: ignore[union-attr]
+        except AttributeError:
+            # Methods and builtins.
+            raise TypeError(f"{marked!r} cannot be marked: spawn it as it is, or wrap it in a function") from None
         return marked
 
     return mark if target is None else mark(target)
