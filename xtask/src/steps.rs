@@ -27,7 +27,7 @@ impl Counts {
             let line = line.trim().trim_matches('=').trim();
             let counted = line.starts_with("test result:")
                 || line.starts_with("total:")
-                || (line.contains(" passed") && line.contains(" in ") && line.ends_with('s'));
+                || (line.contains(" passed") && line.contains(" in ") && line.ends_with(['s', ')']));
             if !counted {
                 continue;
             }
@@ -183,6 +183,7 @@ mod tests {
     fn closing_lines_of_the_runners_are_counted() {
         check("test result: ok. 12 passed; 0 failed; 3 ignored; 0 measured; 0 filtered out", (12, 0, 3));
         check("===== 40 passed, 2 skipped in 3.21s =====", (40, 0, 2));
+        check("240 passed, 4 skipped in 75.64s (0:01:15)", (240, 0, 4));
         check("total: 48000 passed, 12 failed, 400 skipped", (48000, 12, 400));
         check("running 4 tests\nfour passed", (0, 0, 0));
     }
