@@ -95,7 +95,7 @@ pub struct CellSnapshot {
     pub busy: Duration,
 }
 
-/// Not `Copy` for its reason, which is boxed: the others are most.
+/// How a turn ended. The reason is boxed, because nearly every turn ends in another way and the value is handed on at once.
 enum TurnEnd {
     Idle,
     Yield,

@@ -1,27 +1,19 @@
 //! The promises of plain actors, through the public API and on real threads: order, exits, links, monitors, calls,
 //! names, timers, swaps, virtual and pull actors.
 
+mod common;
+
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering};
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
+use common::{LONG, wait_until};
 use iris_runtime::*;
-
-/// Under Miri time is virtual, and every step of the interpreter takes microseconds of it.
-const LONG: Duration = Duration::from_secs(if cfg!(miri) { 2_000 } else { 20 });
 
 /// Miri interprets: a thousandth of the messages takes it longer than all of them take a processor.
 const fn scaled(count: u64) -> u64 {
     if cfg!(miri) { count / 1_000 } else { count }
-}
-
-fn wait_until(what: &str, mut done: impl FnMut() -> bool) {
-    let until = Instant::now() + LONG;
-    while !done() {
-        assert!(Instant::now() < until, "gave up waiting for: {what}");
-        std::thread::sleep(Duration::from_micros(200));
-    }
 }
 
 #[test]

@@ -1,23 +1,15 @@
 //! What user code around actors may do without harm to the runtime: timers, subscribers and destructors that panic, time-outs without
 //! end; and what ends in the same moment as something else begins: children and their parents, links, names.
 
+mod common;
+
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
+use common::{LONG, wait_until};
 use iris_runtime::*;
-
-/// Under Miri time is virtual, and every step of the interpreter takes microseconds of it.
-const LONG: Duration = Duration::from_secs(if cfg!(miri) { 2_000 } else { 20 });
-
-fn wait_until(what: &str, mut done: impl FnMut() -> bool) {
-    let until = Instant::now() + LONG;
-    while !done() {
-        assert!(Instant::now() < until, "gave up waiting for: {what}");
-        std::thread::sleep(Duration::from_micros(200));
-    }
-}
 
 /// Whether an actor that is made now still gets its message.
 fn check_alive(runtime: &Runtime, what: &str) {

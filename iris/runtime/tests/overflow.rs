@@ -1,21 +1,13 @@
 //! Bounded mailboxes: what each policy does at capacity, from outside and from inside actors, and that no policy deadlocks.
 
+mod common;
+
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
+use common::{LONG, wait_until};
 use iris_runtime::*;
-
-/// Under Miri time is virtual, and every step of the interpreter takes microseconds of it.
-const LONG: Duration = Duration::from_secs(if cfg!(miri) { 2_000 } else { 20 });
-
-fn wait_until(what: &str, mut done: impl FnMut() -> bool) {
-    let until = Instant::now() + LONG;
-    while !done() {
-        assert!(Instant::now() < until, "gave up waiting for: {what}");
-        std::thread::sleep(Duration::from_micros(200));
-    }
-}
 
 /// A pull actor with room for two messages.
 fn narrow(runtime: &Runtime, policy: Overflow) -> (ActorRef<u32>, Inbox<u32>) {
