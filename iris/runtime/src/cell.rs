@@ -323,7 +323,7 @@ impl<M: Send + 'static> Cell<M> {
         if let (Some(behaviour), false) = (&mut turn.behaviour, matches!(reason, ExitReason::Killed)) {
             let mut cx = Context::new(self);
             // A panic while cleaning up must not hide the reason that the actor ends for.
-            let _ = catch_unwind(AssertUnwindSafe(|| behaviour.terminate(&mut cx, &reason)));
+            quietly(|| behaviour.terminate(&mut cx, &reason));
         }
         let unread = turn.batch;
         let behaviour = turn.behaviour;

@@ -2,7 +2,6 @@
 //! leaves each of them to its own file. Invariant: dropping the last `Runtime` ends every actor and joins every thread it
 //! started (but its own), so any number of runtimes may live and die in one process.
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
@@ -11,7 +10,7 @@ use parking_lot::{Condvar, Mutex};
 
 use crate::behaviour::{MonitorRef, Signal};
 use crate::call::deadline;
-use crate::cell::AnyCell;
+use crate::cell::{AnyCell, quietly};
 use crate::dead_letters::DeadLetters;
 use crate::exit::ExitReason;
 use crate::handle::Handle;
@@ -143,7 +142,7 @@ impl Shared {
             }
         }
         for (_, watcher) in relations.watchers {
-            let _ = catch_unwind(AssertUnwindSafe(|| watcher(reason)));
+            quietly(|| watcher(reason));
         }
         for linked in relations.links {
             if let Some(cell) = self.slab.get(linked) {
