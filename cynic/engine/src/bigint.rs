@@ -47,6 +47,7 @@ impl Vm {
     pub fn new_bigint(&mut self, value: Integer) -> BigInt {
         let bytes = (value.bits() / 8) as usize;
         let charge = (bytes > limits::BIGINT_UNCHARGED_BYTES_MAX).then(|| {
+            self.charge_bytes(bytes);
             let charge = Box::new(self.heap.charge_unchecked(bytes));
             self.make_room(0);
             charge

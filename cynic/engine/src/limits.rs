@@ -82,12 +82,22 @@ pub const DENSE_FACTOR: u32 = 8;
 pub const BIGINT_BITS_MAX: u64 = 1 << 22;
 /// Steps between two looks at fuel, deadline and cancellation.
 pub const POLL_INTERVAL: u32 = 4096;
+/// Code units of the longest text of a number in decimal.
+pub const NUMBER_TEXT_UNITS_MAX: usize = 32;
+/// Bytes that one step pays for where work is done in one go: between two looks at the limits lie 256 KiB of it.
+pub const BYTES_PER_STEP: usize = 64;
+/// Work on fewer bytes is not charged: the instruction or the call that does it is a step already.
+pub const CHARGED_BYTES_MIN: usize = 1024;
+/// Bytes (or units) between two polls of a loop over text or bytes.
+pub const POLLED_PIECE: usize = 64 << 10;
 /// Depth of a prototype chain of proxies or bound functions before a RangeError.
 pub const PROXY_CHAIN_MAX: u32 = 10_000;
 /// Promises of `Atomics.waitAsync` that are pending in one isolate: each is outside the heap, and is looked at in every round.
 pub const ASYNC_WAITERS_MAX: usize = 1 << 16;
 /// Years whose months are counted in a calendar that is computed astronomically: the date library goes through them one by one.
-pub const LUNISOLAR_YEARS_MAX: u32 = 5_000;
+pub const LUNISOLAR_YEARS_MAX: u32 = 2_500;
+/// The same in the other calendars that are not the ISO one, where it is quicker.
+pub const COUNTED_YEARS_MAX: u32 = 200_000;
 /// Bytes of one BigInt literal: the parser's conversion is quadratic and cannot be interrupted.
 pub const BIGINT_LITERAL_BYTES_MAX: usize = 1 << 18;
 /// Arguments in one call (spread, apply).

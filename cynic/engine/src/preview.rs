@@ -51,9 +51,9 @@ pub fn collection_entries(vm: &mut Vm, object: Object, at_most: usize) -> Rooted
 }
 
 /// The first bytes of an array buffer, and how many it has; `None` if it is detached.
-pub fn buffer_bytes(object: Object, at_most: usize) -> Option<(Vec<u8>, usize)> {
+pub fn buffer_bytes(vm: &mut Vm, object: Object, at_most: usize) -> Option<(Vec<u8>, usize)> {
     let buffer = array_buffer::buffer_of(object)?;
-    Some((buffer.to_vec(0, buffer.len().min(at_most)), buffer.len()))
+    Some((buffer.to_vec(vm, 0, buffer.len().min(at_most)), buffer.len()))
 }
 
 /// The length of a typed array; 0 if it is out of bounds.

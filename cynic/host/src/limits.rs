@@ -12,5 +12,7 @@ pub const TABLE_ROWS_MAX: usize = 1000;
 pub const TABLE_COLUMNS_MAX: usize = 50;
 /// Columns that the groups of the console may indent.
 pub const GROUP_COLUMNS_MAX: usize = 200;
+/// Bytes of a text that is parsed as a URL, which is done in one go: browsers allow 1 or 2 MB where they navigate.
+pub const URL_BYTES_MAX: usize = 4 << 20;
 /// What showing one value may take: bytes of text, and keys that are looked at. What is left then is only counted.
 pub const INSPECT_WORK_MAX: usize = 32 << 20;

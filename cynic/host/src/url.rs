@@ -13,6 +13,7 @@ use cynic::value::Value;
 use cynic::vm::{JsResult, Vm};
 use url::{Url, quirks};
 
+use crate::limits::URL_BYTES_MAX;
 use crate::url_search_params;
 
 /// The class URL.
@@ -81,6 +82,11 @@ impl UrlData {
         Ok(UrlData { url: RefCell::new(url), params: Cell::new(None), charge })
     }
 
+    /// A setter writes the whole text anew.
+    fn charge_rewriting(&self, vm: &mut Vm) {
+        vm.charge_bytes(self.charge.bytes());
+    }
+
     /// To be called when the URL has changed.
     fn recharge(&self, vm: &mut Vm) -> JsResult<()> {
         let bytes = self.url.borrow().as_str().len();
@@ -104,7 +110,13 @@ fn this_url(vm: &mut Vm, args: CallArgs) -> JsResult<UrlCell> {
 
 /// A text that is to be parsed. Percent-encoding makes it up to three times as long.
 fn text_of(vm: &mut Vm, value: Value) -> JsResult<String> {
-    let text = vm.to_rust_string(value)?;
+    let text = vm.to_string(value)?;
+    if text.len() > URL_BYTES_MAX {
+        return Err(vm.throw_type_error("Invalid URL: it is too long"));
+    }
+    let text = vm.to_rust_string(Value::string(text))?;
+    // Parsing looks at each byte several times.
+    vm.charge_bytes(text.len().saturating_mul(4));
     vm.check_heap_room(text.len().saturating_mul(3))?;
     Ok(text)
 }
@@ -152,6 +164,7 @@ fn get(vm: &mut Vm, args: CallArgs, part: fn(&Url) -> &str) -> JsResult<Value> {
 fn set(vm: &mut Vm, args: CallArgs, change: fn(&mut Url, &str)) -> JsResult<Value> {
     let data = this_url(vm, args)?;
     let text = text_of(vm, args.get(0))?;
+    data.charge_rewriting(vm);
     change(&mut data.url.borrow_mut(), &text);
     data.recharge(vm)?;
     Ok(Value::UNDEFINED)
@@ -161,6 +174,7 @@ fn set(vm: &mut Vm, args: CallArgs, change: fn(&mut Url, &str)) -> JsResult<Valu
 fn try_set(vm: &mut Vm, args: CallArgs, change: fn(&mut Url, &str) -> Result<(), ()>) -> JsResult<Value> {
     let data = this_url(vm, args)?;
     let text = text_of(vm, args.get(0))?;
+    data.charge_rewriting(vm);
     let _ignored = change(&mut data.url.borrow_mut(), &text);
     data.recharge(vm)?;
     Ok(Value::UNDEFINED)
@@ -206,6 +220,7 @@ fn search_params(vm: &mut Vm, args: CallArgs) -> JsResult<Value> {
 /// Replaces the query of the URL that a parameters object belongs to.
 pub(crate) fn set_query(vm: &mut Vm, owner: Object, query: &str) -> JsResult<()> {
     let Some(data) = owner.data::<UrlData>(0) else { return Ok(()) };
+    data.charge_rewriting(vm);
     data.url.borrow_mut().set_query((!query.is_empty()).then_some(query));
     data.recharge(vm)
 }

@@ -32,7 +32,7 @@ static PROTOTYPE: &[PropertySpec] = &[
     method("keys", 0, |vm, args| iterate(vm, args, Part::Name)),
     method("set", 2, set),
     getter("size", |vm, args| {
-        let params = this_params(vm, args)?;
+        let params = unmetered_params(vm, args)?;
         let count = params.pairs.borrow().len();
         Ok(Value::number(count as f64))
     }),
@@ -44,6 +44,9 @@ static PROTOTYPE: &[PropertySpec] = &[
 ];
 
 type Pair = (String, String);
+
+/// Pairs that are sorted in one go.
+const SORTED_AT_ONCE: usize = 4096;
 
 struct Params {
     pairs: RefCell<Vec<Pair>>,
@@ -59,7 +62,15 @@ impl Trace for Params {
     }
 }
 
+/// The parameters, for a method that looks at all of them, which is charged.
 fn this_params(vm: &mut Vm, args: CallArgs) -> JsResult<Gc<Data<Params>>> {
+    let params = unmetered_params(vm, args)?;
+    vm.charge_bytes(params.charge.bytes());
+    Ok(params)
+}
+
+/// The parameters, for a method that looks at one, or charges for what it looks at.
+fn unmetered_params(vm: &mut Vm, args: CallArgs) -> JsResult<Gc<Data<Params>>> {
     vm.host_data::<Params>(args.this, "URLSearchParams")
 }
 
@@ -71,7 +82,12 @@ fn pair_bytes((name, value): &Pair) -> usize {
 fn parse_query(vm: &mut Vm, query: &str) -> JsResult<Vec<Pair>> {
     let pairs = query.bytes().filter(|byte| *byte == b'&').count() + 1;
     vm.check_heap_room(pairs * size_of::<Pair>() + query.len())?;
-    Ok(form_urlencoded::parse(query.as_bytes()).into_owned().collect())
+    let mut list = Vec::with_capacity(pairs);
+    for part in query.split('&') {
+        vm.poll_bytes(part.len() * 4)?;
+        list.extend(form_urlencoded::parse(part.as_bytes()).into_owned());
+    }
+    Ok(list)
 }
 
 impl Params {
@@ -84,7 +100,12 @@ impl Params {
     fn serialize(&self, vm: &mut Vm) -> JsResult<String> {
         // Percent-encoding makes a text up to three times as long.
         vm.check_heap_room(self.charge.bytes().saturating_mul(3))?;
-        Ok(form_urlencoded::Serializer::new(String::new()).extend_pairs(&*self.pairs.borrow()).finish())
+        let mut out = form_urlencoded::Serializer::new(String::new());
+        for pair in &*self.pairs.borrow() {
+            vm.poll_bytes(pair_bytes(pair))?;
+            out.append_pair(&pair.0, &pair.1);
+        }
+        Ok(out.finish())
     }
 
     /// To be called when the pairs have come to count for `bytes`: writes them to the URL they belong to.
@@ -185,7 +206,7 @@ fn pairs_of_record(vm: &mut Vm, record: Object) -> JsResult<Vec<Pair>> {
 }
 
 fn append(vm: &mut Vm, args: CallArgs) -> JsResult<Value> {
-    let params = this_params(vm, args)?;
+    let params = unmetered_params(vm, args)?;
     let pair = (vm.to_rust_string(args.get(0))?, vm.to_rust_string(args.get(1))?);
     let bytes = params.charge.bytes() + pair_bytes(&pair);
     params.pairs.borrow_mut().push(pair);
@@ -232,6 +253,7 @@ fn get_all(vm: &mut Vm, args: CallArgs) -> JsResult<Value> {
         params.pairs.borrow().iter().filter(|pair| pair.0 == name).map(|pair| pair.1.clone()).collect();
     let mut values = vm.scratch();
     for value in found {
+        vm.poll()?;
         values.push(Value::string(vm.new_string(&value)));
     }
     Ok(Value::object(vm.new_array_from(&values)?))
@@ -259,8 +281,25 @@ fn set(vm: &mut Vm, args: CallArgs) -> JsResult<Value> {
 
 fn sort(vm: &mut Vm, args: CallArgs) -> JsResult<Value> {
     let params = this_params(vm, args)?;
-    params.pairs.borrow_mut().sort_by(|a, b| a.0.encode_utf16().cmp(b.0.encode_utf16()));
+    let mut pairs = std::mem::take(&mut *params.pairs.borrow_mut());
+    let sorted = sort_pairs(vm, &mut pairs);
+    params.pairs.replace(pairs);
+    sorted?;
     params.changed(vm, params.counted_bytes())
+}
+
+/// Sorts stably by name, a bounded part of the list between two looks at the limits.
+fn sort_pairs(vm: &mut Vm, pairs: &mut [Pair]) -> JsResult<()> {
+    let bytes: usize = pairs.iter().map(pair_bytes).sum();
+    if pairs.len() > SORTED_AT_ONCE {
+        let (left, right) = pairs.split_at_mut(pairs.len() / 2);
+        sort_pairs(vm, left)?;
+        sort_pairs(vm, right)?;
+    }
+    vm.poll_bytes(bytes * 4)?;
+    // A merge, when both halves are sorted.
+    pairs.sort_by(|a, b| a.0.encode_utf16().cmp(b.0.encode_utf16()));
+    Ok(())
 }
 
 fn to_string(vm: &mut Vm, args: CallArgs) -> JsResult<Value> {
@@ -270,7 +309,7 @@ fn to_string(vm: &mut Vm, args: CallArgs) -> JsResult<Value> {
 }
 
 fn for_each(vm: &mut Vm, args: CallArgs) -> JsResult<Value> {
-    let params = this_params(vm, args)?;
+    let params = unmetered_params(vm, args)?;
     let mut index = 0;
     loop {
         let pair = params.pairs.borrow().get(index).cloned();
@@ -300,6 +339,7 @@ fn iterate(vm: &mut Vm, args: CallArgs, part: Part) -> JsResult<Value> {
     let pairs = params.pairs.borrow().clone();
     let mut values = vm.scratch();
     for (name, value) in pairs {
+        vm.poll()?;
         let item = match part {
             Part::Name => Value::string(vm.new_string(&name)),
             Part::Value => Value::string(vm.new_string(&value)),

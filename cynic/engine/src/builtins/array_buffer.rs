@@ -216,7 +216,7 @@ pub(super) fn slice_buffer(
     require_attached(vm, &buffer)?;
     let current = buffer.len();
     if first < current {
-        new_buffer.copy_from(&buffer, first, 0, new_len.min(current - first));
+        new_buffer.copy_from(vm, &buffer, first, 0, new_len.min(current - first));
     }
     Ok(Value::object(new))
 }
@@ -243,7 +243,7 @@ fn copy_and_detach(vm: &mut Vm, args: &CallArgs, preserve_resizability: bool) ->
     let c = Value::object(vm.intrinsic(Intrinsic::ArrayBuffer));
     let new = allocate(vm, c, new_len, max, false)?;
     if let Some(new_buffer) = buffer_of(new) {
-        new_buffer.copy_from(&buffer, 0, 0, buffer.len().min(new_len as usize));
+        new_buffer.copy_from(vm, &buffer, 0, 0, buffer.len().min(new_len as usize));
     }
     buffer.detach();
     Ok(Value::object(new))

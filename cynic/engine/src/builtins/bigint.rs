@@ -164,7 +164,7 @@ fn low_bits(value: &Integer, bits: u64) -> BigUint {
         return BigUint::zero();
     }
     let modulus = BigUint::one() << bits;
-    let magnitude = value.magnitude() % &modulus;
+    let magnitude = value.magnitude() & (&modulus - 1u32);
     if value.is_negative() && !magnitude.is_zero() { modulus - magnitude } else { magnitude }
 }
 

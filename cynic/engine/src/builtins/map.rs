@@ -182,7 +182,9 @@ fn map_group_by(vm: &mut Vm, args: CallArgs) -> JsResult<Value> {
 }
 
 fn clear(vm: &mut Vm, args: CallArgs) -> JsResult<Value> {
-    this_map(vm, args)?.clear();
+    let map = this_map(vm, args)?;
+    vm.charge_bytes(map.bytes());
+    map.clear();
     Ok(Value::UNDEFINED)
 }
 

@@ -215,8 +215,18 @@ pub(super) fn parse_float(vm: &mut Vm, args: CallArgs) -> JsResult<Value> {
         return Ok(args.get(0));
     }
     let string = vm.to_string(args.get(0))?;
-    let view = string.view(vm);
+    let view = string.unmetered_view(vm);
+    vm.charge_bytes(number_units(&view));
     Ok(Value::number(decimal_prefix(&view).unwrap_or(f64::NAN)))
+}
+
+/// For how many units a number is looked for, roughly: up to the first that is neither white space nor ASCII alphanumeric.
+fn number_units(view: &StrView<'_>) -> usize {
+    let belongs = |unit: u16| {
+        crate::ops::numeric::is_white_space(unit)
+            || u8::try_from(unit).is_ok_and(|c| c.is_ascii_alphanumeric() || b"+-.".contains(&c))
+    };
+    view.units().take_while(|unit| belongs(*unit)).count()
 }
 
 /// The value of the longest prefix that is a StrDecimalLiteral, after white space.
@@ -282,7 +292,8 @@ fn skip_white_space(view: &StrView<'_>) -> usize {
 pub(super) fn parse_int(vm: &mut Vm, args: CallArgs) -> JsResult<Value> {
     let string = vm.to_string(args.get(0))?;
     let radix = vm.to_int32(args.get(1))?;
-    let view = string.view(vm);
+    let view = string.unmetered_view(vm);
+    vm.charge_bytes(number_units(&view));
     let mut at = skip_white_space(&view);
     let negative = ascii_at(&view, at) == Some('-');
     if matches!(ascii_at(&view, at), Some('+' | '-')) {

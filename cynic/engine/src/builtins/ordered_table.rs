@@ -24,6 +24,8 @@ impl HashedKey {
     #[inline]
     pub(crate) fn new(vm: &mut Vm, v: Value) -> HashedKey {
         if let Some(s) = v.as_string() {
+            // It may be compared with an equal key in another cell.
+            vm.charge_bytes(s.len());
             return HashedKey { value: v, hash: s.hash(vm) };
         }
         if let Some(b) = v.as_bigint() {

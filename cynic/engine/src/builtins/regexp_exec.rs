@@ -109,7 +109,7 @@ pub(super) fn set_last_index(vm: &mut Vm, o: Object, index: usize) -> JsResult<(
 
 /// Runs the matcher from `from`, metered.
 pub(super) fn run(vm: &mut Vm, program: &Rc<Program>, s: JsStr, from: usize, sticky: bool) -> JsResult<bool> {
-    let view = s.view(vm);
+    let view = s.unmetered_view(vm);
     let mut scratch = std::mem::take(&mut vm.regexp.scratch);
     let mut stopped = None;
     let mut budget = |steps: u32| match vm.poll_n(steps / MATCHER_STEPS_PER_STEP) {
@@ -222,7 +222,7 @@ pub(super) fn advance_string_index(vm: &mut Vm, s: JsStr, index: u64, unicode: b
     if !unicode || index + 1 >= s.len() as u64 {
         return index + 1;
     }
-    let width = s.view(vm).code_point_at(index as usize).map_or(1, |(_, width)| width);
+    let width = s.unmetered_view(vm).code_point_at(index as usize).map_or(1, |(_, width)| width);
     index + width as u64
 }
 

@@ -196,7 +196,7 @@ pub(super) fn replace(vm: &mut Vm, args: CallArgs) -> JsResult<Value> {
         }
     }
     if next_source_position < s.len() {
-        out.push_view(s.view(vm).slice(next_source_position, s.len()));
+        out.push_view(s.view_of(vm, next_source_position, s.len()));
     }
     Ok(Value::string(out.finish(vm)?))
 }
@@ -232,7 +232,7 @@ fn replace_one(
     let mut text = StringBuilder::new();
     replacement.append(vm, &mut text, s, position, matched, &captures, groups)?;
     if position >= *next_source_position {
-        out.push_view(s.view(vm).slice(*next_source_position, position));
+        out.push_view(s.view_of(vm, *next_source_position, position));
         out.push_view(text.view());
         out.check(vm)?;
         *next_source_position = (position + matched.len()).min(s.len());
@@ -253,7 +253,7 @@ fn replace_directly(
     let mut next_source_position = 0;
     let one = |vm: &mut Vm, out: &mut StringBuilder, next: &mut usize| -> JsResult<()> {
         let Some(whole) = capture(vm, 0) else { return Ok(()) };
-        out.push_view(s.view(vm).slice(*next, whole.start));
+        out.push_view(s.view_of(vm, *next, whole.start));
         let mut captures = vm.scratch();
         for group in 1..program.regex.group_count() {
             let value = capture_value(vm, s, group);
@@ -276,7 +276,7 @@ fn replace_directly(
     if next_source_position == 0 && out.is_empty() {
         return Ok(Value::string(s));
     }
-    out.push_view(s.view(vm).slice(next_source_position, s.len()));
+    out.push_view(s.view_of(vm, next_source_position, s.len()));
     Ok(Value::string(out.finish(vm)?))
 }
 

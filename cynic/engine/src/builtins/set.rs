@@ -119,7 +119,9 @@ fn add(vm: &mut Vm, args: CallArgs) -> JsResult<Value> {
 }
 
 fn clear(vm: &mut Vm, args: CallArgs) -> JsResult<Value> {
-    this_set(vm, args)?.clear();
+    let set = this_set(vm, args)?;
+    vm.charge_bytes(set.bytes());
+    set.clear();
     Ok(Value::UNDEFINED)
 }
 

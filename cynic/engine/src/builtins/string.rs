@@ -197,7 +197,7 @@ fn unit_at(vm: &mut Vm, s: JsStr, position: f64) -> Option<u16> {
     if position < 0.0 || position >= s.len() as f64 {
         return None;
     }
-    s.view(vm).get(position as usize)
+    s.unmetered_view(vm).get(position as usize)
 }
 
 /// 22.1.3.1
@@ -235,7 +235,7 @@ fn code_point_at(vm: &mut Vm, args: CallArgs) -> JsResult<Value> {
     if position < 0.0 || position >= s.len() as f64 {
         return Ok(Value::UNDEFINED);
     }
-    let found = s.view(vm).code_point_at(position as usize);
+    let found = s.unmetered_view(vm).code_point_at(position as usize);
     Ok(found.map_or(Value::UNDEFINED, |(c, _)| Value::int32(c as i32)))
 }
 
@@ -333,8 +333,6 @@ impl Vm {
         }
         let len = s.len() * count;
         self.check_heap_room(if s.is_latin1() { len } else { len * 2 })?;
-        // A step for every 64 units.
-        self.poll_n((len / 64) as u32)?;
         Ok(match s.view(self) {
             StrView::Latin1(units) => {
                 let all = units.repeat(count);
@@ -395,23 +393,30 @@ fn to_string(vm: &mut Vm, args: CallArgs) -> JsResult<Value> {
     }
 }
 
+/// The part of a string without white space at either end.
+fn trimmed(vm: &mut Vm, s: JsStr) -> (usize, usize) {
+    let (from, to) = crate::ops::numeric::trimmed(s.unmetered_view(vm));
+    vm.charge_bytes(s.len() - (to - from));
+    (from, to)
+}
+
 /// 22.1.3.32
 fn trim(vm: &mut Vm, args: CallArgs) -> JsResult<Value> {
     let s = this_string(vm, &args)?;
-    let (from, to) = crate::ops::numeric::trimmed(s.view(vm));
+    let (from, to) = trimmed(vm, s);
     Ok(Value::string(vm.substring(s, from, to)))
 }
 
 /// 22.1.3.33
 fn trim_end(vm: &mut Vm, args: CallArgs) -> JsResult<Value> {
     let s = this_string(vm, &args)?;
-    let (from, to) = crate::ops::numeric::trimmed(s.view(vm));
+    let (from, to) = trimmed(vm, s);
     Ok(Value::string(vm.substring(s, 0, if from == to { 0 } else { to })))
 }
 
 /// 22.1.3.34
 fn trim_start(vm: &mut Vm, args: CallArgs) -> JsResult<Value> {
     let s = this_string(vm, &args)?;
-    let (from, _) = crate::ops::numeric::trimmed(s.view(vm));
+    let (from, _) = trimmed(vm, s);
     Ok(Value::string(vm.substring(s, from, s.len())))
 }

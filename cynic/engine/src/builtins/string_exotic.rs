@@ -28,7 +28,7 @@ fn string_own(vm: &mut Vm, o: Object, key: PropertyKey) -> Option<OwnProperty> {
         return Some(OwnProperty::data(Value::from(s.len()), 0));
     }
     let i = key.as_index()?;
-    let unit = s.view(vm).get(i as usize)?;
+    let unit = s.unmetered_view(vm).get(i as usize)?;
     Some(OwnProperty::data(Value::string(vm.new_string_unit(unit)), attrs::ENUMERABLE))
 }
 

@@ -36,7 +36,7 @@ fn step(vm: &mut Vm, iterator: Object) -> Option<JsResult<Option<Value>>> {
     }
     let Some(s) = iterator.slot(0).as_string() else { return Some(Ok(None)) };
     let position = iterator.slot(1).as_int32().unwrap_or(0) as usize;
-    let Some((_, width)) = s.view(vm).code_point_at(position) else {
+    let Some((_, width)) = s.unmetered_view(vm).code_point_at(position) else {
         iterator.set_slot(0, Value::UNDEFINED);
         return Some(Ok(None));
     };

@@ -108,9 +108,11 @@ fn find_last(text: StrView<'_>, needle: StrView<'_>, from: usize) -> Option<usiz
     }
 }
 
-/// Charges a search over `units` units.
-fn charge(vm: &mut Vm, units: usize) -> JsResult<()> {
-    if units < 256 { Ok(()) } else { vm.poll_n((units / 64) as u32) }
+/// The first occurrence of `needle` at or after `from`; what was looked through is charged.
+fn find_charged(vm: &mut Vm, s: JsStr, needle: JsStr, from: usize) -> Option<usize> {
+    let found = find(s.unmetered_view(vm), needle.view(vm), from);
+    vm.charge_bytes(found.unwrap_or(s.len()).saturating_sub(from));
+    found
 }
 
 /// 22.1.3.9
@@ -118,8 +120,7 @@ pub(super) fn index_of(vm: &mut Vm, args: CallArgs) -> JsResult<Value> {
     let s = this_string(vm, &args)?;
     let needle = vm.to_string(args.get(0))?;
     let from = clamped_position(vm, args.get(1), s.len())?;
-    charge(vm, s.len() - from)?;
-    let found = find(s.view(vm), needle.view(vm), from);
+    let found = find_charged(vm, s, needle, from);
     Ok(found.map_or(Value::int32(-1), |at| Value::int32(at as i32)))
 }
 
@@ -130,7 +131,6 @@ pub(super) fn last_index_of(vm: &mut Vm, args: CallArgs) -> JsResult<Value> {
     let n = vm.to_number(args.get(1))?;
     let from = if n.is_nan() { f64::INFINITY } else { n.trunc() };
     let Some(last) = s.len().checked_sub(needle.len()) else { return Ok(Value::int32(-1)) };
-    charge(vm, s.len())?;
     let found = find_last(s.view(vm), needle.view(vm), from.clamp(0.0, last as f64) as usize);
     Ok(found.map_or(Value::int32(-1), |at| Value::int32(at as i32)))
 }
@@ -150,8 +150,7 @@ pub(super) fn includes(vm: &mut Vm, args: CallArgs) -> JsResult<Value> {
     let s = this_string(vm, &args)?;
     let needle = search_string(vm, &args)?;
     let from = clamped_position(vm, args.get(1), s.len())?;
-    charge(vm, s.len() - from)?;
-    Ok(Value::bool(find(s.view(vm), needle.view(vm), from).is_some()))
+    Ok(Value::bool(find_charged(vm, s, needle, from).is_some()))
 }
 
 /// 22.1.3.24
@@ -179,8 +178,8 @@ fn is_at(vm: &mut Vm, s: JsStr, needle: JsStr, from: usize) -> bool {
     if s.len() - from < needle.len() {
         return false;
     }
-    let needle_view = needle.view(vm);
-    s.view(vm).slice(from, from + needle.len()) == needle_view
+    let needle_view = needle.unmetered_view(vm);
+    s.view_of(vm, from, from + needle.len()) == needle_view
 }
 
 /// The first step of `match`, `replace`, `search` and `split`: an object argument may have a method for it.
@@ -280,24 +279,22 @@ fn replace_string(vm: &mut Vm, args: &CallArgs, all: bool) -> JsResult<Value> {
     let s = vm.to_string(args.this)?;
     let needle = vm.to_string(args.get(0))?;
     let replacement = Replacement::new(vm, args.get(1))?;
-    charge(vm, s.len())?;
     let advance = needle.len().max(1);
     let mut out = StringBuilder::new();
     let mut end_of_last = 0;
-    let mut found = find(s.view(vm), needle.view(vm), 0);
+    let mut found = find_charged(vm, s, needle, 0);
     if found.is_none() {
         return Ok(Value::string(s));
     }
     while let Some(at) = found {
         vm.poll()?;
-        let view = s.view(vm);
-        out.push_view(view.slice(end_of_last, at));
+        out.push_view(s.view_of(vm, end_of_last, at));
         replacement.append(vm, &mut out, s, at, needle, &[], Value::UNDEFINED)?;
         out.check(vm)?;
         end_of_last = at + needle.len();
-        found = if all { find(s.view(vm), needle.view(vm), at + advance) } else { None };
+        found = if all { find_charged(vm, s, needle, at + advance) } else { None };
     }
-    out.push_view(s.view(vm).slice(end_of_last, s.len()));
+    out.push_view(s.view_of(vm, end_of_last, s.len()));
     Ok(Value::string(out.finish(vm)?))
 }
 
@@ -369,10 +366,10 @@ fn get_substitution(
         match next {
             Some(b'$') => out.push_unit(u16::from(b'$')),
             Some(b'&') => out.push_string(vm, matched),
-            Some(b'`') => out.push_view(s.view(vm).slice(0, position)),
+            Some(b'`') => out.push_view(s.view_of(vm, 0, position)),
             Some(b'\'') => {
                 let tail = (position + matched.len()).min(s.len());
-                out.push_view(s.view(vm).slice(tail, s.len()));
+                out.push_view(s.view_of(vm, tail, s.len()));
             }
             Some(b'0'..=b'9') => match capture_reference(text, dollar + 1, captures.len()) {
                 Some((group, digits)) => {
@@ -460,7 +457,7 @@ fn split_string(vm: &mut Vm, s: JsStr, separator: JsStr, limit: usize) -> JsResu
     if separator.is_empty() {
         let count = s.len().min(limit);
         vm.check_heap_room(count * size_of::<Value>() * 2)?;
-        let view = s.view(vm);
+        let view = s.unmetered_view(vm);
         for i in 0..count {
             vm.poll()?;
             let unit = vm.new_string_unit(view.at(i));
@@ -469,8 +466,8 @@ fn split_string(vm: &mut Vm, s: JsStr, separator: JsStr, limit: usize) -> JsResu
         return vm.new_array_from(&parts);
     }
     let mut from = 0;
-    while let Some(at) = find(s.view(vm), separator.view(vm), from) {
-        vm.poll_n(1 + ((at - from) / 64) as u32)?;
+    while let Some(at) = find_charged(vm, s, separator, from) {
+        vm.poll()?;
         let part = vm.substring(s, from, at);
         parts.push(Value::string(part));
         if parts.len() >= limit {

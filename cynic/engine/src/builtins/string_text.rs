@@ -19,6 +19,8 @@ use crate::vm::{JsResult, Vm};
 
 const REPLACEMENT_CHARACTER: u16 = 0xFFFD;
 const CAPITAL_SIGMA: u32 = 0x3A3;
+/// Units between two looks at the limits.
+const PAID_UNITS: usize = 1024;
 
 /// 22.1.3.28 and 22.1.3.26
 pub(super) fn to_lower_case(vm: &mut Vm, args: CallArgs) -> JsResult<Value> {
@@ -35,7 +37,7 @@ pub(super) fn to_lower_case(vm: &mut Vm, args: CallArgs) -> JsResult<Value> {
         return Ok(Value::string(vm.new_string_latin1(&lower)));
     }
     let mut out = StringBuilder::new();
-    let mut i = 0;
+    let (mut i, mut paid) = (0, 0);
     while let Some((c, width)) = view.code_point_at(i) {
         match char::from_u32(c) {
             Some(_) if c == CAPITAL_SIGMA => {
@@ -45,7 +47,7 @@ pub(super) fn to_lower_case(vm: &mut Vm, args: CallArgs) -> JsResult<Value> {
             None => out.push_code_point(c),
         }
         i += width;
-        charge(vm, i)?;
+        pay(vm, i, &mut paid)?;
     }
     Ok(Value::string(out.finish(vm)?))
 }
@@ -65,21 +67,25 @@ pub(super) fn to_upper_case(vm: &mut Vm, args: CallArgs) -> JsResult<Value> {
         return Ok(Value::string(vm.new_string_latin1(&upper)));
     }
     let mut out = StringBuilder::new();
-    let mut i = 0;
+    let (mut i, mut paid) = (0, 0);
     while let Some((c, width)) = view.code_point_at(i) {
         match char::from_u32(c) {
             Some(ch) => ch.to_uppercase().for_each(|mapped| out.push_code_point(u32::from(mapped))),
             None => out.push_code_point(c),
         }
         i += width;
-        charge(vm, i)?;
+        pay(vm, i, &mut paid)?;
     }
     Ok(Value::string(out.finish(vm)?))
 }
 
-/// A step now and then in a loop over units.
-fn charge(vm: &mut Vm, position: usize) -> JsResult<()> {
-    if position.is_multiple_of(256) { vm.poll_n(16) } else { Ok(()) }
+/// Looks at the limits now and then in a loop over units: `position` may skip one.
+fn pay(vm: &mut Vm, position: usize, paid: &mut usize) -> JsResult<()> {
+    if position - *paid < PAID_UNITS {
+        return Ok(());
+    }
+    *paid = position;
+    vm.poll_n(PAID_UNITS as u32 / 16)
 }
 
 /// The condition Final_Sigma of the Unicode Standard (table 3-17): after a cased letter, and not before one.

@@ -246,6 +246,9 @@ fn from_typed_array(
     Ok(o)
 }
 
+/// Elements that are converted between two looks at the limits.
+const CONVERTED_AT_ONCE: usize = 4096;
+
 /// Copies elements between typed arrays of one content type, converting them; the ranges are in bounds and do not overlap.
 pub(super) fn copy_elements(
     vm: &mut Vm,
@@ -255,15 +258,17 @@ pub(super) fn copy_elements(
     to: usize,
     count: usize,
 ) -> JsResult<()> {
-    vm.poll_n((count / 32) as u32)?;
     let (from_size, to_size) = (source.element().size(), target.element().size());
     // OPTIMIZATION: equals the loop below where bytes mean the same.
     if source.element() == target.element() {
         let (from, to) = (source.view.byte_offset + from * from_size, target.view.byte_offset + to * to_size);
-        target.view.buffer.copy_from(&source.view.buffer, from, to, count * from_size);
+        target.view.buffer.copy_from(vm, &source.view.buffer, from, to, count * from_size);
         return Ok(());
     }
     for i in 0..count {
+        if i % CONVERTED_AT_ONCE == 0 {
+            vm.poll_bytes(CONVERTED_AT_ONCE * 16)?;
+        }
         let Some(bits) = source.view.bits_at(from + i) else { break };
         let converted = if source.element().is_bigint() {
             bits
@@ -450,15 +455,15 @@ impl Vm {
         let prototype = self.intrinsic(Intrinsic::Uint8ArrayPrototype);
         let o = with_length(self, ElementType::Uint8, prototype, bytes.len() as u64)?;
         if let Some(view) = o.typed_view() {
-            view.buffer.write_bytes(0, bytes);
+            view.buffer.write_bytes(self, 0, bytes);
         }
         Ok(o)
     }
 
     /// The bytes that a typed array, DataView, ArrayBuffer or SharedArrayBuffer shows, copied, for hosts.
-    pub fn bytes_of(&self, v: Value) -> Option<Vec<u8>> {
+    pub fn bytes_of(&mut self, v: Value) -> Option<Vec<u8>> {
         let (buffer, bytes) = shown_bytes(v)?;
-        Some(buffer.to_vec(bytes.start, bytes.end))
+        Some(buffer.to_vec(self, bytes.start, bytes.end))
     }
 
     /// How many bytes that would be.

@@ -81,7 +81,7 @@ pub(super) fn copy_within(vm: &mut Vm, args: CallArgs) -> JsResult<Value> {
     let Typed { view, length: now, .. } = validate(vm, args.this)?;
     let count = count.min(now.saturating_sub(from)).min(now.saturating_sub(to));
     let size = view.element.size();
-    view.buffer.copy_within(view.byte_offset + from * size, view.byte_offset + to * size, count * size);
+    view.buffer.copy_within(vm, view.byte_offset + from * size, view.byte_offset + to * size, count * size);
     Ok(args.this)
 }
 
@@ -356,13 +356,15 @@ pub(super) fn slice(vm: &mut Vm, args: CallArgs) -> JsResult<Value> {
         let bytes = (count * size).min(new.view.length().unwrap_or(0) * size);
         if typed.view.buffer == new.view.buffer && at < to {
             for i in 0..bytes {
+                if i % 1024 == 0 {
+                    vm.poll_n(64)?;
+                }
                 let byte = typed.view.buffer.read(at + i, 1);
                 new.view.buffer.write(to + i, 1, byte);
             }
         } else {
-            new.view.buffer.copy_from(&typed.view.buffer, at, to, bytes);
+            new.view.buffer.copy_from(vm, &typed.view.buffer, at, to, bytes);
         }
-        vm.poll_n((count / 64) as u32)?;
         return Ok(Value::object(new.object));
     }
     copy_elements(vm, &typed, from, &new, 0, count)?;

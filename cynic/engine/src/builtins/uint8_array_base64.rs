@@ -126,7 +126,7 @@ pub(super) fn set_from_hex(vm: &mut Vm, args: CallArgs) -> JsResult<Value> {
 
 /// Stores what was decoded, also before an error.
 fn finish_set(vm: &mut Vm, target: &Typed, decoded: Decoded) -> JsResult<Value> {
-    target.view.buffer.write_bytes(target.view.byte_offset, &decoded.bytes);
+    target.view.buffer.write_bytes(vm, target.view.byte_offset, &decoded.bytes);
     if let Some(message) = decoded.error {
         return Err(vm.throw_syntax_error(message));
     }
@@ -174,7 +174,7 @@ fn bytes_of(vm: &mut Vm, source: Value, per_byte: usize) -> JsResult<Vec<u8>> {
     }
     vm.poll_n((typed.length / 32) as u32)?;
     vm.check_heap_room(typed.length * (per_byte + 1))?;
-    Ok(typed.view.buffer.to_vec(typed.view.byte_offset, typed.view.byte_offset + typed.length))
+    Ok(typed.view.buffer.to_vec(vm, typed.view.byte_offset, typed.view.byte_offset + typed.length))
 }
 
 fn encode_base64(bytes: &[u8], alphabet: &[u8; 64], padding: bool) -> Vec<u8> {

@@ -290,6 +290,7 @@ impl Buffer {
             let charge = vm.charge_external(new_len)?;
             self.charge.replace(Some(charge));
         } else {
+            vm.charge_bytes(old - new_len);
             // SAFETY: `new_len..old` is inside the memory, which only this thread uses.
             unsafe { std::ptr::write_bytes(self.data.get().add(new_len), 0, old - new_len) };
         }
@@ -419,13 +420,19 @@ impl Buffer {
         })
     }
 
+    /// Charges work over `count` bytes: shared memory is copied one atomic byte at a time.
+    fn charge(&self, vm: &mut Vm, count: usize) {
+        vm.charge_bytes(if self.shared { count.saturating_mul(8) } else { count });
+    }
+
     /// Copies `count` bytes within the buffer, as if through a copy. Ranges that do not fit are cut off.
-    pub fn copy_within(&self, from: usize, to: usize, count: usize) {
+    pub fn copy_within(&self, vm: &mut Vm, from: usize, to: usize, count: usize) {
         let len = self.len();
         let count = count.min(len.saturating_sub(from)).min(len.saturating_sub(to));
         if count == 0 {
             return;
         }
+        self.charge(vm, count);
         if self.shared {
             if from >= to {
                 (0..count).for_each(|i| self.write_shared(to + i, 1, self.read_shared(from + i, 1)));
@@ -439,13 +446,18 @@ impl Buffer {
     }
 
     /// Copies `count` bytes of another buffer to `to`. Ranges that do not fit are cut off.
-    pub fn copy_from(&self, other: &Buffer, from: usize, to: usize, count: usize) {
+    pub fn copy_from(&self, vm: &mut Vm, other: &Buffer, from: usize, to: usize, count: usize) {
         if self.data == other.data {
-            return self.copy_within(from, to, count);
+            return self.copy_within(vm, from, to, count);
         }
         let count = count.min(other.len().saturating_sub(from)).min(self.len().saturating_sub(to));
         if count == 0 {
             return;
+        }
+        if other.shared {
+            other.charge(vm, count)
+        } else {
+            self.charge(vm, count)
         }
         if self.shared || other.shared {
             (0..count).for_each(|i| self.write(to + i, 1, other.read(from + i, 1)));
@@ -456,9 +468,10 @@ impl Buffer {
     }
 
     /// The bytes of a range, copied; cut to what is there.
-    pub fn to_vec(&self, from: usize, to: usize) -> Vec<u8> {
+    pub fn to_vec(&self, vm: &mut Vm, from: usize, to: usize) -> Vec<u8> {
         let to = to.min(self.len());
         let from = from.min(to);
+        self.charge(vm, to - from);
         if self.shared {
             return (from..to).map(|at| self.read_shared(at, 1) as u8).collect();
         }
@@ -467,12 +480,13 @@ impl Buffer {
     }
 
     /// Stores bytes at `at`, as many as fit.
-    pub fn write_bytes(&self, at: usize, bytes: &[u8]) {
+    pub fn write_bytes(&self, vm: &mut Vm, at: usize, bytes: &[u8]) {
         let count = bytes.len().min(self.len().saturating_sub(at));
         let bytes = bytes.get(..count).unwrap_or_default();
         if bytes.is_empty() {
             return;
         }
+        self.charge(vm, count);
         if self.shared {
             bytes.iter().enumerate().for_each(|(i, &byte)| self.write_shared(at + i, 1, u64::from(byte)));
             return;

@@ -43,18 +43,20 @@ impl super::JsObject {
             attrs::ALL
         }
     }
-
-    /// Whether this is an array without holes and nothing odd about it: reading `0..length` from the elements is
-    /// what the ordinary way would do.
-    #[inline]
-    pub fn is_packed_array(&self) -> bool {
-        self.is_array()
-            && self.elements().len() == self.array_length()
-            && !self.elements().as_slice().contains(&Value::EMPTY)
-    }
 }
 
 impl Vm {
+    /// Whether this is an array without holes and nothing odd about it: reading `0..length` from the elements is
+    /// what the ordinary way would do.
+    #[inline]
+    pub(crate) fn is_packed_array(&mut self, o: Object) -> bool {
+        if !o.is_array() || o.elements().len() != o.array_length() {
+            return false;
+        }
+        self.charge_bytes(o.elements().len() as usize * size_of::<Value>());
+        !o.elements().as_slice().contains(&Value::EMPTY)
+    }
+
     /// Appends to an array if that is nothing but storing the next element; false: take the slow path.
     /// (No prototype may have indexed properties: `Vm::indexed_prototypes`.)
     #[inline(always)]

@@ -2,8 +2,8 @@
 //! the library converts short pieces only, multiplication does the rest, and limits are looked at between the steps.
 
 use num_bigint::{BigInt as Integer, BigUint, Sign};
-use num_traits::Euclid;
 
+use super::bigint_division;
 use crate::vm::{JsResult, Vm};
 
 /// Digits that the library converts at once.
@@ -100,7 +100,7 @@ fn format_part(
         return format_part(vm, value, radix, smaller, false, text);
     }
     charge(vm, value)?;
-    let (high, low) = value.div_rem_euclid(power);
+    let (high, low) = bigint_division::divide(vm, value, power)?;
     format_part(vm, &high, radix, smaller, padded, text)?;
     format_part(vm, &low, radix, smaller, true, text)
 }

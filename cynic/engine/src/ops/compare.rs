@@ -6,6 +6,7 @@ use num_bigint::BigInt as Integer;
 
 use super::conversion::Hint;
 use super::numeric;
+use crate::limits;
 use crate::object::{Object, ObjectKind};
 use crate::string::{JsStr, StrView};
 use crate::value::Value;
@@ -21,8 +22,14 @@ impl Vm {
         if a.len() != b.len() || a.is_interned() && b.is_interned() {
             return false;
         }
-        let x = a.view(self);
-        let y = b.view(self);
+        let (x, y) = (a.unmetered_view(self), b.unmetered_view(self));
+        if x.len() >= limits::CHARGED_BYTES_MIN {
+            // Most long strings differ early: only those that do not are work.
+            if !x.begins_like(&y, limits::CHARGED_BYTES_MIN) {
+                return false;
+            }
+            self.charge_bytes(x.len());
+        }
         x == y
     }
 
@@ -33,11 +40,19 @@ impl Vm {
             return match (x, y) {
                 ([x0, ..], [y0, ..]) if x0 != y0 => x0.cmp(y0),
                 ([_, x1, ..], [_, y1, ..]) if x1 != y1 => x1.cmp(y1),
-                _ => x.cmp(y),
+                _ if x.len().min(y.len()) < limits::CHARGED_BYTES_MIN => x.cmp(y),
+                _ => self.long_string_compare(a, b),
             };
         }
-        let x = a.view(self);
-        let y = b.view(self);
+        self.long_string_compare(a, b)
+    }
+
+    #[inline(never)]
+    fn long_string_compare(&mut self, a: JsStr, b: JsStr) -> Ordering {
+        let (x, y) = (a.unmetered_view(self), b.unmetered_view(self));
+        if x.begins_like(&y, limits::CHARGED_BYTES_MIN) {
+            self.charge_bytes(x.len().min(y.len()));
+        }
         x.cmp(&y)
     }
 

@@ -1,6 +1,7 @@
 //! Type conversion (7.1). <https://tc39.es/ecma262/#sec-type-conversion>
 
 use crate::atoms;
+use crate::limits;
 use crate::object::{Object, ObjectKind};
 use crate::property_key::PropertyKey;
 use crate::realm::Intrinsic;
@@ -349,7 +350,8 @@ impl Vm {
             return Some(f64::from(i));
         }
         let s = key.as_string()?;
-        let view = s.flat_view()?;
+        // A longer text is not what ToString makes of any number.
+        let view = s.flat_view().filter(|view| view.len() <= limits::NUMBER_TEXT_UNITS_MAX)?;
         if view.equals_ascii("-0") {
             return Some(-0.0);
         }

@@ -38,7 +38,7 @@ impl Vm {
                 return Ok(Value::from(s.len()));
             }
             if let Some(i) = key.as_index()
-                && let Some(u) = s.view(self).get(i as usize)
+                && let Some(u) = s.unmetered_view(self).get(i as usize)
             {
                 return Ok(Value::string(self.new_string_unit(u)));
             }

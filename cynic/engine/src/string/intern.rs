@@ -159,7 +159,7 @@ impl Vm {
         if s.is_interned() {
             return PropertyKey::from_interned(s);
         }
-        if let Some(i) = parse_array_index(s.view(self)) {
+        if let Some(i) = parse_array_index(s.unmetered_view(self)) {
             return PropertyKey::index(i);
         }
         PropertyKey::from_interned(self.intern_flat(s))

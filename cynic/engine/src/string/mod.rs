@@ -181,6 +181,11 @@ impl StrView<'_> {
             StrView::Utf16(s) => String::from_utf16_lossy(s),
         }
     }
+    /// Whether the first `units` units are the same (or all, if one has fewer).
+    pub(crate) fn begins_like(&self, other: &StrView<'_>, units: usize) -> bool {
+        let units = units.min(self.len()).min(other.len());
+        self.slice(0, units) == other.slice(0, units)
+    }
     /// Whether the units are exactly those of the ASCII text `s`.
     pub fn equals_ascii(&self, s: &str) -> bool {
         match self {
@@ -336,6 +341,25 @@ impl StringCell {
         }
     }
 
+    /// The text that the first `units` units make, without touching the heap.
+    pub(crate) fn first_units(&self, units: usize) -> String {
+        let mut out = Vec::new();
+        let mut pending: Vec<&StringCell> = vec![self];
+        while let Some(s) = pending.pop().filter(|_| out.len() < units) {
+            match s.flat_view() {
+                Some(v) => out.extend(v.units().take(units - out.len())),
+                None => {
+                    let (left, right) = s.rope_parts();
+                    for part in [right, left] {
+                        // SAFETY: the parts live as long as the rope.
+                        pending.push(unsafe { &*part.as_ptr() });
+                    }
+                }
+            }
+        }
+        String::from_utf16_lossy(&out)
+    }
+
     /// The units, copied, without touching the heap.
     pub fn to_units(&self) -> Vec<u16> {
         let mut out = Vec::with_capacity(self.len());
@@ -438,9 +462,16 @@ pub fn character(c: u8) -> JsStr {
 }
 
 impl Gc<StringCell> {
-    /// The units; flattens a rope first. The view stays valid as long as `self` is on the stack.
+    /// All the units, charged as work over all of them; flattens a rope first. The view stays valid as long as `self` is on the stack.
     #[inline]
     pub fn view<'a>(&'a self, vm: &mut Vm) -> StrView<'a> {
+        vm.charge_bytes(self.byte_len());
+        self.unmetered_view(vm)
+    }
+
+    /// The units, for a caller that looks at few of them, or charges for what it looks at.
+    #[inline]
+    pub fn unmetered_view<'a>(&'a self, vm: &mut Vm) -> StrView<'a> {
         if !self.is_flat() {
             vm.flatten(*self);
         }
@@ -448,6 +479,27 @@ impl Gc<StringCell> {
             Some(v) => v,
             None => StrView::Latin1(&[]),
         }
+    }
+
+    /// The units `from..to`, which must be in range; only they are charged.
+    #[inline]
+    pub fn view_of<'a>(&'a self, vm: &mut Vm, from: usize, to: usize) -> StrView<'a> {
+        vm.charge_bytes(to - from);
+        match self.unmetered_view(vm) {
+            StrView::Latin1(units) => StrView::Latin1(&units[from..to]),
+            StrView::Utf16(units) => StrView::Utf16(&units[from..to]),
+        }
+    }
+
+    /// The text, lone surrogates replaced by U+FFFD; charged as [`Self::view`] is.
+    pub fn text(&self, vm: &mut Vm) -> String {
+        self.view(vm).to_rust_string()
+    }
+
+    /// Bytes that the units take.
+    #[inline]
+    fn byte_len(&self) -> usize {
+        if self.is_latin1() { self.len() } else { self.len() * 2 }
     }
 
     /// The hash of the units, cached.

@@ -74,8 +74,9 @@ impl Vm {
     /// How a value is named in messages: never runs guest code.
     pub fn describe(&self, v: Value) -> String {
         if let Some(s) = v.as_string() {
-            let text = s.to_rust_string();
-            return if text.chars().count() > 40 {
+            const SHOWN_UNITS: usize = 80;
+            let text = s.first_units(SHOWN_UNITS);
+            return if s.len() > SHOWN_UNITS || text.chars().count() > 40 {
                 format!("\"{}...\"", text.chars().take(37).collect::<String>())
             } else {
                 format!("\"{text}\"")
@@ -88,7 +89,13 @@ impl Vm {
             return crate::property_key::PropertyKey::symbol(s).to_display();
         }
         if let Some(b) = v.as_bigint() {
-            return format!("{}n", b.value());
+            // Converting a large one takes long and helps nobody.
+            const SHOWN_BITS: u64 = 512;
+            return if b.value().bits() > SHOWN_BITS {
+                "a large BigInt".to_owned()
+            } else {
+                format!("{}n", b.value())
+            };
         }
         match v.as_object() {
             Some(o) if o.is_callable() => "function".to_owned(),

@@ -26,6 +26,10 @@ impl Vm {
     #[cold]
     #[inline(never)]
     fn alloc_raw_slow(&mut self, bytes: usize, finalizable: bool) -> *mut u8 {
+        // Smaller cells are not charged: whether they come here depends on where free cells are.
+        if bytes > crate::gc::block::SMALL_MAX {
+            self.charge_bytes(bytes);
+        }
         self.make_room(bytes);
         if let Some(p) = self.heap.alloc_slow(bytes, finalizable) {
             return p;
@@ -97,12 +101,14 @@ impl Vm {
             self.collect_due();
         }
         self.check_heap_room(bytes)?;
+        self.charge_bytes(bytes);
         Ok(self.heap.charge_unchecked(bytes))
     }
 
     /// Changes a charge to `bytes`, when what it is for has grown or shrunk; may collect, as [`Vm::check_heap_room`] does.
     pub fn recharge_external(&mut self, charge: &ExternalCharge, bytes: usize) -> JsResult<()> {
         let grows = bytes > charge.bytes();
+        self.charge_bytes(bytes.saturating_sub(charge.bytes()));
         charge.set_unchecked(&self.heap, bytes);
         if !grows {
             return Ok(());

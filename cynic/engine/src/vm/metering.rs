@@ -1,8 +1,10 @@
 //! Metering: fuel, deadline, cancellation, heap; and the guard of the native stack.
 //!
 //! The interpreter calls [`Vm::poll`] at back-edges and entries, and every native loop whose length the guest chooses
-//! calls it (or [`Vm::poll_n`]) too. The common case is one decrement. Invariant: once a limit is exceeded, every
-//! poll answers `Abrupt::Terminate` until the host clears it.
+//! calls it (or [`Vm::poll_n`]) too. The common case is one decrement. Work that is done in one go is *charged*
+//! ([`Vm::charge_bytes`]): that cannot fail, so it stands where bytes become accessible (a string's units, a large cell, an
+//! external charge), and the next poll pays. Invariant: once a limit is exceeded, every poll answers `Abrupt::Terminate` until
+//! the host clears it.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -71,6 +73,10 @@ pub struct Metering {
     pub deadline: Option<Instant>,
     /// The token another thread may use.
     pub cancel: Option<CancelToken>,
+    /// Called at each look at the limits: lets a test measure how far apart they are.
+    pub on_look: Option<Box<dyn FnMut()>>,
+    /// Steps that were charged beyond the budget, and that the next look takes off the fuel.
+    owed: u64,
 }
 
 impl Vm {
@@ -94,10 +100,42 @@ impl Vm {
         self.poll_slow(k)
     }
 
+    /// Charges work over `bytes` bytes that is done in one go; the next poll pays.
+    #[inline(always)]
+    pub fn charge_bytes(&mut self, bytes: usize) {
+        if bytes >= limits::CHARGED_BYTES_MIN {
+            self.charge_many_bytes(bytes);
+        }
+    }
+
+    #[inline(never)]
+    fn charge_many_bytes(&mut self, bytes: usize) {
+        let steps = (bytes / limits::BYTES_PER_STEP) as u64;
+        let paid = steps.min(u64::from(self.budget));
+        self.budget -= paid as u32;
+        self.metering.owed += steps - paid;
+    }
+
+    /// Charges work over `bytes` bytes, and pays: for pieces of a long loop.
+    #[inline]
+    pub fn poll_bytes(&mut self, bytes: usize) -> JsResult<()> {
+        self.charge_many_bytes(bytes);
+        self.poll()
+    }
+
+    /// Steps left, if they are limited.
+    pub fn fuel_left(&self) -> Option<u64> {
+        let left = self.metering.fuel? + u64::from(self.budget);
+        Some(left.saturating_sub(self.metering.owed))
+    }
+
     /// Refills the budget after looking at every limit.
     #[cold]
     #[inline(never)]
     pub fn poll_slow(&mut self, k: u32) -> JsResult<()> {
+        if let Some(on_look) = &mut self.metering.on_look {
+            on_look();
+        }
         if self.termination().is_some() {
             return Err(Abrupt::Terminate);
         }
@@ -113,7 +151,7 @@ impl Vm {
     }
 
     fn refill(&mut self, k: u32) -> JsResult<()> {
-        let owed = u64::from(k.saturating_sub(self.budget));
+        let owed = u64::from(k.saturating_sub(self.budget)) + std::mem::take(&mut self.metering.owed);
         let Some(fuel) = self.metering.fuel else {
             self.budget = limits::POLL_INTERVAL;
             return Ok(());
@@ -132,6 +170,7 @@ impl Vm {
     /// Sets the fuel, counting from now.
     pub fn set_fuel(&mut self, fuel: Option<u64>) {
         self.metering.fuel = fuel;
+        self.metering.owed = 0;
         self.budget = 0;
     }
 

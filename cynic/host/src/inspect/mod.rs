@@ -192,7 +192,7 @@ impl Inspector {
             ObjectKind::Map | ObjectKind::Set => self.collection(vm, object, level),
             ObjectKind::Promise => self.promise(vm, object, level),
             ObjectKind::TypedArray => self.typed_array(vm, object),
-            ObjectKind::ArrayBuffer | ObjectKind::SharedArrayBuffer => self.buffer(object),
+            ObjectKind::ArrayBuffer | ObjectKind::SharedArrayBuffer => self.buffer(vm, object),
             ObjectKind::WeakMap | ObjectKind::WeakSet => {
                 Entries::one(self.styles.paint(Style::Special, "<items unknown>"))
             }
@@ -290,8 +290,8 @@ impl Inspector {
         Entries { texts, alignment: Some(Alignment::Right), more }
     }
 
-    fn buffer(&mut self, object: Object) -> Entries {
-        let Some((bytes, length)) = cynic::preview::buffer_bytes(object, BYTES_MAX) else {
+    fn buffer(&mut self, vm: &mut Vm, object: Object) -> Entries {
+        let Some((bytes, length)) = cynic::preview::buffer_bytes(vm, object, BYTES_MAX) else {
             return Entries::one(self.styles.paint(Style::Special, "(detached)"));
         };
         let mut shown: Vec<String> = bytes.iter().map(|byte| format!("{byte:02x}")).collect();

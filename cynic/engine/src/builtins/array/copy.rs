@@ -64,7 +64,7 @@ pub(super) fn slice(vm: &mut Vm, args: CallArgs) -> JsResult<Value> {
     let out = vm.array_species_create(o, count)?;
     // OPTIMIZATION: equals creating the properties one by one; no element is missing.
     if vm.has_plain_elements(o)
-        && o.is_packed_array()
+        && vm.is_packed_array(o)
         && u64::from(o.elements().len()) >= from + count
         && vm.has_plain_elements_to_fill(out, count)
     {

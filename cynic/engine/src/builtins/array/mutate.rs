@@ -52,8 +52,8 @@ pub(super) fn pop(vm: &mut Vm, args: CallArgs) -> JsResult<Value> {
 }
 
 /// Whether the elements may be moved about in memory: plain, and without holes.
-fn movable(vm: &Vm, o: Object) -> bool {
-    vm.has_plain_elements(o) && o.is_packed_array()
+fn movable(vm: &mut Vm, o: Object) -> bool {
+    vm.has_plain_elements(o) && vm.is_packed_array(o)
 }
 
 /// 23.1.3.27

@@ -15,6 +15,8 @@ use crate::vm::{JsResult, Vm};
 
 /// Up to this many elements an insertion sort does.
 const INSERTION_MAX: usize = 8;
+/// Elements that are sorted between two looks at the limits.
+const SORTED_AT_ONCE: usize = 4096;
 
 /// 23.1.3.30
 pub(super) fn sort(vm: &mut Vm, args: CallArgs) -> JsResult<Value> {
@@ -106,24 +108,67 @@ fn sort_as_strings(vm: &mut Vm, values: &mut RootedVec) -> JsResult<()> {
         });
     }
     let mut strings = vm.scratch();
+    let mut longest = 0;
     for i in 0..values.len() {
         vm.poll()?;
         let s = vm.to_string(values[i])?;
-        s.view(vm);
+        s.unmetered_view(vm);
+        longest = longest.max(s.len());
         strings.push(Value::string(s));
     }
-    vm.poll_n((values.len() / 4) as u32 + 1)?;
+    if longest >= crate::limits::CHARGED_BYTES_MIN {
+        // Comparing two is work that has to be paid for.
+        return vm.sort_values(values, &mut |vm, a, b| {
+            let (a, b) = (vm.to_string(a)?, vm.to_string(b)?);
+            Ok(vm.string_compare(a, b))
+        });
+    }
     let flat = |i: u32| strings[i as usize].as_string();
     let mut order: Vec<(u64, u32)> =
         (0..values.len() as u32).map(|i| (flat(i).map_or(0, first_units), i)).collect();
-    order.sort_by(|&(a_units, a), &(b_units, b)| {
+    let compare = |&(a_units, a): &(u64, u32), &(b_units, b): &(u64, u32)| {
         a_units.cmp(&b_units).then_with(|| match (flat(a), flat(b)) {
             (Some(a), Some(b)) => a.flat_view().cmp(&b.flat_view()),
             _ => Ordering::Equal,
         })
-    });
+    };
+    sort_in_pieces(vm, &mut order, compare)?;
     let sorted: Vec<Value> = order.iter().map(|&(_, i)| values[i as usize]).collect();
     values.copy_from_slice(&sorted);
+    Ok(())
+}
+
+/// Sorts stably, looking at the limits between pieces.
+fn sort_in_pieces<T: Copy>(
+    vm: &mut Vm,
+    list: &mut Vec<T>,
+    compare: impl Fn(&T, &T) -> Ordering + Copy,
+) -> JsResult<()> {
+    for piece in list.chunks_mut(SORTED_AT_ONCE) {
+        vm.poll_n(SORTED_AT_ONCE as u32 / 4)?;
+        piece.sort_by(compare);
+    }
+    let n = list.len();
+    let mut width = SORTED_AT_ONCE;
+    let mut merged = Vec::with_capacity(if width < n { n } else { 0 });
+    while width < n {
+        merged.clear();
+        for pair in list.chunks(width * 2) {
+            let (mut left, mut right) = pair.split_at(width.min(pair.len()));
+            while let (Some(a), Some(b)) = (left.first(), right.first()) {
+                if merged.len() % SORTED_AT_ONCE == 0 {
+                    vm.poll_n(SORTED_AT_ONCE as u32 / 4)?;
+                }
+                let from = if compare(a, b) == Ordering::Greater { &mut right } else { &mut left };
+                merged.push(from[0]);
+                *from = &from[1..];
+            }
+            merged.extend_from_slice(left);
+            merged.extend_from_slice(right);
+        }
+        std::mem::swap(list, &mut merged);
+        width *= 2;
+    }
     Ok(())
 }
 
@@ -142,6 +187,9 @@ impl Vm {
         compare: &mut dyn FnMut(&mut Vm, Value, Value) -> JsResult<Ordering>,
     ) -> JsResult<()> {
         let n = values.len();
+        if self.is_sorted(values, compare)? {
+            return Ok(());
+        }
         for from in (0..n).step_by(INSERTION_MAX) {
             self.insertion_sort(values, from, (from + INSERTION_MAX).min(n), compare)?;
         }
@@ -158,6 +206,21 @@ impl Vm {
             width *= 2;
         }
         Ok(())
+    }
+
+    /// Whether nothing has to be done. Gives up at the first pair that is out of order.
+    fn is_sorted(
+        &mut self,
+        values: &RootedVec,
+        compare: &mut dyn FnMut(&mut Vm, Value, Value) -> JsResult<Ordering>,
+    ) -> JsResult<bool> {
+        for i in 1..values.len() {
+            self.poll()?;
+            if compare(self, values[i - 1], values[i])? == Ordering::Greater {
+                return Ok(false);
+            }
+        }
+        Ok(true)
     }
 
     fn insertion_sort(
@@ -194,6 +257,11 @@ impl Vm {
         compare: &mut dyn FnMut(&mut Vm, Value, Value) -> JsResult<Ordering>,
     ) -> JsResult<()> {
         let (mut a, mut b, mut at) = (left.start, left.end, left.start);
+        if b < to && compare(self, values[b - 1], values[b])? != Ordering::Greater {
+            // The runs follow one another.
+            out[a..to].copy_from_slice(&values[a..to]);
+            return Ok(());
+        }
         while a < left.end && b < to {
             self.poll()?;
             if compare(self, values[a], values[b])? == Ordering::Greater {

@@ -47,7 +47,7 @@ fn gap_from(vm: &mut Vm, space: Value) -> JsResult<Vec<u16>> {
         _ => space,
     };
     if let Some(text) = space.as_string() {
-        return Ok(text.view(vm).units().take(GAP_UNITS_MAX).collect());
+        return Ok(text.unmetered_view(vm).units().take(GAP_UNITS_MAX).collect());
     }
     if !space.is_number() {
         return Ok(Vec::new());

@@ -10,12 +10,14 @@ macro_rules! add_durations {
             let value = this_value::<$type>(vm, args)?;
             let duration = to_duration(vm, args.get(0))?;
             let overflow = Options::from(vm, args.get(1))?.overflow(vm)?;
+            super::lunisolar::charge_addition(vm, &value, &duration);
             wrap(vm, value.add(&duration, Some(overflow)))
         }
         fn subtract(vm: &mut Vm, args: CallArgs) -> JsResult<Value> {
             let value = this_value::<$type>(vm, args)?;
             let duration = to_duration(vm, args.get(0))?;
             let overflow = Options::from(vm, args.get(1))?.overflow(vm)?;
+            super::lunisolar::charge_addition(vm, &value, &duration);
             wrap(vm, value.subtract(&duration, Some(overflow)))
         }
     };

@@ -12,7 +12,7 @@ use temporal_rs::{Duration, PlainDate, PlainDateTime, Sign, ZonedDateTime};
 use super::fields::{self, Wanted, to_integer_if_integral};
 use super::lunisolar;
 use super::object::{
-    check, construct, create, require_new, text, this_value, value_of, value_of_throws, wrap,
+    check, check_text, construct, create, require_new, text, this_value, value_of, value_of_throws, wrap,
 };
 use super::options::Options;
 use crate::object::Object;
@@ -106,7 +106,7 @@ pub(super) fn to_duration(vm: &mut Vm, value: Value) -> JsResult<Duration> {
         return check(vm, Duration::from_partial_duration(partial));
     }
     match value.as_string() {
-        Some(text) => check(vm, Duration::from_str(&text.to_rust_string())),
+        Some(text) => check_text(vm, text, Duration::from_str),
         None => Err(vm.throw_type_error("a duration must be an object or a string")),
     }
 }
@@ -276,7 +276,7 @@ fn relative_to(vm: &mut Vm, options: Options) -> JsResult<Option<RelativeTo>> {
         return relative_to_from_bag(vm, bag).map(Some);
     }
     match value.as_string() {
-        Some(text) => check(vm, RelativeTo::try_from_str(&text.to_rust_string())).map(Some),
+        Some(text) => check_text(vm, text, RelativeTo::try_from_str).map(Some),
         None => Err(vm.throw_type_error("relativeTo must be an object or a string")),
     }
 }

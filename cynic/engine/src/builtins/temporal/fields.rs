@@ -14,7 +14,7 @@ use temporal_rs::{
     TinyAsciiStr, UtcOffset, ZonedDateTime,
 };
 
-use super::object::{check, value_of};
+use super::object::{check, check_text, value_of};
 use crate::object::Object;
 use crate::value::Value;
 use crate::vm::{JsResult, Vm};
@@ -211,7 +211,7 @@ fn to_positive_u8(vm: &mut Vm, value: Value) -> JsResult<u8> {
 fn to_required_string(vm: &mut Vm, value: Value, what: &str) -> JsResult<String> {
     let primitive = vm.to_primitive(value, crate::ops::conversion::Hint::String)?;
     match primitive.as_string() {
-        Some(string) => Ok(string.to_rust_string()),
+        Some(string) => Ok(string.text(vm)),
         None => Err(vm.throw_type_error(&format!("{what} must be a string"))),
     }
 }
@@ -229,7 +229,7 @@ fn to_offset(vm: &mut Vm, value: Value) -> JsResult<UtcOffset> {
 }
 
 fn to_era(vm: &mut Vm, value: Value) -> JsResult<TinyAsciiStr<19>> {
-    let text = vm.to_string(value)?.to_rust_string();
+    let text = vm.to_rust_string(value)?;
     TinyAsciiStr::try_from_str(&text).map_err(|_| vm.throw_range_error(&format!("{text:?} is not an era")))
 }
 
@@ -239,7 +239,7 @@ pub(super) fn to_time_zone(vm: &mut Vm, value: Value) -> JsResult<TimeZone> {
         return Ok(*zoned.time_zone());
     }
     match value.as_string() {
-        Some(text) => check(vm, TimeZone::try_from_str(&text.to_rust_string())),
+        Some(text) => check_text(vm, text, TimeZone::try_from_str),
         None => Err(vm.throw_type_error("a time zone must be a string")),
     }
 }
@@ -259,7 +259,7 @@ pub(super) fn to_calendar(vm: &mut Vm, value: Value) -> JsResult<Calendar> {
         return Ok(calendar);
     }
     match value.as_string() {
-        Some(text) => check(vm, Calendar::from_str(&text.to_rust_string())),
+        Some(text) => check_text(vm, text, Calendar::from_str),
         None => Err(vm.throw_type_error("a calendar must be a string")),
     }
 }
@@ -270,7 +270,7 @@ pub(super) fn to_calendar_identifier(vm: &mut Vm, value: Value) -> JsResult<Cale
         return Ok(Calendar::default());
     }
     match value.as_string() {
-        Some(text) => check(vm, Calendar::try_from_utf8(text.to_rust_string().as_bytes())),
+        Some(text) => check_text(vm, text, |text| Calendar::try_from_utf8(text.as_bytes())),
         None => Err(vm.throw_type_error("a calendar must be a string")),
     }
 }

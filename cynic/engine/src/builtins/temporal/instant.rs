@@ -8,7 +8,7 @@ use temporal_rs::{Instant, TimeZone, ZonedDateTime};
 use super::duration::{order_value, to_duration};
 use super::fields::to_time_zone;
 use super::object::{
-    check, construct, create, require_new, text, this_value, value_of, value_of_throws, wrap,
+    check, check_text, construct, create, require_new, text, this_value, value_of, value_of_throws, wrap,
 };
 use super::options::Options;
 use crate::object::ObjectKind;
@@ -84,7 +84,7 @@ pub(super) fn to_instant(vm: &mut Vm, value: Value) -> JsResult<Instant> {
     let primitive =
         if value.is_object() { vm.to_primitive(value, crate::ops::conversion::Hint::String)? } else { value };
     match primitive.as_string() {
-        Some(text) => check(vm, Instant::from_utf8(text.to_rust_string().as_bytes())),
+        Some(text) => check_text(vm, text, |text| Instant::from_utf8(text.as_bytes())),
         None => Err(vm.throw_type_error("an instant must be a string")),
     }
 }

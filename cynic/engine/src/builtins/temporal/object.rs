@@ -11,6 +11,7 @@ use crate::gc::{Trace, Tracer};
 use crate::object::ObjectKind;
 use crate::object::function::CallArgs;
 use crate::realm::Intrinsic;
+use crate::string::JsStr;
 use crate::value::Value;
 use crate::vm::{Abrupt, JsResult, Vm};
 
@@ -102,6 +103,16 @@ pub(super) fn throw(vm: &mut Vm, error: TemporalError) -> Abrupt {
 /// Turns a library result into a completion.
 pub(super) fn check<T>(vm: &mut Vm, result: TemporalResult<T>) -> JsResult<T> {
     result.map_err(|error| throw(vm, error))
+}
+
+/// The same for what the library makes of a text.
+pub(super) fn check_text<T>(
+    vm: &mut Vm,
+    text: JsStr,
+    parse: impl FnOnce(&str) -> TemporalResult<T>,
+) -> JsResult<T> {
+    let text = text.text(vm);
+    check(vm, parse(&text))
 }
 
 /// Turns a library result into an object.

@@ -56,7 +56,7 @@ impl Options {
         if value.is_undefined() {
             return Ok(None);
         }
-        let text = vm.to_string(value)?.to_rust_string();
+        let text = vm.to_rust_string(value)?;
         match text.parse() {
             Ok(option) => Ok(Some(option)),
             Err(_) => Err(vm.throw_range_error(&format!("{text:?} is not a value of the option {name}"))),
@@ -135,7 +135,7 @@ impl Options {
             return Ok(Precision::Auto);
         }
         let Some(number) = value.as_number() else {
-            if vm.to_string(value)?.to_rust_string() == "auto" {
+            if vm.to_rust_string(value)? == "auto" {
                 return Ok(Precision::Auto);
             }
             return Err(vm.throw_range_error("fractionalSecondDigits must be \"auto\" or 0 to 9"));

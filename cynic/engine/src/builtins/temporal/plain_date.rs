@@ -11,7 +11,7 @@ use super::fields::{
     self, Wanted, to_calendar, to_calendar_identifier, to_integer_with_truncation, to_time_zone,
 };
 use super::object::{
-    check, construct, create, require_new, text, this_value, value_of, value_of_throws, wrap,
+    check, check_text, construct, create, require_new, text, this_value, value_of, value_of_throws, wrap,
 };
 use super::options::Options;
 use super::plain_time::{to_optional_time, to_time};
@@ -114,7 +114,7 @@ pub(super) fn to_date(vm: &mut Vm, value: Value, options: Value) -> JsResult<Pla
     let Some(text) = value.as_string() else {
         return Err(vm.throw_type_error("a date must be an object or a string"));
     };
-    let date = check(vm, PlainDate::from_utf8(text.to_rust_string().as_bytes()))?;
+    let date = check_text(vm, text, |text| PlainDate::from_utf8(text.as_bytes()))?;
     Options::from(vm, options)?.overflow(vm)?;
     Ok(date)
 }

@@ -10,7 +10,7 @@ use super::calendar_getters::{self, day_getters, identity_getters, numbers, time
 use super::duration::{order_value, to_duration};
 use super::fields::{self, Wanted, to_calendar, to_calendar_identifier, to_time_zone};
 use super::object::{
-    check, construct, create, require_new, text, this_value, value_of, value_of_throws, wrap,
+    check, check_text, construct, create, require_new, text, this_value, value_of, value_of_throws, wrap,
 };
 use super::options::Options;
 use super::plain_date::date_from_arguments;
@@ -132,7 +132,7 @@ pub(super) fn to_date_time(vm: &mut Vm, value: Value, options: Value) -> JsResul
     let Some(text) = value.as_string() else {
         return Err(vm.throw_type_error("a date and time must be an object or a string"));
     };
-    let date_time = check(vm, PlainDateTime::from_utf8(text.to_rust_string().as_bytes()))?;
+    let date_time = check_text(vm, text, |text| PlainDateTime::from_utf8(text.as_bytes()))?;
     Options::from(vm, options)?.overflow(vm)?;
     Ok(date_time)
 }

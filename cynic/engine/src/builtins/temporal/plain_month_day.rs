@@ -7,7 +7,7 @@ use temporal_rs::partial::PartialDate;
 use super::calendar_getters::{identity_getters, numbers};
 use super::fields::{self, Wanted, to_calendar_identifier, to_integer_with_truncation};
 use super::object::{
-    check, construct, create, require_new, text, this_value, value_of, value_of_throws, wrap,
+    check, check_text, construct, create, require_new, text, this_value, value_of, value_of_throws, wrap,
 };
 use super::options::Options;
 use crate::object::ObjectKind;
@@ -84,7 +84,7 @@ fn to_month_day(vm: &mut Vm, value: Value, options: Value) -> JsResult<PlainMont
     let Some(text) = value.as_string() else {
         return Err(vm.throw_type_error("a month and day must be an object or a string"));
     };
-    let month_day = check(vm, PlainMonthDay::from_utf8(text.to_rust_string().as_bytes()))?;
+    let month_day = check_text(vm, text, |text| PlainMonthDay::from_utf8(text.as_bytes()))?;
     Options::from(vm, options)?.overflow(vm)?;
     Ok(month_day)
 }

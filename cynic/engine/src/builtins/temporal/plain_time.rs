@@ -7,7 +7,7 @@ use super::arithmetic::differences;
 use super::duration::{order_value, to_duration};
 use super::fields::{self, to_integer_with_truncation};
 use super::object::{
-    check, construct, create, require_new, text, this_value, value_of, value_of_throws, wrap,
+    check, check_text, construct, create, require_new, text, this_value, value_of, value_of_throws, wrap,
 };
 use super::options::Options;
 use crate::object::ObjectKind;
@@ -97,7 +97,7 @@ pub(super) fn to_time(vm: &mut Vm, value: Value, options: Value) -> JsResult<Pla
     let Some(text) = value.as_string() else {
         return Err(vm.throw_type_error("a time must be an object or a string"));
     };
-    let time = check(vm, PlainTime::from_utf8(text.to_rust_string().as_bytes()))?;
+    let time = check_text(vm, text, |text| PlainTime::from_utf8(text.as_bytes()))?;
     Options::from(vm, options)?.overflow(vm)?;
     Ok(time)
 }

@@ -9,7 +9,7 @@ use super::calendar_getters::{self, identity_getters, numbers, year_getters};
 use super::duration::{order_value, to_duration};
 use super::fields::{self, Wanted, to_calendar_identifier, to_integer_with_truncation};
 use super::object::{
-    check, construct, create, require_new, text, this_value, value_of, value_of_throws, wrap,
+    check, check_text, construct, create, require_new, text, this_value, value_of, value_of_throws, wrap,
 };
 use super::options::Options;
 use crate::object::ObjectKind;
@@ -92,7 +92,7 @@ fn to_year_month(vm: &mut Vm, value: Value, options: Value) -> JsResult<PlainYea
     let Some(text) = value.as_string() else {
         return Err(vm.throw_type_error("a year and month must be an object or a string"));
     };
-    let year_month = check(vm, PlainYearMonth::from_utf8(text.to_rust_string().as_bytes()))?;
+    let year_month = check_text(vm, text, |text| PlainYearMonth::from_utf8(text.as_bytes()))?;
     Options::from(vm, options)?.overflow(vm)?;
     Ok(year_month)
 }

@@ -13,7 +13,7 @@ use super::duration::{order_value, to_duration};
 use super::fields::{self, Wanted, to_calendar, to_calendar_identifier, to_time_zone};
 use super::instant::{nanoseconds_from, nanoseconds_value};
 use super::object::{
-    check, construct, create, require_new, text, this_value, value_of, value_of_throws, wrap,
+    check, check_text, construct, create, require_new, text, this_value, value_of, value_of_throws, wrap,
 };
 use super::options::Options;
 use super::plain_time::to_optional_time;
@@ -104,7 +104,7 @@ fn new(vm: &mut Vm, args: CallArgs) -> JsResult<Value> {
     let Some(identifier) = args.get(1).as_string() else {
         return Err(vm.throw_type_error("a time zone must be a string"));
     };
-    let time_zone = check(vm, TimeZone::try_from_identifier_str(&identifier.to_rust_string()))?;
+    let time_zone = check_text(vm, identifier, TimeZone::try_from_identifier_str)?;
     let calendar = to_calendar_identifier(vm, args.get(2))?;
     let zoned = check(vm, ZonedDateTime::try_new(nanoseconds, time_zone, calendar))?;
     construct(vm, args, zoned)
@@ -137,7 +137,7 @@ pub(super) fn to_zoned(vm: &mut Vm, value: Value, options: Value) -> JsResult<Zo
     let Some(text) = value.as_string() else {
         return Err(vm.throw_type_error("a zoned date and time must be an object or a string"));
     };
-    let parsed = check(vm, ParsedZonedDateTime::from_utf8(text.to_rust_string().as_bytes()))?;
+    let parsed = check_text(vm, text, |text| ParsedZonedDateTime::from_utf8(text.as_bytes()))?;
     let options = Options::from(vm, options)?;
     let disambiguation = options.disambiguation(vm)?;
     let offset = options.offset(vm, OffsetDisambiguation::Reject)?;

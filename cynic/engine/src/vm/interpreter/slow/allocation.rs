@@ -28,7 +28,7 @@ impl Vm {
     fn spread_into(&mut self, array: Object, iterable: Value) -> JsResult<()> {
         // OPTIMIZATION: equals iterating a packed array with the default iterator.
         if let Some(source) = iterable.as_object()
-            && source.is_packed_array()
+            && self.is_packed_array(source)
             && self.array_iteration_is_default(source)
         {
             self.poll_n(source.array_length())?;

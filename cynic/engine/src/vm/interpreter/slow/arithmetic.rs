@@ -5,6 +5,7 @@ use num_traits::{Signed, ToPrimitive, Zero};
 
 use super::slow_paths;
 use crate::limits;
+use crate::ops::bigint_division;
 use crate::ops::conversion::Hint;
 use crate::ops::numeric::double_to_int32;
 use crate::value::Value;
@@ -95,12 +96,12 @@ impl Vm {
                 return Err(self.throw_range_error("division by zero"));
             }
             Operator::Div => {
-                self.charge_division(x, y)?;
-                x / y
+                let (quotient, _) = bigint_division::divide(self, x.magnitude(), y.magnitude())?;
+                Integer::from_biguint(x.sign() * y.sign(), quotient)
             }
             Operator::Mod => {
-                self.charge_division(x, y)?;
-                x % y
+                let (_, remainder) = bigint_division::divide(self, x.magnitude(), y.magnitude())?;
+                Integer::from_biguint(x.sign(), remainder)
             }
             Operator::Exp => return self.bigint_power(x, y),
             Operator::And => x & y,
@@ -113,12 +114,6 @@ impl Vm {
             }
         };
         self.bigint_result(result)
-    }
-
-    /// Pays for a division before it is made. The library's is recursive, and takes a fraction of a second at worst.
-    fn charge_division(&mut self, x: &Integer, y: &Integer) -> JsResult<()> {
-        let (divisor, quotient) = (y.bits() >> 6, x.bits().saturating_sub(y.bits()) >> 6);
-        self.poll_n(((divisor + 1).saturating_mul(quotient + 1) >> 12).min(1 << 20) as u32 + 1)
     }
 
     fn bigint_power(&mut self, x: &Integer, y: &Integer) -> JsResult<Value> {

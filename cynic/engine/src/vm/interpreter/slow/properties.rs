@@ -145,7 +145,7 @@ impl Vm {
             && index >= 0
             && (index as usize) < string.len()
         {
-            let unit = string.view(self).at(index as usize);
+            let unit = string.unmetered_view(self).at(index as usize);
             return Ok(Value::string(self.new_string_unit(unit)));
         }
         let key = self.to_property_key(key)?;
