@@ -15,6 +15,12 @@ pub const GC_ARRAY_PORTION: u32 = 4096;
 pub const GC_LONG_ARRAY: u32 = 1024;
 /// Written elements of long arrays that are remembered between two collections; then whole arrays are.
 pub const GC_ELEMENTS_REMEMBERED_MAX: usize = 1 << 16;
+/// Cells that were written since the last collection: with so many a collection is due, because it has to look at each.
+pub const GC_REMEMBERED_MAX: usize = 4096;
+/// Elements of long arrays, or entries of one long table, that were written since the last collection: with so many a collection is due.
+pub const GC_WRITTEN_MANY: usize = 1 << 14;
+/// Entries from which on those of a Map or Set are remembered one by one when they are written.
+pub const GC_LONG_TABLE: usize = 1024;
 /// How many values before it is looked at the header of one in a long list is fetched.
 pub const GC_FETCHED_AHEAD: u32 = 16;
 /// Bytes allocated between two steps of an incremental marking.

@@ -264,3 +264,38 @@ fn templates_join_their_parts_in_order() {
     check("`${''}` + `` + `${`${1}${2}`}` + `Ж${1}Ж`", "12Ж1Ж");
     check("let s; try { `a${Symbol()}` } catch (e) { s = e.name } s", "TypeError");
 }
+
+#[test]
+fn long_queues_lose_nothing_when_their_start_moves() {
+    // Against a model that copies, over every way to change an array whose start has moved, while collections run.
+    check(
+        "let state = 1; const random = (n) => (state = state * 16807 % 2147483647) % n;
+        const fresh = (i) => ({ i, s: 'text ' + i });
+        let a = [], model = [], next = 0, log = '';
+        const add = (n) => { for (; n > 0; n--) { const o = fresh(next++); a.push(o); model = model.concat([o]); } };
+        for (let i = 0; i < 1100; i++) { const o = fresh(next++); a.push(o); model[model.length] = o; }
+        const same = () => a.length === model.length && a.every((o, i) => o === model[i] && o.s === 'text ' + o.i);
+        for (let round = 0; round < 60; round++) {
+            for (let n = random(20); n > 0; n--) { const x = a.shift(), y = model[0]; model = model.slice(1); if (x !== y) log += 'shift;'; }
+            add(random(20));
+            switch (random(6)) {
+                case 0: { const o = fresh(next++), at = random(a.length); a[at] = o; model = model.map((x, i) => i === at ? o : x); break; }
+                case 1: { const o = fresh(next++); a.unshift(o); model = [o].concat(model); break; }
+                case 2: a.splice(random(100), 2); model = null; break;
+                case 3: a.named = round; break;
+                case 4: a.reverse(); model = model.slice().reverse(); break;
+                default: a.length -= 3; model = model.slice(0, a.length);
+            }
+            model ??= Array.from(a);
+            if (round % 10 === 0 && !same()) log += round + ';';
+        }
+        log + same()",
+        "true",
+    );
+    check(
+        "const a = []; for (let i = 0; i < 5000; i++) a.push([i]); let s = 0;
+        for (let i = 0; i < 6000; i++) { a.push([i + 5000]); const x = a.shift(); if (x[0] !== i) s++; }
+        (s + a.length) + ',' + a[0][0] + ',' + a[4999][0]",
+        "5000,6000,10999",
+    );
+}

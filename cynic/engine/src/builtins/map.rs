@@ -121,6 +121,9 @@ impl Vm {
         let grows = table.is_about_to_grow();
         table.insert(key, value);
         table.write_barrier();
+        if table.take_many_written() {
+            self.collect_written();
+        }
         if grows {
             self.recharge_external(&table.charge, table.bytes())?;
         }

@@ -9,7 +9,10 @@ use std::hash::{Hash, Hasher};
 use std::rc::{Rc, Weak};
 
 use crate::gc::{ExternalCharge, Trace, Tracer};
-use crate::limits::{GC_FETCHED_AHEAD, UNCHARGED_VALUES_MAX};
+use crate::limits::{
+    GC_ARRAY_PORTION, GC_ELEMENTS_REMEMBERED_MAX, GC_FETCHED_AHEAD, GC_LONG_TABLE, GC_WRITTEN_MANY,
+    UNCHARGED_VALUES_MAX,
+};
 use crate::value::Value;
 use crate::vm::Vm;
 
@@ -87,6 +90,12 @@ struct Inner {
     /// No entry before this one is live.
     first_live: usize,
     iterators: Vec<Weak<Cell<u32>>>,
+    /// Entries that were written since the table was traced; only of a long one.
+    written: Vec<u32>,
+    /// They were too many to note, or their places have changed.
+    all_written: bool,
+    /// So many that a collection should look at them before there are more.
+    many_written: bool,
 }
 
 /// The table; interior mutability, because cells are shared.
@@ -105,15 +114,43 @@ impl Trace for OrderedTable {
     const BARRIERED: bool = true;
 
     fn trace(&self, tracer: &mut Tracer<'_>) {
-        let entries = &self.inner.borrow().entries;
-        for (i, e) in entries.iter().enumerate() {
-            if let Some(later) = entries.get(i + AHEAD) {
+        let mut from = Some(0);
+        while let Some(at) = from {
+            from = self.trace_part(tracer, at);
+        }
+    }
+
+    fn trace_part(&self, tracer: &mut Tracer<'_>, from: usize) -> Option<usize> {
+        let mut inner = self.inner.borrow_mut();
+        if from == 0 {
+            inner.written.clear();
+            inner.all_written = false;
+        }
+        let entries = &inner.entries;
+        let to = entries.len().min(from + GC_ARRAY_PORTION as usize / 2);
+        for (i, e) in entries.get(from..to).unwrap_or_default().iter().enumerate() {
+            if let Some(later) = entries.get(from + i + AHEAD) {
                 tracer.fetch(later.key);
                 tracer.fetch(later.value);
             }
             tracer.value(e.key);
             tracer.value(e.value);
         }
+        (to < entries.len()).then_some(to)
+    }
+
+    fn trace_written(&self, tracer: &mut Tracer<'_>) -> bool {
+        let mut inner = self.inner.borrow_mut();
+        if inner.all_written || inner.entries.len() < GC_LONG_TABLE {
+            return true;
+        }
+        for i in std::mem::take(&mut inner.written) {
+            if let Some(e) = inner.entries.get(i as usize) {
+                tracer.value(e.key);
+                tracer.value(e.value);
+            }
+        }
+        false
     }
 }
 
@@ -129,6 +166,20 @@ impl Inner {
             at = e.next;
         }
         None
+    }
+
+    /// Notes that an entry was written.
+    fn note_written(&mut self, i: usize) {
+        if self.entries.len() < GC_LONG_TABLE {
+            return;
+        }
+        // Those of a table that has just become long have not been noted.
+        if self.entries.len() == GC_LONG_TABLE || self.written.len() >= GC_ELEMENTS_REMEMBERED_MAX {
+            self.all_written = true;
+        } else if !self.all_written {
+            self.written.push(i as u32);
+            self.many_written |= self.written.len() % GC_WRITTEN_MANY == 0;
+        }
     }
 
     fn rehash(&mut self, buckets: usize) {
@@ -182,6 +233,8 @@ impl Inner {
             }
         }
         self.entries.retain(|e| !e.key.is_empty());
+        self.written.clear();
+        self.all_written = true;
         self.first_live = 0;
         self.rehash((self.entries.len() * 2).next_power_of_two().max(8));
     }
@@ -207,6 +260,9 @@ impl OrderedTable {
         let mut inner = self.inner.borrow_mut();
         if let Some(i) = inner.find(&key) {
             inner.entries[i].value = value;
+            if value.is_cell() {
+                inner.note_written(i);
+            }
             return false;
         }
         if inner.entries.len() >= inner.buckets.len() {
@@ -220,6 +276,7 @@ impl OrderedTable {
         inner.entries.push(Entry { key: key.value, value, hash: key.hash, next: 0 });
         let i = inner.entries.len() - 1;
         inner.link(i);
+        inner.note_written(i);
         inner.live += 1;
         true
     }
@@ -274,6 +331,11 @@ impl OrderedTable {
         }
         position.0.set(at as u32);
         None
+    }
+
+    /// Whether a collection should look at what was written; answers so once.
+    pub(crate) fn take_many_written(&self) -> bool {
+        std::mem::take(&mut self.inner.borrow_mut().many_written)
     }
 
     /// Bytes of the table's own memory, roughly.

@@ -123,7 +123,10 @@ pub(super) fn run(vm: &mut Vm, program: &Rc<Program>, s: JsStr, from: usize, sti
     vm.regexp.scratch = scratch;
     match (result, stopped) {
         (Ok(found), _) => {
-            vm.poll_n(1 + (s.len().saturating_sub(from) / 4096) as u32)?;
+            // What the matcher went through in less than one of its budgets.
+            let end = capture(vm, 0).filter(|_| found).map_or(s.len(), |range| range.end);
+            let looked_at = if sticky && !found { 0 } else { end.saturating_sub(from) };
+            vm.poll_n(1 + (looked_at / 4096) as u32)?;
             Ok(found)
         }
         (Err(_), Some(abrupt)) => Err(abrupt),

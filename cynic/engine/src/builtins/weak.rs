@@ -5,7 +5,8 @@
 //! alive until the current job ends.
 
 use std::cell::{Cell, RefCell};
-use std::collections::HashMap;
+
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::atoms;
 use crate::builtins::map::get_adder;
@@ -77,10 +78,10 @@ pub static WEAK_REF_PROTOTYPE: IntrinsicSpec = IntrinsicSpec {
 /// Ephemerons by the address of their key.
 #[derive(Default)]
 pub(crate) struct WeakTable {
-    entries: RefCell<HashMap<u64, Value>>,
-    /// An entry was added since the last collection: without one, a young collection has nothing to look at, because what
-    /// the last collection found live has kept its mark.
-    is_dirty: Cell<bool>,
+    entries: RefCell<FxHashMap<u64, Value>>,
+    /// Keys of the entries that were written since the last collection. A young collection looks at no others, because what the last
+    /// one found live has kept its mark.
+    written: RefCell<FxHashSet<u64>>,
     charge: ExternalCharge,
 }
 
@@ -91,7 +92,13 @@ impl Trace for WeakTable {
     fn trace(&self, _tracer: &mut Tracer<'_>) {}
 
     fn trace_ephemerons(&self, tracer: &mut Tracer<'_>) {
-        if !tracer.is_full() && !self.is_dirty.get() {
+        if !tracer.is_full() {
+            let entries = self.entries.borrow();
+            for &key in self.written.borrow().iter() {
+                if let Some(&value) = entries.get(&key) {
+                    tracer.ephemeron(key, value);
+                }
+            }
             return;
         }
         for (&key, &value) in self.entries.borrow().iter() {
@@ -100,10 +107,14 @@ impl Trace for WeakTable {
     }
 
     fn sweep_weak(&self, tracer: &Tracer<'_>) {
-        if !tracer.is_full() && !self.is_dirty.replace(false) {
+        let written = std::mem::take(&mut *self.written.borrow_mut());
+        if !tracer.is_full() {
+            let mut entries = self.entries.borrow_mut();
+            for key in written.into_iter().filter(|&key| !tracer.is_marked_bits(key)) {
+                entries.remove(&key);
+            }
             return;
         }
-        self.is_dirty.set(false);
         self.entries.borrow_mut().retain(|&key, _| tracer.is_marked_bits(key));
     }
 }
@@ -170,7 +181,7 @@ fn insert(vm: &mut Vm, table: Table, key: Value, value: Value) -> JsResult<()> {
     entries.insert(key.to_bits(), value);
     let capacity = entries.capacity();
     drop(entries);
-    table.is_dirty.set(true);
+    table.written.borrow_mut().insert(key.to_bits());
     table.write_barrier();
     if capacity == before || capacity <= UNCHARGED_VALUES_MAX {
         return Ok(());

@@ -15,6 +15,7 @@
 
 use super::block::Block;
 use super::heap::Heap;
+use super::moving_start;
 use super::{CellHeader, CellKind, DataHead, Gc, ValueArray, color};
 use crate::limits;
 use crate::object::JsObject;
@@ -41,6 +42,8 @@ pub(crate) struct MarkState {
     stack: Vec<*const CellHeader>,
     /// Long arrays that are being traced in portions: the array and the next element.
     arrays: Vec<(*const ValueArray, u32)>,
+    /// Long tables in data cells that are being traced in portions: the cell and where the next one begins.
+    tables: Vec<(*const CellHeader, usize)>,
     /// Live data cells that do not promise the barrier.
     unbarriered: Vec<*const CellHeader>,
     /// Live data cells with weak contents.
@@ -61,7 +64,7 @@ impl MarkState {
     }
 
     pub(crate) fn nothing_left(&self) -> bool {
-        self.stack.is_empty() && self.arrays.is_empty()
+        self.stack.is_empty() && self.arrays.is_empty() && self.tables.is_empty()
     }
 }
 
@@ -174,7 +177,9 @@ impl Tracer<'_> {
         }
         let index = block.index_of(word);
         if index < block.cell_count as usize && block.is_allocated(index) {
-            self.mark_addr(block.cell_addr(index));
+            // SAFETY: an allocated cell is there.
+            let header = unsafe { moving_start::current(block.cell_addr(index) as *const CellHeader) };
+            self.mark_addr(header as usize);
         }
     }
 
@@ -188,6 +193,10 @@ impl Tracer<'_> {
             } else if let Some((array, from)) = self.heap.mark.arrays.pop() {
                 // SAFETY: only marked, live arrays are on the list.
                 left = left.saturating_sub(unsafe { self.trace_portion(array, from) });
+            } else if let Some((table, from)) = self.heap.mark.tables.pop() {
+                // SAFETY: only marked, live data cells are on the list.
+                unsafe { self.trace_table(table, from) };
+                left = left.saturating_sub(limits::GC_ARRAY_PORTION as usize / 4);
             } else {
                 break;
             }
@@ -209,6 +218,7 @@ impl Tracer<'_> {
     unsafe fn trace_cell(&mut self, header: *const CellHeader) -> usize {
         // SAFETY: promised by the caller; each arm's cast follows from the kind.
         unsafe {
+            let header = moving_start::current(header);
             match (*header).kind() {
                 CellKind::Object => (*(header as *const JsObject)).trace(self),
                 CellKind::ValueArray => {
@@ -221,7 +231,7 @@ impl Tracer<'_> {
                 CellKind::Accessor => (*(header as *const super::Accessor)).trace(self),
                 CellKind::Symbol => (*(header as *const SymbolCell)).trace(self),
                 CellKind::Data => self.trace_data(header),
-                CellKind::BigInt | CellKind::Free => {}
+                CellKind::BigInt | CellKind::Moved | CellKind::Free => {}
             }
         }
         0
@@ -261,8 +271,12 @@ impl Tracer<'_> {
     /// # Safety
     /// `array` is live.
     unsafe fn trace_portion(&mut self, array: *const ValueArray, from: u32) -> usize {
-        // SAFETY: promised by the caller.
-        let a = unsafe { &*array };
+        // SAFETY: promised by the caller. The part that has been taken off meanwhile was traced or is dead.
+        let (a, from) = unsafe {
+            let (now, index) = moving_start::current_index(array, from);
+            (&*now, index.unwrap_or(0))
+        };
+        let array: *const ValueArray = a;
         let to = a.len().min(from.saturating_add(limits::GC_ARRAY_PORTION));
         self.values_ahead(a, from..to);
         if to < a.len() {
@@ -282,8 +296,20 @@ impl Tracer<'_> {
         if vtable.weak {
             self.heap.mark.weak.push(header);
         }
-        // SAFETY: the table belongs to the cell.
-        unsafe { (vtable.trace)(header as *const (), self) };
+        // SAFETY: promised by the caller.
+        unsafe { self.trace_table(header, 0) };
+    }
+
+    /// Reports what a data cell holds, of a long table a portion.
+    ///
+    /// # Safety
+    /// `header` is the header of a live data cell.
+    unsafe fn trace_table(&mut self, header: *const CellHeader, from: usize) {
+        // SAFETY: promised by the caller; the function table belongs to the cell.
+        let next = unsafe { ((*(header as *const DataHead)).vtable.trace)(header as *const (), self, from) };
+        if let Some(next) = next {
+            self.heap.mark.tables.push((header, next));
+        }
     }
 
     /// Traces again the live data cells that promise no barrier.
@@ -291,7 +317,7 @@ impl Tracer<'_> {
         for i in 0..self.heap.mark.unbarriered.len() {
             let header = self.heap.mark.unbarriered[i];
             // SAFETY: the list holds live data cells.
-            unsafe { ((*(header as *const DataHead)).vtable.trace)(header as *const (), self) };
+            unsafe { self.trace_table(header, 0) };
         }
     }
 
@@ -300,6 +326,7 @@ impl Tracer<'_> {
         for header in std::mem::take(self.heap.remembered()) {
             // SAFETY: a remembered cell was live when it was written, and nothing has been swept since.
             unsafe {
+                let header = moving_start::current(header);
                 if self.full && !is_marked_addr(header as usize) {
                     // It is traced when it is reached, with what it holds then; until then stores need no barrier.
                     (*header).set_color(color::WHITE);
@@ -314,7 +341,8 @@ impl Tracer<'_> {
         for (array, i) in elements {
             // SAFETY: such an array is on the remembered list, too.
             unsafe {
-                if !self.full || is_marked_addr(array as usize) {
+                let (array, i) = moving_start::current_index(array, i);
+                if let Some(i) = i.filter(|_| !self.full || is_marked_addr(array as usize)) {
                     self.value((*array).get(i));
                 }
             }
@@ -329,7 +357,11 @@ impl Tracer<'_> {
         // SAFETY: promised by the caller.
         unsafe {
             match (*header).kind() {
-                CellKind::Data => ((*(header as *const DataHead)).vtable.trace)(header as *const (), self),
+                CellKind::Data => {
+                    if ((*(header as *const DataHead)).vtable.trace_written)(header as *const (), self) {
+                        self.trace_table(header, 0);
+                    }
+                }
                 CellKind::ValueArray => {
                     let array = header as *const ValueArray;
                     let from = (*array).take_dirty_start();
@@ -367,6 +399,10 @@ impl Tracer<'_> {
             while let Some((array, from)) = self.heap.mark.arrays.pop() {
                 // SAFETY: only marked, live arrays are on the list.
                 unsafe { self.trace_portion(array, from) };
+            }
+            while let Some((table, from)) = self.heap.mark.tables.pop() {
+                // SAFETY: only marked, live data cells are on the list.
+                unsafe { self.trace_table(table, from) };
             }
         }
         self.heap.mark.waiting = FxHashMap::default();
@@ -414,6 +450,7 @@ pub(crate) fn begin_full(heap: &mut Heap, roots: impl FnOnce(&mut Tracer<'_>)) {
     let mark = &mut heap.mark;
     mark.stack.clear();
     mark.arrays.clear();
+    mark.tables.clear();
     mark.unbarriered.clear();
     mark.weak.clear();
     mark.shapes.clear();
@@ -427,6 +464,12 @@ pub(crate) fn mark_step(heap: &mut Heap, budget: usize) -> bool {
     let mut tracer = Tracer { heap, full: true, finalization: Default::default() };
     tracer.drain_some(budget);
     heap.mark.nothing_left()
+}
+
+/// Traces again the remembered cells, of which there are many, so that the next round finds few.
+pub(crate) fn relieve(heap: &mut Heap) {
+    let mut tracer = Tracer { heap, full: true, finalization: Default::default() };
+    tracer.retrace_remembered();
 }
 
 /// Scans the roots and the remembered cells again.

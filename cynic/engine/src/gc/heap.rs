@@ -285,6 +285,16 @@ impl Heap {
         unsafe { &mut *self.link.remembered.get() }
     }
 
+    /// Whether so many cells have been written that looking at them again takes a stop of its own.
+    #[inline]
+    pub(crate) fn has_many_remembered(&self) -> bool {
+        // SAFETY: as in `remembered`.
+        unsafe {
+            (*self.link.remembered.get()).len() >= limits::GC_REMEMBERED_MAX
+                || (*self.link.elements.get()).len() >= limits::GC_WRITTEN_MANY
+        }
+    }
+
     pub(crate) fn remembered_elements(&mut self) -> &mut Vec<(*const ValueArray, u32)> {
         // SAFETY: as in `remembered`.
         unsafe { &mut *self.link.elements.get() }
@@ -322,6 +332,9 @@ impl Heap {
     /// Whether a collection should run before more is allocated.
     #[inline]
     pub(crate) fn collection_due(&self, extra: usize) -> bool {
+        if self.has_many_remembered() {
+            return self.inhibit == 0;
+        }
         if self.mark.is_active() {
             return self.inhibit == 0 && self.cell_bytes + extra >= self.stepped_at + limits::GC_STEP_BYTES;
         }

@@ -17,6 +17,7 @@
 pub mod block;
 pub mod collect;
 pub mod heap;
+pub(crate) mod moving_start;
 pub mod native_stack;
 pub mod roots;
 
@@ -55,6 +56,8 @@ pub enum CellKind {
     ValueArray,
     /// Rust data with a trace function ([`Data`]).
     Data,
+    /// What was the head of an array whose start has moved on (`moving_start`).
+    Moved,
 }
 
 /// The collector's colour of a cell.
@@ -240,6 +243,20 @@ pub trait Trace: 'static {
     /// Reports every cell pointer the data holds.
     fn trace(&self, tracer: &mut Tracer<'_>);
 
+    /// Reports a bounded part of what a long table holds, beginning at `from`: where the next part begins, if there is one. A part
+    /// that begins at 0 is a trace of all; what is written from then on is written to a traced cell.
+    fn trace_part(&self, tracer: &mut Tracer<'_>, from: usize) -> Option<usize> {
+        debug_assert!(from == 0);
+        self.trace(tracer);
+        None
+    }
+
+    /// Reports at least what was written since the data was traced, and does so before anything else is written. True: that was not
+    /// noted, and all has to be traced again.
+    fn trace_written(&self, _tracer: &mut Tracer<'_>) -> bool {
+        true
+    }
+
     /// Called after marking in every collection, for data with weak contents: drop what is not marked.
     fn sweep_weak(&self, _tracer: &Tracer<'_>) {}
 
@@ -255,7 +272,8 @@ pub trait Trace: 'static {
 
 /// The per-type table a [`Data`] cell points to.
 pub(crate) struct DataVTable {
-    pub(crate) trace: unsafe fn(*const (), &mut Tracer<'_>),
+    pub(crate) trace: unsafe fn(*const (), &mut Tracer<'_>, usize) -> Option<usize>,
+    pub(crate) trace_written: unsafe fn(*const (), &mut Tracer<'_>) -> bool,
     pub(crate) drop: unsafe fn(*mut ()),
     pub(crate) sweep_weak: unsafe fn(*const (), &Tracer<'_>),
     pub(crate) trace_ephemerons: unsafe fn(*const (), &mut Tracer<'_>),
@@ -294,7 +312,9 @@ struct VTableOf<T>(PhantomData<T>);
 impl<T: Trace> VTableOf<T> {
     const TABLE: DataVTable = DataVTable {
         // SAFETY: the collector passes the address of a live `Data<T>` cell of this very type.
-        trace: |p, t| unsafe { (*(p as *const Data<T>)).value.trace(t) },
+        trace: |p, t, from| unsafe { (*(p as *const Data<T>)).value.trace_part(t, from) },
+        // SAFETY: as above.
+        trace_written: |p, t| unsafe { (*(p as *const Data<T>)).value.trace_written(t) },
         // SAFETY: as above; called once, when the cell is swept.
         drop: |p| unsafe { std::ptr::drop_in_place(&raw mut (*(p as *mut Data<T>)).value) },
         // SAFETY: as above.
@@ -496,6 +516,18 @@ impl ValueArray {
         self.len.set(n + 1);
         self.barrier_at(n, false);
         true
+    }
+
+    /// Appends as many of these as there is room for.
+    pub(crate) fn extend_from(&self, values: &[Value]) {
+        let n = self.len.get();
+        let count = values.len().min((self.capacity.get() - n) as usize);
+        // SAFETY: the values go to places below the capacity; where they come from this very array, that is before its end.
+        unsafe { std::ptr::copy_nonoverlapping(values.as_ptr(), self.data().add(n as usize), count) };
+        self.len.set(n + count as u32);
+        if count > 0 {
+            self.barrier_at(n, false);
+        }
     }
 
     /// Shortens, or lengthens within the capacity with EMPTY.

@@ -74,9 +74,7 @@ impl Vm {
             // As many as there are: most literals never grow.
             self.set_element_capacity(array, values.len() as u32)?;
         }
-        for &v in values {
-            array.elements().push(v);
-        }
+        array.elements().extend_from(values);
         array.set_array_length_slot(values.len() as u32);
         Ok(array)
     }

@@ -46,15 +46,20 @@ impl super::JsObject {
 }
 
 impl Vm {
-    /// Whether this is an array without holes and nothing odd about it: reading `0..length` from the elements is
-    /// what the ordinary way would do.
-    #[inline]
-    pub(crate) fn is_packed_array(&mut self, o: Object) -> bool {
-        if !o.is_array() || o.elements().len() != o.array_length() {
-            return false;
+    /// Appends all elements of an array to another, holes as holes, if that is nothing but copying them; false: take the slow path.
+    pub(crate) fn try_append_elements(&mut self, to: Object, from: Object) -> JsResult<bool> {
+        if !self.has_plain_elements(from) || !self.has_plain_elements(to) {
+            return Ok(false);
         }
-        self.charge_bytes(o.elements().len() as usize * size_of::<Value>());
-        !o.elements().as_slice().contains(&Value::EMPTY)
+        let (before, count) = (to.array_length(), from.elements().len());
+        let Some(length) = before.checked_add(count).filter(|&length| length < u32::MAX) else {
+            return Ok(false);
+        };
+        self.poll_bytes(count as usize * size_of::<Value>())?;
+        self.reserve_elements(to, length)?;
+        to.elements().extend_from(from.elements().as_slice());
+        to.set_array_length_slot(length);
+        Ok(true)
     }
 
     /// Appends to an array if that is nothing but storing the next element; false: take the slow path.
@@ -86,6 +91,32 @@ impl Vm {
         array.elements().push(v);
         array.set_array_length_slot(n + 1);
         true
+    }
+
+    /// Takes the first of a plain array's elements off; the array's length is the caller's business.
+    pub(crate) fn take_first_element(&mut self, array: Object) -> JsResult<()> {
+        let move_start = |array: Object| {
+            // SAFETY: an object is the only owner of its elements, and gets the new reference at once.
+            let rest = unsafe { array.elements().without_first() };
+            rest.map(|rest| array.set_elements(rest)).is_some()
+        };
+        if move_start(array) {
+            return Ok(());
+        }
+        let n = array.elements().len();
+        if array.elements().has_moved() {
+            // The start has gone as far as it can: it begins anew in another cell.
+            self.poll()?;
+            self.set_element_capacity(array, n + n / 8)?;
+            if move_start(array) {
+                return Ok(());
+            }
+        }
+        self.poll_bytes(n as usize * size_of::<Value>())?;
+        let e = array.elements();
+        e.as_mut_slice().copy_within(1.., 0);
+        e.set_len(n - 1);
+        Ok(())
     }
 
     /// Makes room for `needed` elements, growing geometrically.

@@ -367,6 +367,9 @@ impl Vm {
             return Ok(());
         }
         let from = self.to_object(source)?;
+        if excluded.is_empty() && self.copy_whole_shape(target, from)? {
+            return Ok(());
+        }
         let keys = self.own_property_keys(from)?;
         for &key in keys.iter() {
             if excluded.contains(&key) {
@@ -376,11 +379,34 @@ impl Vm {
             if let Some(p) = self.get_own_property(from, key)?
                 && p.is_enumerable()
             {
-                let v = self.get(from, key)?;
+                // OPTIMIZATION: equals Get where nothing can have changed since.
+                let plain = !from.has_flag(flags::EXOTIC) && p.attrs & attrs::ACCESSOR == 0;
+                let v = if plain { p.value } else { self.get(from, key)? };
                 self.create_data_property_or_throw(target, key, v)?;
             }
         }
         Ok(())
+    }
+
+    /// OPTIMIZATION: equals copying the properties one by one, where the source is plain and the target new: it gets the same shape.
+    fn copy_whole_shape(&mut self, target: Object, from: Object) -> JsResult<bool> {
+        let shape = from.shape();
+        if from.has_flag(flags::EXOTIC | flags::HAS_SPARSE | flags::IS_PROTOTYPE)
+            || target.has_flag(flags::EXOTIC | flags::IS_PROTOTYPE)
+            || from.is_array()
+            || !from.elements().is_empty()
+            || shape.is_dictionary()
+            || !shape.is_extensible()
+            || !target.shape().ptr_eq(self.root_shape(shape.prototype(), shape.first_slot()))
+            || !shape.table().iter().all(|(_, info)| info.attrs == attrs::ALL)
+        {
+            return Ok(false);
+        }
+        self.poll_n(shape.property_count())?;
+        for slot in shape.first_slot()..shape.slot_count() {
+            self.add_slot(target, shape, slot, from.slot(slot));
+        }
+        Ok(true)
     }
 
     /// SetIntegrityLevel (7.3.15): `Lock::Seal` or `Lock::Freeze`.

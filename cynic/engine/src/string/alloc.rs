@@ -18,6 +18,8 @@ const ROPE_MIN: usize = 24;
 const JOIN_MAX: usize = 256;
 /// Pieces up to this many units are appended to a buffer; longer ones make ropes, which share them.
 const APPEND_MAX: usize = 512;
+/// A string that is looked at while it grows gets room at its end from this length on.
+const ROOM_MIN: usize = 64;
 /// A rope becomes a buffer once its left side is this deep, and deeper by one for each [`BUFFER_UNITS_PER_DEPTH`] of its length:
 /// so that copying it costs no more than a constant for each concatenation.
 const BUFFER_DEPTH: usize = 16;
@@ -241,7 +243,7 @@ impl Vm {
         if len == s.len() {
             return s;
         }
-        let view = s.view(self);
+        let view = s.unmetered_view(self);
         if len < SLICE_MIN {
             return self.new_string_view(view.slice(from, to));
         }
@@ -260,6 +262,11 @@ impl Vm {
     pub(crate) fn flatten(&mut self, s: JsStr) {
         if s.is_flat() {
             return;
+        }
+        let (left, right) = s.rope_parts();
+        if right.len() <= APPEND_MAX && left.len() >= ROOM_MIN && left.flags() & flags::SLICE != 0 {
+            // The left side was a rope that was looked at: this string grows and is looked at in turn, so that the next piece finds room.
+            return self.flatten_with_room(s, s.len() + s.len() / 2);
         }
         let flat = self.alloc_flat(s.len(), !s.is_latin1());
         fill_and_link(s, flat);

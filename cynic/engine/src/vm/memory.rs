@@ -135,9 +135,22 @@ impl Vm {
         }
     }
 
+    /// Much was written to traced cells: looks at it now, so that no stop has to look at more.
+    pub(crate) fn collect_written(&mut self) {
+        if self.heap.inhibit != 0 {
+            return;
+        }
+        match self.heap.mark.phase {
+            Phase::Marking(_) => self.stop(|heap, _, _| collect::relieve(heap)),
+            Phase::Idle => self.collect_due(),
+        }
+    }
+
     /// One stop of an incremental marking: a step, another round, or the end.
     fn full_step(&mut self, rounds: u32) {
-        if !self.heap.mark.nothing_left() {
+        if self.heap.has_many_remembered() {
+            self.stop(|heap, _, _| collect::relieve(heap));
+        } else if !self.heap.mark.nothing_left() {
             self.stop(|heap, _, _| {
                 collect::mark_step(heap, limits::GC_STEP_CELLS);
             });

@@ -26,6 +26,12 @@ pub(super) fn concat(vm: &mut Vm, args: CallArgs) -> JsResult<Value> {
         if n + count > LENGTH_MAX {
             return Err(vm.throw_type_error("the concatenation would be too long"));
         }
+        // OPTIMIZATION: equals creating the properties one by one.
+        let plain = u64::from(out.elements().len()) == n && u64::from(source.elements().len()) == count;
+        if plain && vm.try_append_elements(out, source)? {
+            n += count;
+            continue;
+        }
         for k in 0..count {
             vm.poll()?;
             if let Some(v) = vm.get_element_if_present(source, k)? {
@@ -62,17 +68,14 @@ pub(super) fn slice(vm: &mut Vm, args: CallArgs) -> JsResult<Value> {
     let to = relative_index(vm, args.get(1), n, n)?;
     let count = to.saturating_sub(from);
     let out = vm.array_species_create(o, count)?;
-    // OPTIMIZATION: equals creating the properties one by one; no element is missing.
+    // OPTIMIZATION: equals creating the properties one by one; holes stay holes.
     if vm.has_plain_elements(o)
-        && vm.is_packed_array(o)
         && u64::from(o.elements().len()) >= from + count
         && vm.has_plain_elements_to_fill(out, count)
     {
-        vm.poll_n((count / 64) as u32 + 1)?;
+        vm.poll_bytes(count as usize * size_of::<Value>())?;
         vm.reserve_elements(out, count as u32)?;
-        for k in from..from + count {
-            out.elements().push(o.element(k as u32));
-        }
+        out.elements().extend_from(&o.elements().as_slice()[from as usize..(from + count) as usize]);
         return Ok(Value::object(out));
     }
     for k in 0..count {

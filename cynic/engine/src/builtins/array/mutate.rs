@@ -51,11 +51,6 @@ pub(super) fn pop(vm: &mut Vm, args: CallArgs) -> JsResult<Value> {
     Ok(v)
 }
 
-/// Whether the elements may be moved about in memory: plain, and without holes.
-fn movable(vm: &mut Vm, o: Object) -> bool {
-    vm.has_plain_elements(o) && vm.is_packed_array(o)
-}
-
 /// 23.1.3.27
 pub(super) fn shift(vm: &mut Vm, args: CallArgs) -> JsResult<Value> {
     let (o, n) = this_and_length(vm, args)?;
@@ -65,11 +60,8 @@ pub(super) fn shift(vm: &mut Vm, args: CallArgs) -> JsResult<Value> {
     }
     // OPTIMIZATION: equals moving every element down by one.
     if vm.has_plain_elements(o) && !o.element(0).is_empty() {
-        vm.poll_n((n / 64) as u32 + 1)?;
         let v = o.element(0);
-        let e = o.elements();
-        e.as_mut_slice().copy_within(1.., 0);
-        e.set_len(e.len() - 1);
+        vm.take_first_element(o)?;
         o.set_array_length_slot(n as u32 - 1);
         return Ok(v);
     }
@@ -150,17 +142,15 @@ pub(super) fn splice(vm: &mut Vm, args: CallArgs) -> JsResult<Value> {
         return Err(vm.throw_type_error("Splicing elements past the largest integer index"));
     }
     let out = vm.array_species_create(o, removed)?;
-    // OPTIMIZATION: equals copying the removed elements, moving the rest and storing the items.
-    if movable(vm, o)
+    // OPTIMIZATION: equals copying the removed elements, moving the rest and storing the items; holes stay holes.
+    if vm.has_plain_elements(o)
         && u64::from(o.array_length()) == n
         && vm.has_plain_elements_to_fill(out, removed)
         && new_length < u64::from(u32::MAX)
     {
-        vm.poll_n((n / 64) as u32 + 1)?;
+        vm.poll_bytes((n - start) as usize * size_of::<Value>())?;
         vm.reserve_elements(out, removed as u32)?;
-        for k in start..start + removed {
-            out.elements().push(o.element(k as u32));
-        }
+        out.elements().extend_from(&o.elements().as_slice()[start as usize..(start + removed) as usize]);
         out.set_array_length_slot(removed as u32);
         vm.replace_elements(o, start as usize, removed as usize, items)?;
         return Ok(Value::object(out));
@@ -212,9 +202,9 @@ impl Vm {
 /// 23.1.3.26
 pub(super) fn reverse(vm: &mut Vm, args: CallArgs) -> JsResult<Value> {
     let (o, n) = this_and_length(vm, args)?;
-    // OPTIMIZATION: equals swapping pairs; no element is missing.
-    if movable(vm, o) {
-        vm.poll_n((n / 64) as u32 + 1)?;
+    // OPTIMIZATION: equals swapping pairs, of which one or both may be missing.
+    if vm.has_plain_elements(o) {
+        vm.poll_bytes(n as usize * size_of::<Value>())?;
         o.elements().as_mut_slice().reverse();
         return Ok(Value::object(o));
     }

@@ -28,15 +28,21 @@ impl Vm {
     fn spread_into(&mut self, array: Object, iterable: Value) -> JsResult<()> {
         // OPTIMIZATION: equals iterating a packed array with the default iterator.
         if let Some(source) = iterable.as_object()
-            && self.is_packed_array(source)
+            && source.is_array()
             && self.array_iteration_is_default(source)
         {
-            self.poll_n(source.array_length())?;
-            for i in 0..source.array_length() {
-                let value = source.element(i);
-                self.append_element(array, value)?;
+            let (before, count) = (array.elements().len(), source.elements().len());
+            // What a program builds is mostly not yet complete.
+            self.reserve_elements(array, before.saturating_add(count).saturating_add(count / 8 + 1))?;
+            if self.try_append_elements(array, source)? {
+                let appended = array.elements();
+                for i in before..before + count {
+                    if appended.get(i).is_empty() {
+                        appended.set(i, Value::UNDEFINED);
+                    }
+                }
+                return Ok(());
             }
-            return Ok(());
         }
         let mut record = self.get_iterator(iterable)?;
         while let Some(value) = self.iterator_step_value(&mut record)? {
