@@ -16,7 +16,7 @@ pub const GC_LONG_ARRAY: u32 = 1024;
 /// Written elements of long arrays that are remembered between two collections; then whole arrays are.
 pub const GC_ELEMENTS_REMEMBERED_MAX: usize = 1 << 16;
 /// Cells that were written since the last collection: with so many a collection is due, because it has to look at each.
-pub const GC_REMEMBERED_MAX: usize = 4096;
+pub const GC_REMEMBERED_MAX: usize = 12_288;
 /// Elements of long arrays, or entries of one long table, that were written since the last collection: with so many a collection is due.
 pub const GC_WRITTEN_MANY: usize = 1 << 14;
 /// Entries from which on those of a Map or Set are remembered one by one when they are written.

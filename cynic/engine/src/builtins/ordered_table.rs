@@ -178,7 +178,7 @@ impl Inner {
             self.all_written = true;
         } else if !self.all_written {
             self.written.push(i as u32);
-            self.many_written |= self.written.len() % GC_WRITTEN_MANY == 0;
+            self.many_written |= self.written.len().is_multiple_of(GC_WRITTEN_MANY);
         }
     }
 

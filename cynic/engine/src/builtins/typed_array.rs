@@ -266,7 +266,7 @@ pub(super) fn copy_elements(
         return Ok(());
     }
     for i in 0..count {
-        if i % CONVERTED_AT_ONCE == 0 {
+        if i.is_multiple_of(CONVERTED_AT_ONCE) {
             vm.poll_bytes(CONVERTED_AT_ONCE * 16)?;
         }
         let Some(bits) = source.view.bits_at(from + i) else { break };

@@ -156,7 +156,7 @@ fn sort_in_pieces<T: Copy>(
         for pair in list.chunks(width * 2) {
             let (mut left, mut right) = pair.split_at(width.min(pair.len()));
             while let (Some(a), Some(b)) = (left.first(), right.first()) {
-                if merged.len() % SORTED_AT_ONCE == 0 {
+                if merged.len().is_multiple_of(SORTED_AT_ONCE) {
                     vm.poll_n(SORTED_AT_ONCE as u32 / 4)?;
                 }
                 let from = if compare(a, b) == Ordering::Greater { &mut right } else { &mut left };
