@@ -481,6 +481,11 @@ fn split_assignment(word: &[u8]) -> (&[u8], Option<&[u8]>, bool) {
 }
 
 fn declare_operand(session: &mut Session, request: &Request, argument: Argument<'_>) -> Result<bool, Unwind> {
+    if request.builtin == b"local" && matches!(&argument, Argument::Text(text) if text == b"-") {
+        let options = session.options;
+        session.local_options.get_or_insert(options);
+        return Ok(true);
+    }
     let Some(mut operand) = operand(session, request, argument) else { return Ok(false) };
     let nameref = request.on.any(Attributes::NAMEREF) || request.off.any(Attributes::NAMEREF);
     let is_local = request.builtin != b"export" && request.builtin != b"readonly" && !request.global;

@@ -25,7 +25,7 @@ pub(super) fn run(session: &mut Session, args: &[Bytes]) -> Outcome {
     }
     let names = options.operands();
     if reset {
-        session.hashed.clear();
+        std::rc::Rc::make_mut(&mut session.hashed).clear();
     }
     if names.is_empty() {
         if show || delete {
@@ -46,12 +46,13 @@ pub(super) fn run(session: &mut Session, args: &[Bytes]) -> Outcome {
         let done = if show {
             show_one(session, name, names.len() > 1, reusable)
         } else if delete {
-            session.hashed.remove(name).is_some()
+            std::rc::Rc::make_mut(&mut session.hashed).remove(name).is_some()
         } else if let Some(path) = path {
             if let Some(status) = session.refused_path(b"hash", path) {
                 return Ok(status);
             }
-            session.hashed.insert(name.clone(), Hashed { path: path.to_vec(), hits: 0 });
+            std::rc::Rc::make_mut(&mut session.hashed)
+                .insert(name.clone(), Hashed { path: path.to_vec(), hits: 0 });
             true
         } else {
             remember(session, name)
@@ -110,7 +111,7 @@ fn remember(session: &mut Session, name: &[u8]) -> bool {
     }
     match find_in_path(session, name) {
         Some(path) => {
-            session.hashed.insert(name.to_vec(), Hashed { path, hits: 0 });
+            std::rc::Rc::make_mut(&mut session.hashed).insert(name.to_vec(), Hashed { path, hits: 0 });
             true
         }
         None => false,

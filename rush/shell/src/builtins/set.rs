@@ -5,7 +5,6 @@ use crate::quote;
 use crate::state::options::{SetOption, Shopt};
 use crate::state::value::{Attributes, Value};
 use crate::{Bytes, Outcome, Session};
-use std::rc::Rc;
 
 /// `set [-abefhkmnptuvxBCEHPT] [-o option-name] [--] [-] [arg ...]`
 pub(super) fn run(session: &mut Session, args: &[Bytes]) -> Outcome {
@@ -73,7 +72,7 @@ pub(super) fn run(session: &mut Session, args: &[Bytes]) -> Outcome {
         at += 1;
     }
     if positional || at < args.len() {
-        session.positional = Rc::new(args[at..].to_vec());
+        session.positional = args[at..].to_vec().into();
     }
     Ok(0)
 }

@@ -49,7 +49,7 @@ impl Session {
             is_function: true,
             arguments: arguments.clone(),
         };
-        let positional = std::mem::replace(&mut self.positional, arguments);
+        let positional = std::mem::replace(&mut self.positional, arguments.into());
         let loop_depth = std::mem::take(&mut self.loop_depth);
         let source = std::mem::replace(&mut self.source, function.source.clone());
         let direct = std::mem::take(&mut self.exec_directly);
@@ -60,9 +60,10 @@ impl Session {
         } else {
             self.variables.push_frame(FrameKind::Function);
         }
-        let traps = self
-            .traps
-            .enter_function(self.is(SetOption::Functrace) || function.traced, self.is(SetOption::Errtrace));
+        let functrace = self.is(SetOption::Functrace) || function.traced;
+        let errtrace = self.is(SetOption::Errtrace);
+        let traps = self.traps.enter_function(functrace, errtrace);
+        let getopts = self.builtin_state.getopts;
         let options = std::mem::take(&mut self.local_options);
         if self.traps.wants_text() {
             self.line = function.definition.body.line;
@@ -71,11 +72,15 @@ impl Session {
         let result = self.run_body(&function.definition.body);
         let result = self.end_call(result);
         if let Some(saved) = std::mem::replace(&mut self.local_options, options) {
-            self.options = saved;
+            self.options.put_set_options(saved);
         }
         self.traps.leave_function(traps);
+        let own_optind = self.variables.slot(names::OPTIND).scope() == self.variables.depth();
         if !adopts {
             self.variables.pop_frame();
+        }
+        if own_optind {
+            self.resume_options(getopts);
         }
         self.calls.pop();
         self.line = line;
@@ -146,7 +151,7 @@ impl Session {
         };
         let replaces = !arguments.is_empty();
         let old =
-            if replaces { Some(std::mem::replace(&mut self.positional, Rc::new(arguments))) } else { None };
+            if replaces { Some(std::mem::replace(&mut self.positional, arguments.into())) } else { None };
         let source = std::mem::replace(&mut self.source, file);
         let line = self.line;
         let loop_depth = self.loop_depth;

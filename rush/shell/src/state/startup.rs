@@ -20,7 +20,7 @@ impl Session {
                         let mut text = name;
                         text.push(b'=');
                         text.extend(value);
-                        self.foreign_environment.extend(CString::new(text).ok());
+                        std::rc::Rc::make_mut(&mut self.foreign_environment).extend(CString::new(text).ok());
                     }
                 }
                 continue;
