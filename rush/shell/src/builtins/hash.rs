@@ -24,6 +24,8 @@ pub(super) fn run(session: &mut Session, args: &[Bytes]) -> Outcome {
         }
     }
     let names = options.operands();
+    // A change of PATH that nothing has looked up since empties the table now, not after what is put into it here.
+    session.check_hash();
     if reset {
         std::rc::Rc::make_mut(&mut session.hashed).clear();
     }

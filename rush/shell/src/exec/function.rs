@@ -42,6 +42,7 @@ impl Session {
         let name: Rc<[u8]> = Rc::from(args.next().unwrap_or_default());
         let arguments: Rc<Vec<Bytes>> = Rc::new(args.collect());
         self.last_argument = arguments.last().cloned().unwrap_or_else(|| name.to_vec());
+        let underscore = self.last_argument.clone();
         let call = Call {
             name,
             source: function.source.clone(),
@@ -83,6 +84,7 @@ impl Session {
             self.resume_options(getopts);
         }
         self.calls.pop();
+        self.last_argument = underscore;
         self.line = line;
         self.exec_directly = direct;
         self.source = source;

@@ -256,7 +256,8 @@ impl Session {
 
     /// Reports why a program could not be started; gives its status.
     pub(crate) fn spawn_failed(&mut self, path: &[u8], name: &[u8], error: i32) -> Status {
-        let mut message = name.to_vec();
+        // A remembered path that leads nowhere is named itself.
+        let mut message = if error == libc::ENOENT { path.to_vec() } else { name.to_vec() };
         if error == libc::ENOEXEC {
             let mut text = path.to_vec();
             text.extend_from_slice(b": cannot execute binary file: Exec format error");

@@ -441,6 +441,7 @@ impl Session {
                 if self.is_restricted() && value.contains(&b'/') {
                     self.error([&value[..], b": restricted"].concat());
                 } else if let Some(Index::Key(key)) = index {
+                    self.check_hash();
                     std::rc::Rc::make_mut(&mut self.hashed)
                         .insert(key, super::session::Hashed { path: value, hits: 0 });
                 }
