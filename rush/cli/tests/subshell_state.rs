@@ -6,14 +6,14 @@ use std::process::{Command, Stdio};
 /// Lists all state that a script can ask for, but what changes by itself.
 const LISTING: &str = r#"
 listing() {
-  local changing=' BASHPID RANDOM SRANDOM EPOCHSECONDS EPOCHREALTIME SECONDS LINENO BASH_COMMAND BASH_LINENO PIPESTATUS _ HISTCMD name changing FUNCNAME '
-  local name
+  local changing=' BASHPID RANDOM SRANDOM EPOCHSECONDS EPOCHREALTIME SECONDS LINENO BASH_COMMAND BASH_LINENO PIPESTATUS _ HISTCMD name changing FUNCNAME before after ignored item '
+  local name digit
   for name in $(compgen -v); do [[ $changing == *" $name "* ]] || declare -p "$name" 2>&1; done
-  declare -p FUNCNAME BASH_LINENO
+  declare -p FUNCNAME
   echo "0=$0 $#: $* status options $- bg $! depth $BASH_SUBSHELL young $((SECONDS < 500))"
   set +o; shopt -p; alias; hash -l; trap; declare -f; declare -F; complete -p; enable -a; enable -ps
   umask; umask -S; pwd; dirs -v; ulimit -a; history; jobs -p; times >/dev/null; bind -p 2>/dev/null; bind -v 2>/dev/null
-  ls -l /proc/$$/fd 2>/dev/null | grep -c .
+  for digit in 1 7 9 10 11; do { : >&$digit; } 2>/dev/null && echo open $digit; done
   getopts ab letter; echo "$letter $OPTIND"; OPTIND=1
 }
 "#;
@@ -56,7 +56,7 @@ const CHANGES: &[&str] = &[
     "trap 'echo changed' USR1",
     "trap - USR1",
     "trap - USR2",
-    "trap 'echo exit' EXIT",
+    "trap : EXIT",
     "trap : ERR DEBUG RETURN",
     "complete -W z command",
     "complete -r",
@@ -107,7 +107,6 @@ const CHANGES: &[&str] = &[
     "return",
     "local x",
     "disown -a",
-    "suspend -f & :",
     "unset plain number array map",
     "IFS=x",
     "PATH=/nowhere",
@@ -187,7 +186,7 @@ fn run(kind: &str) -> String {
         .env("LC_ALL", "C.UTF-8")
         .output()
         .expect("rush starts");
-    String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr)
+    String::from_utf8_lossy(&output.stdout).into_owned()
 }
 
 #[test]
