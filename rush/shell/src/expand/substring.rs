@@ -49,13 +49,13 @@ impl List {
         }
     }
 
-    /// Where an offset from the end counts from, which is also the last offset within the list.
-    fn end(&self) -> i64 {
+    /// The last offset of a value; one more is still within the list.
+    fn last(&self) -> i64 {
         match self {
-            List::Array(Value::Indexed(array), _) => array.max_index().saturating_add(1),
-            List::Array(Value::Associative(array), _) => array.len() as i64 + 1,
-            List::Array(value, _) => i64::from(value.scalar().is_some()),
-            List::Positional(words, _) => words.len() as i64 + 1,
+            List::Array(Value::Indexed(array), _) => array.max_index(),
+            List::Array(Value::Associative(array), _) => array.len() as i64,
+            List::Array(value, _) => i64::from(value.scalar().is_some()) - 1,
+            List::Positional(words, _) => words.len() as i64,
         }
     }
 
@@ -151,8 +151,9 @@ impl Session {
         };
         let star = list.star();
         // Out of range, the length is not even looked at.
-        let start = if offset < 0 { offset.saturating_add(list.end()) } else { offset };
-        if !(0..=list.end()).contains(&start) {
+        let last = list.last();
+        let start = if offset < 0 { last + (offset + 1) } else { offset };
+        if !(0..=last.saturating_add(1)).contains(&start) {
             return Ok(Values::List(Vec::new(), star));
         }
         let count = match length {
