@@ -155,14 +155,14 @@ fn run_operands(session: &mut Session, arguments: Arguments, restricted: bool) -
         if let Some(name) = operands.next() {
             session.set_name(name);
         }
-        session.positional = Rc::new(operands.collect());
+        session.positional = operands.collect::<Vec<_>>().into();
         session.runs_command_string = true;
         start_interactive(session, arguments.interactive, arguments.no_rc, arguments.rc_file)?;
         run_environment_file(session, restricted)?;
         return session.run_command_string(&text);
     }
     let script = if arguments.standard_input { None } else { operands.next() };
-    session.positional = Rc::new(operands.collect());
+    session.positional = operands.collect::<Vec<_>>().into();
     if let Some(script) = script {
         start_interactive(session, arguments.interactive, arguments.no_rc, arguments.rc_file)?;
         run_environment_file(session, restricted)?;

@@ -3,7 +3,6 @@
 use crate::builtins::options::parse_integer;
 use crate::state::options::{SetOption, Shopt};
 use crate::{Bytes, Outcome, Session, Unwind};
-use std::rc::Rc;
 
 /// The operand after an optional `--`.
 fn operands(args: &[Bytes]) -> &[Bytes] {
@@ -149,6 +148,6 @@ pub(super) fn run_shift(session: &mut Session, args: &[Bytes]) -> Outcome {
         }
         return Ok(1);
     }
-    Rc::make_mut(&mut session.positional).drain(..count as usize);
+    session.positional.shift(count as usize);
     Ok(0)
 }

@@ -439,7 +439,7 @@ impl Operand<'_> {
 fn operand<'a>(session: &mut Session, request: &Request, argument: Argument<'a>) -> Option<Operand<'a>> {
     let word = match argument {
         Argument::Assignment(ready, source) => {
-            if ready.subscript.is_some() && request.builtin == b"export" {
+            if ready.subscript.is_some() && matches!(&request.builtin[..], b"export" | b"readonly") {
                 let target = source.split(|&b| b == b'=').next().unwrap_or_default();
                 session.builtin_error(&request.builtin, not_an_identifier(target));
                 return None;
@@ -454,7 +454,7 @@ fn operand<'a>(session: &mut Session, request: &Request, argument: Argument<'a>)
         Some((name, subscript)) => (name, Some(subscript.to_vec())),
         None => (target, None),
     };
-    if !is_name(name) || (index.is_some() && request.builtin == b"export") {
+    if !is_name(name) || (index.is_some() && matches!(&request.builtin[..], b"export" | b"readonly")) {
         session.builtin_error(&request.builtin, not_an_identifier(&word));
         return None;
     }
@@ -481,6 +481,11 @@ fn split_assignment(word: &[u8]) -> (&[u8], Option<&[u8]>, bool) {
 }
 
 fn declare_operand(session: &mut Session, request: &Request, argument: Argument<'_>) -> Result<bool, Unwind> {
+    if request.builtin == b"local" && matches!(&argument, Argument::Text(text) if text == b"-") {
+        let options = session.options;
+        session.local_options.get_or_insert(options);
+        return Ok(true);
+    }
     let Some(mut operand) = operand(session, request, argument) else { return Ok(false) };
     let nameref = request.on.any(Attributes::NAMEREF) || request.off.any(Attributes::NAMEREF);
     let is_local = request.builtin != b"export" && request.builtin != b"readonly" && !request.global;
@@ -641,7 +646,8 @@ fn make_nameref(session: &mut Session, request: &Request, operand: &Operand<'_>)
 fn convert_array(session: &mut Session, request: &Request, id: NameId, operand: &Operand<'_>) -> bool {
     let wanted = request.array.or_else(|| {
         let list = matches!(&operand.ready, Some(Ready { value: ReadyValue::Array(_), .. }));
-        (list && !session.variables.slot(id).value.is_array()).then_some(ArrayKind::Indexed)
+        let element = operand.index.is_some() && operand.ready.is_none();
+        ((list || element) && !session.variables.slot(id).value.is_array()).then_some(ArrayKind::Indexed)
     });
     let name = session.variables.names.text(id).to_vec();
     let refuse = |session: &mut Session, text: &[u8]| {

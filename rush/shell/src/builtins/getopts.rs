@@ -9,16 +9,17 @@ use crate::{Bytes, Outcome, Session};
 /// Where `getopts` is inside a word of bundled options.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Progress {
-    /// The value of OPTIND that this belongs to.
-    index: i64,
+    /// The generation of OPTIND that this belongs to: any other assignment to it starts again at a word.
+    generation: u64,
     /// The next letter in that word; 0 between words.
     at: usize,
 }
 
-impl Progress {
-    /// Forgets where it was; an assignment to OPTIND does this.
-    pub fn reset(&mut self) {
-        self.at = 0;
+impl Session {
+    /// At the end of a function with an OPTIND of its own, the caller's options go on where they were.
+    pub(crate) fn resume_options(&mut self, before: Progress) {
+        let generation = self.variables.option_generation;
+        self.builtin_state.getopts = Progress { generation, at: before.at };
     }
 }
 
@@ -40,16 +41,17 @@ pub(super) fn run(session: &mut Session, args: &[Bytes]) -> Outcome {
     let [specification, name, words @ ..] = options.operands() else {
         return Ok(usage(session, b"getopts"));
     };
-    let words = if words.is_empty() { session.positional.to_vec() } else { words.to_vec() };
+    let positional = session.positional.clone();
+    let words = if words.is_empty() { &positional[..] } else { words };
     let index = session.get(b"OPTIND").and_then(|v| super::options::parse_integer(&v)).unwrap_or(1).max(1);
     let progress = session.builtin_state.getopts;
-    let at = if progress.index == index { progress.at } else { 0 };
+    let at = if progress.generation == session.variables.option_generation { progress.at } else { 0 };
     let quiet = specification.first() == Some(&b':');
-    let found = step(specification, &words, index, at);
+    let found = step(specification, words, index, at);
     let status = i32::from(found.is_none());
-    let step = found.unwrap_or_else(|| end(&words, index));
+    let step = found.unwrap_or_else(|| end(words, index));
     let _ = session.set(b"OPTIND", decimal(step.index));
-    session.builtin_state.getopts = Progress { index: step.index, at: step.at };
+    session.builtin_state.getopts = Progress { generation: session.variables.option_generation, at: step.at };
     if let Some(message) = &step.message
         && !quiet
         && session.get(b"OPTERR").is_none_or(|v| v.as_ref() != b"0")

@@ -24,8 +24,10 @@ pub(super) fn run(session: &mut Session, args: &[Bytes]) -> Outcome {
         }
     }
     let names = options.operands();
+    // A change of PATH that nothing has looked up since empties the table now, not after what is put into it here.
+    session.check_hash();
     if reset {
-        session.hashed.clear();
+        std::rc::Rc::make_mut(&mut session.hashed).clear();
     }
     if names.is_empty() {
         if show || delete {
@@ -46,12 +48,13 @@ pub(super) fn run(session: &mut Session, args: &[Bytes]) -> Outcome {
         let done = if show {
             show_one(session, name, names.len() > 1, reusable)
         } else if delete {
-            session.hashed.remove(name).is_some()
+            std::rc::Rc::make_mut(&mut session.hashed).remove(name).is_some()
         } else if let Some(path) = path {
             if let Some(status) = session.refused_path(b"hash", path) {
                 return Ok(status);
             }
-            session.hashed.insert(name.clone(), Hashed { path: path.to_vec(), hits: 0 });
+            std::rc::Rc::make_mut(&mut session.hashed)
+                .insert(name.clone(), Hashed { path: path.to_vec(), hits: 0 });
             true
         } else {
             remember(session, name)
@@ -110,7 +113,7 @@ fn remember(session: &mut Session, name: &[u8]) -> bool {
     }
     match find_in_path(session, name) {
         Some(path) => {
-            session.hashed.insert(name.to_vec(), Hashed { path, hits: 0 });
+            std::rc::Rc::make_mut(&mut session.hashed).insert(name.to_vec(), Hashed { path, hits: 0 });
             true
         }
         None => false,

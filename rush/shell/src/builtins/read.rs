@@ -80,7 +80,8 @@ pub(super) fn run(session: &mut Session, args: &[Bytes]) -> Outcome {
     };
     let assigned = if let Some(array) = &request.array {
         let separators = session.separators();
-        let fields = split_all(&line, &separators);
+        // An exact number of characters is not split.
+        let fields = if request.exact { vec![line.text.clone()] } else { split_all(&line, &separators) };
         let result = session.set_array(array, fields);
         settle(session, result)?
     } else {

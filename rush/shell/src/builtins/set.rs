@@ -5,13 +5,16 @@ use crate::quote;
 use crate::state::options::{SetOption, Shopt};
 use crate::state::value::{Attributes, Value};
 use crate::{Bytes, Outcome, Session};
-use std::rc::Rc;
 
 /// `set [-abefhkmnptuvxBCEHPT] [-o option-name] [--] [-] [arg ...]`
 pub(super) fn run(session: &mut Session, args: &[Bytes]) -> Outcome {
     if args.len() == 1 {
         list_variables(session);
         return Ok(0);
+    }
+    if let Some(option) = first_invalid(args) {
+        invalid_option(session, b"set", &option);
+        return Ok(2);
     }
     let mut at = 1;
     let mut positional = false;
@@ -73,9 +76,31 @@ pub(super) fn run(session: &mut Session, args: &[Bytes]) -> Outcome {
         at += 1;
     }
     if positional || at < args.len() {
-        session.positional = Rc::new(args[at..].to_vec());
+        session.positional = args[at..].to_vec().into();
     }
     Ok(0)
+}
+
+/// The first option that there is not: it is refused before any other takes effect.
+fn first_invalid(args: &[Bytes]) -> Option<Bytes> {
+    let mut words = args.iter().skip(1).peekable();
+    while let Some(word) = words.next() {
+        let [sign @ (b'-' | b'+'), letters @ ..] = &word[..] else { return None };
+        if matches!(letters, b"" | b"-") && *sign == b'-' {
+            return None;
+        }
+        for letter in letters {
+            match letter {
+                b'o' => {
+                    words.next_if(|name| !name.starts_with(b"-") && !name.starts_with(b"+"));
+                }
+                b'r' => {}
+                letter if SetOption::from_letter(*letter).is_none() => return Some(vec![*sign, *letter]),
+                _ => {}
+            }
+        }
+    }
+    None
 }
 
 fn set_by_name(session: &mut Session, name: &[u8], on: bool) -> bool {

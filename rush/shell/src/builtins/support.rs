@@ -76,7 +76,7 @@ impl Session {
         let context = crate::syntax::Context {
             variables: &mut self.variables,
             aliases: None,
-            extglob: self.options.shopt(crate::state::options::Shopt::Extglob),
+            extglob: self.copied.options.shopt(crate::state::options::Shopt::Extglob),
             posix: false,
         };
         let Ok(Next::List(list)) = Parser::new(&mut input, context).next_command() else { return None };

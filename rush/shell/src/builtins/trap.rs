@@ -69,8 +69,8 @@ fn split_action(rest: &[Bytes]) -> (Option<Action>, &[Bytes]) {
 }
 
 fn set_trap(session: &mut Session, number: usize, action: Option<Action>) {
-    let blocked = (1..64).contains(&number) && session.ignored_at_start >> number & 1 != 0;
-    if !blocked {
+    // Nobody but its user can turn a signal on that was ignored when a shell without one started.
+    if session.interactive || !session.ignored_on_entry(number) {
         session.traps.set(number, action);
     }
 }
@@ -97,7 +97,8 @@ fn print_traps(session: &mut Session, names: &[Bytes], all: bool) -> i32 {
     }
     let mut text = Bytes::new();
     for number in numbers {
-        let action = session.traps.listed().get(number).and_then(Option::as_ref);
+        let ignored = session.ignored_on_entry(number).then_some(Action::Ignore);
+        let action = session.traps.listed().get(number).and_then(Option::as_ref).or(ignored.as_ref());
         let shown = match action {
             None if posix && all => b"-".to_vec(),
             None => continue,

@@ -103,7 +103,8 @@ fn wait_one(session: &mut Session, id: &[u8], name: Option<&[u8]>) -> Outcome {
         if let Some(status) = session.take_ended(pid) {
             return Ok(status);
         }
-        if !session.is_own_child(pid) {
+        let foreign = session.jobs.list.iter().any(|job| job.pid == pid);
+        if foreign || !session.is_own_child(pid) {
             session.builtin_error(b"wait", format!("pid {pid} is not a child of this shell"));
             return Ok(127);
         }

@@ -241,7 +241,8 @@ impl Session {
         elements: Vec<ReadyElement<'_>>,
         append: bool,
     ) -> Expanded<()> {
-        let start = match self.variables.slot(id).value.clone() {
+        // Taken out of its slot, an array that nobody else holds is appended to where it is.
+        let start = match std::mem::take(&mut self.variables.slot_mut(id).value) {
             Value::Indexed(array) if append => Rc::unwrap_or_clone(array),
             Value::Unset => IndexedArray::default(),
             value if append => {
@@ -311,17 +312,14 @@ impl Session {
         elements: Vec<ReadyElement<'_>>,
         append: bool,
     ) -> Expanded<Value> {
-        let mut array = match &self.variables.slot(id).value {
-            Value::Associative(array) if append => (**array).clone(),
-            _ => AssociativeArray::default(),
-        };
+        let mut added: Vec<(Bytes, Bytes, bool)> = Vec::with_capacity(elements.len());
         let transforms = self.variables.slot(id).attributes.any(Attributes::TRANSFORMING);
         let mut elements = elements.into_iter().peekable();
         let pairs = elements.peek().is_some_and(|e| e.subscript.is_none());
         while let Some(element) = elements.next() {
             if pairs {
                 let value = elements.next().map(|e| e.value).unwrap_or_default();
-                array.set(element.value, value);
+                added.push((element.value, value, false));
                 continue;
             }
             let Some(subscript) = element.subscript else {
@@ -334,7 +332,15 @@ impl Session {
             };
             let Index::Key(key) = self.index(id, subscript)? else { continue };
             let value = if transforms { self.transform_element(id, element.value)? } else { element.value };
-            if element.append { array.entry(key).extend_from_slice(&value) } else { array.set(key, value) }
+            added.push((key, value, element.append));
+        }
+        // Taken out of its slot only now: keys and values may have looked at the array.
+        let mut array = match std::mem::take(&mut self.variables.slot_mut(id).value) {
+            Value::Associative(array) if append => Rc::unwrap_or_clone(array),
+            _ => AssociativeArray::default(),
+        };
+        for (key, value, appends) in added {
+            if appends { array.entry(key).extend_from_slice(&value) } else { array.set(key, value) }
         }
         Ok(Value::Associative(Rc::new(array)))
     }

@@ -142,6 +142,8 @@ impl Session {
                 let go_on = match session.run_condition(condition) {
                     Ok(holds) => holds != until,
                     Err(Unwind::Break(n)) if n <= 1 => break,
+                    // `continue` is a command that succeeds: the end of an `until` loop.
+                    Err(Unwind::Continue(n)) if n <= 1 && until => break,
                     Err(Unwind::Continue(n)) if n <= 1 => continue,
                     Err(Unwind::Break(n)) => return Err(Unwind::Break(n - 1)),
                     Err(Unwind::Continue(n)) => return Err(Unwind::Continue(n - 1)),

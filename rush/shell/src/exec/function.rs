@@ -42,6 +42,7 @@ impl Session {
         let name: Rc<[u8]> = Rc::from(args.next().unwrap_or_default());
         let arguments: Rc<Vec<Bytes>> = Rc::new(args.collect());
         self.last_argument = arguments.last().cloned().unwrap_or_else(|| name.to_vec());
+        let underscore = self.last_argument.clone();
         let call = Call {
             name,
             source: function.source.clone(),
@@ -49,7 +50,7 @@ impl Session {
             is_function: true,
             arguments: arguments.clone(),
         };
-        let positional = std::mem::replace(&mut self.positional, arguments);
+        let positional = std::mem::replace(&mut self.positional, arguments.into());
         let loop_depth = std::mem::take(&mut self.loop_depth);
         let source = std::mem::replace(&mut self.source, function.source.clone());
         let direct = std::mem::take(&mut self.exec_directly);
@@ -60,9 +61,10 @@ impl Session {
         } else {
             self.variables.push_frame(FrameKind::Function);
         }
-        let traps = self
-            .traps
-            .enter_function(self.is(SetOption::Functrace) || function.traced, self.is(SetOption::Errtrace));
+        let functrace = self.is(SetOption::Functrace) || function.traced;
+        let errtrace = self.is(SetOption::Errtrace);
+        let traps = self.traps.enter_function(functrace, errtrace);
+        let getopts = self.builtin_state.getopts;
         let options = std::mem::take(&mut self.local_options);
         if self.traps.wants_text() {
             self.line = function.definition.body.line;
@@ -71,13 +73,18 @@ impl Session {
         let result = self.run_body(&function.definition.body);
         let result = self.end_call(result);
         if let Some(saved) = std::mem::replace(&mut self.local_options, options) {
-            self.options = saved;
+            self.options.put_set_options(saved);
         }
         self.traps.leave_function(traps);
+        let own_optind = self.variables.slot(names::OPTIND).scope() == self.variables.depth();
         if !adopts {
             self.variables.pop_frame();
         }
+        if own_optind {
+            self.resume_options(getopts);
+        }
         self.calls.pop();
+        self.last_argument = underscore;
         self.line = line;
         self.exec_directly = direct;
         self.source = source;
@@ -146,7 +153,7 @@ impl Session {
         };
         let replaces = !arguments.is_empty();
         let old =
-            if replaces { Some(std::mem::replace(&mut self.positional, Rc::new(arguments))) } else { None };
+            if replaces { Some(std::mem::replace(&mut self.positional, arguments.into())) } else { None };
         let source = std::mem::replace(&mut self.source, file);
         let line = self.line;
         let loop_depth = self.loop_depth;

@@ -73,6 +73,7 @@ impl Jobs {
         for job in &mut self.list {
             job.foreign = true;
         }
+        self.ended.clear();
         old
     }
 

@@ -31,7 +31,7 @@ impl Session {
         let context = Context {
             variables: &mut self.variables,
             aliases: None,
-            extglob: self.options.shopt(Shopt::Extglob),
+            extglob: self.copied.options.shopt(Shopt::Extglob),
             posix: false,
         };
         Parser::new(&mut input, context).whole_assignment()

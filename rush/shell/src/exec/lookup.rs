@@ -61,7 +61,7 @@ impl Session {
         let path = self.get_id(names::PATH).map(|v| v.into_owned()).unwrap_or_default();
         if path != self.hash_path {
             self.hash_path = path;
-            self.hashed.clear();
+            std::rc::Rc::make_mut(&mut self.hashed).clear();
         }
     }
 
@@ -70,14 +70,14 @@ impl Session {
         self.check_hash();
         let path = &self.hashed.get(name)?.path;
         if path.starts_with(b"./") && sys::access_error(path, libc::X_OK).is_some() {
-            self.hashed.remove(name);
+            std::rc::Rc::make_mut(&mut self.hashed).remove(name);
         }
         self.hashed.get(name)
     }
 
     fn search_hashed(&mut self, name: &[u8]) -> Option<Bytes> {
         if self.remembered(name).is_some()
-            && let Some(known) = self.hashed.get_mut(name)
+            && let Some(known) = std::rc::Rc::make_mut(&mut self.hashed).get_mut(name)
         {
             known.hits += 1;
             let path = known.path.clone();
@@ -85,7 +85,8 @@ impl Session {
         }
         let path = self.search_path(name, true).into_iter().next()?;
         if self.is(SetOption::Hashall) {
-            self.hashed.insert(name.to_vec(), Hashed { path: path.clone(), hits: 1 });
+            std::rc::Rc::make_mut(&mut self.hashed)
+                .insert(name.to_vec(), Hashed { path: path.clone(), hits: 1 });
         }
         Some(path)
     }

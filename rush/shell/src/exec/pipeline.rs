@@ -280,6 +280,10 @@ impl Session {
         }
         if pid == 0 {
             if !monitor {
+                // These two may be trapped: the shell itself ignores them.
+                for signal in [libc::SIGINT, libc::SIGQUIT] {
+                    self.ignored_on_entry(signal as usize);
+                }
                 sys::ignore_interrupts();
                 self.null_input();
             }

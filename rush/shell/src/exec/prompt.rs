@@ -73,6 +73,7 @@ impl Session {
             b'V' => out.extend_from_slice(crate::VERSION_PATCH.as_bytes()),
             b'w' | b'W' => {
                 let directory = self.prompt_directory();
+                let directory = if escape == b'w' { self.trim_directory(directory) } else { directory };
                 let text = if escape == b'W' && directory != b"~" && directory != b"/" {
                     base_name(&directory)
                 } else {
@@ -98,6 +99,22 @@ impl Session {
             b']' if self.marks_prompts => out.push(2),
             b'[' | b']' => {}
             other => out.extend_from_slice(&[b'\\', other]),
+        }
+    }
+
+    /// PROMPT_DIRTRIM: that many last components, and dots for what is left out.
+    fn trim_directory(&mut self, directory: Bytes) -> Bytes {
+        let kept =
+            self.get_id(names::PROMPT_DIRTRIM).and_then(|v| std::str::from_utf8(&v).ok()?.parse().ok());
+        let Some(kept) = kept.filter(|kept: &usize| *kept > 0) else { return directory };
+        let (head, rest): (&[u8], &[u8]) = match directory.split_first() {
+            Some((b'~', rest)) => (b"~/", rest),
+            _ => (b"", &directory),
+        };
+        let slashes: Vec<usize> = (0..rest.len()).filter(|at| rest[*at] == b'/').collect();
+        match slashes.len().checked_sub(kept) {
+            Some(dropped) if dropped > 0 => [head, b"...", &rest[slashes[dropped]..]].concat(),
+            _ => directory,
         }
     }
 

@@ -3,6 +3,7 @@
 use super::subshell::read_into_capture;
 use crate::expand::Expanded;
 use crate::state::descriptors::{Capture, Entry, OpenFile};
+use crate::state::options::SetOption;
 use crate::state::value::{Attributes, Value};
 use crate::{Bytes, Outcome, Session, Status, Unwind, sys};
 use std::ffi::CString;
@@ -255,7 +256,8 @@ impl Session {
 
     /// Reports why a program could not be started; gives its status.
     pub(crate) fn spawn_failed(&mut self, path: &[u8], name: &[u8], error: i32) -> Status {
-        let mut message = name.to_vec();
+        // A remembered path that leads nowhere is named itself.
+        let mut message = if error == libc::ENOENT { path.to_vec() } else { name.to_vec() };
         if error == libc::ENOEXEC {
             let mut text = path.to_vec();
             text.extend_from_slice(b": cannot execute binary file: Exec format error");
@@ -326,10 +328,11 @@ impl Session {
                 launch.close_readers();
                 self.detach_levels(&launch.writers());
                 self.subshell_depth += 1;
-                self.traps.enter_subshell(
-                    self.is(crate::state::options::SetOption::Errtrace),
-                    self.is(crate::state::options::SetOption::Functrace),
-                );
+                let copied = &mut self.copied;
+                let options = copied.options;
+                copied
+                    .traps
+                    .enter_subshell(options.is(SetOption::Errtrace), options.is(SetOption::Functrace));
                 self.became_child();
                 self.loop_depth = 0;
                 Ok(0)
@@ -363,7 +366,7 @@ impl Session {
         if std::mem::take(&mut self.interrupt_discards) {
             sys::signal_default(libc::SIGINT);
         }
-        self.options.put(crate::state::options::SetOption::Monitor, false);
+        self.options.put(SetOption::Monitor, false);
         self.traps.became_child();
         self.random = self.random.wrapping_add(sys::process_id() as u32);
     }
@@ -416,7 +419,7 @@ fn c_strings(args: &[Bytes]) -> Result<Vec<CString>, i32> {
 impl Session {
     /// `exec -c`: an empty environment.
     pub(crate) fn clear_environment(&mut self) {
-        self.foreign_environment.clear();
+        self.foreign_environment = Rc::default();
         for id in self.variables.sorted_ids() {
             let slot = self.variables.slot(id);
             if slot.attributes.has(Attributes::EXPORT) {

@@ -7,17 +7,13 @@
 //! real child of are marked `real`, and they come first.
 
 use super::jobs::Jobs;
-use super::traps::Traps;
-use crate::builtins::state::BuiltinState;
 use crate::perf::Phase;
-use crate::state::descriptors::{Capture, Descriptors, Entry, OpenFile};
-use crate::state::options::{Options, SetOption};
-use crate::state::session::{Call, Function};
+use crate::state::descriptors::{Capture, Entry, OpenFile};
+use crate::state::options::SetOption;
+use crate::state::scope::Scope;
 use crate::state::variables::Mark;
 use crate::{Bytes, Outcome, Session, Status, Unwind, limits, sys};
-use rustc_hash::FxHashMap;
 use std::cell::RefCell;
-use std::collections::BTreeSet;
 use std::os::fd::RawFd;
 use std::rc::Rc;
 
@@ -41,28 +37,8 @@ pub(crate) struct Level {
 /// What is put back when a subshell ends.
 struct Snapshot {
     mark: Mark,
-    options: Options,
-    descriptors: Descriptors,
-    name: Bytes,
-    positional: Rc<Vec<Bytes>>,
-    functions: Rc<FxHashMap<Bytes, Function>>,
-    aliases: Rc<FxHashMap<Bytes, Bytes>>,
-    traps: Traps,
+    copied: Scope,
     jobs: Jobs,
-    calls: Vec<Call>,
-    directory_stack: Rc<Vec<Bytes>>,
-    last_background: Option<i32>,
-    loop_depth: u32,
-    errexit_ignored: u32,
-    exec_directly: bool,
-    random: u32,
-    line: u32,
-    pipeline_status: Vec<Status>,
-    last_argument: Bytes,
-    trap_depth: u32,
-    plain_stages: u32,
-    builtin_state: BuiltinState,
-    disabled_builtins: BTreeSet<Bytes>,
 }
 
 impl Level {
@@ -123,61 +99,23 @@ impl Session {
     fn take_snapshot(&mut self) -> Snapshot {
         let snapshot = Snapshot {
             mark: self.variables.mark(),
-            options: self.options,
-            descriptors: self.descriptors.clone(),
-            name: self.name.clone(),
-            positional: self.positional.clone(),
-            functions: self.functions.clone(),
-            aliases: self.aliases.clone(),
-            traps: self.traps.clone(),
+            copied: self.copied.clone(),
             jobs: self.jobs.for_subshell(),
-            calls: self.calls.clone(),
-            directory_stack: self.directory_stack.clone(),
-            last_background: self.last_background,
-            loop_depth: std::mem::take(&mut self.loop_depth),
-            errexit_ignored: self.errexit_ignored,
-            exec_directly: std::mem::take(&mut self.exec_directly),
-            random: self.random,
-            line: self.line,
-            pipeline_status: self.pipeline_status.clone(),
-            last_argument: self.last_argument.clone(),
-            trap_depth: self.trap_depth,
-            plain_stages: self.plain_stages,
-            builtin_state: self.builtin_state.clone(),
-            disabled_builtins: self.disabled_builtins.clone(),
         };
-        self.subshell_depth += 1;
-        self.traps
-            .enter_subshell(self.options.is(SetOption::Errtrace), self.options.is(SetOption::Functrace));
+        let copied = &mut self.copied;
+        copied.loop_depth = 0;
+        copied.exec_directly = false;
+        copied.subshell_depth += 1;
+        let options = copied.options;
+        copied.traps.enter_subshell(options.is(SetOption::Errtrace), options.is(SetOption::Functrace));
         snapshot
     }
 
     fn put_back(&mut self, snapshot: Snapshot) {
-        self.subshell_depth -= 1;
-        self.plain_stages = snapshot.plain_stages;
         self.variables.restore(snapshot.mark);
-        self.options = snapshot.options;
-        self.descriptors = snapshot.descriptors;
-        self.name = snapshot.name;
-        self.positional = snapshot.positional;
-        self.functions = snapshot.functions;
-        self.aliases = snapshot.aliases;
-        let inner = std::mem::replace(&mut self.traps, snapshot.traps);
-        self.traps.restore_dispositions(&inner);
+        let inner = std::mem::replace(&mut self.copied, snapshot.copied);
+        self.traps.restore_dispositions(&inner.traps);
         self.jobs.leave_subshell(snapshot.jobs);
-        self.calls = snapshot.calls;
-        self.directory_stack = snapshot.directory_stack;
-        self.last_background = snapshot.last_background;
-        self.loop_depth = snapshot.loop_depth;
-        self.errexit_ignored = snapshot.errexit_ignored;
-        self.exec_directly = snapshot.exec_directly;
-        self.random = snapshot.random;
-        self.line = snapshot.line;
-        self.pipeline_status = snapshot.pipeline_status;
-        self.last_argument = snapshot.last_argument;
-        self.trap_depth = snapshot.trap_depth;
-        self.builtin_state = snapshot.builtin_state;
-        self.disabled_builtins = snapshot.disabled_builtins;
     }
 
     /// Turns the end of a subshell's commands into its status and runs its EXIT trap.

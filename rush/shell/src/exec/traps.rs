@@ -221,6 +221,23 @@ impl Session {
         }
     }
 
+    /// Whether the signal `number` was ignored when the shell started. Looked at when it is first asked for, which is
+    /// before the shell itself can have changed it.
+    pub(crate) fn ignored_on_entry(&mut self, number: usize) -> bool {
+        if !(1..DEBUG).contains(&number) {
+            return false;
+        }
+        let bit = 1u64 << (number - 1);
+        if self.signals_examined & bit == 0 {
+            self.signals_examined |= bit;
+            let own = self.traps.get(number).is_some() || self.traps.shell_signals & bit != 0;
+            if !own && number as i32 != libc::SIGCHLD && sys::signal_is_ignored(number as i32) {
+                self.signals_ignored_on_entry |= bit;
+            }
+        }
+        self.signals_ignored_on_entry & bit != 0
+    }
+
     /// Runs the text of the trap `number`; `$?` is what it was before, unless the action exits.
     fn run_action(&mut self, number: usize, text: &[u8]) -> Result<(), Unwind> {
         let status = self.status;

@@ -182,7 +182,7 @@ impl Session {
         let context = crate::syntax::Context {
             variables: &mut self.variables,
             aliases: None,
-            extglob: self.options.shopt(crate::state::options::Shopt::Extglob),
+            extglob: self.copied.options.shopt(crate::state::options::Shopt::Extglob),
             posix: false,
         };
         let result = crate::syntax::Parser::new(&mut input, context).remaining_word(mode);

@@ -149,6 +149,12 @@ impl Session {
             self.emit(values, quoted, fields);
             return Ok(());
         }
+        if matches!(parameter.operation, Operation::Length)
+            && let Some(count) = self.count_of(&target)
+        {
+            self.emit(Values::One(count.to_string().into_bytes()), quoted, fields);
+            return Ok(());
+        }
         let values = self.values(&target)?;
         if matches!(values, Values::Unset) && self.is(SetOption::Nounset) {
             return Err(self.unbound(parameter));
@@ -383,6 +389,19 @@ impl Session {
             _ => vec![b"0".to_vec()],
         };
         Ok(Values::List(keys, star))
+    }
+
+    /// OPTIMIZATION: how many values a list has, without a copy of them; equal to the length of its values.
+    fn count_of(&self, target: &Target) -> Option<usize> {
+        match target {
+            Target::AllPositional(_) => Some(self.positional.len()),
+            Target::Whole(id, _) => match &self.variables.slot(*id).value {
+                Value::Indexed(array) => Some(array.len()),
+                Value::Associative(array) => Some(array.len()),
+                _ => None,
+            },
+            _ => None,
+        }
     }
 
     fn length(&mut self, values: &Values) -> Bytes {

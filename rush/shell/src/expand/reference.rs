@@ -102,6 +102,11 @@ impl Session {
 
     /// The element `index` of the variable `id` (already resolved).
     pub(crate) fn element(&mut self, id: NameId, index: &Index) -> Expanded<Option<Bytes>> {
+        if let (Some(found), Index::Key(key)) = (self.dynamic_element(id), index)
+            && !key.is_empty()
+        {
+            return Ok(found(self, key));
+        }
         let value = self.value(id);
         match (value, index) {
             (Value::Indexed(array), Index::Number(n)) => {

@@ -3,6 +3,7 @@
 use super::Expanded;
 use super::parameter::{Target, Values};
 use crate::state::options::SetOption;
+use crate::state::positional::Positional;
 use crate::state::value::Value;
 use crate::syntax::ast::{Expression, Parameter};
 use crate::{Bytes, Session};
@@ -34,6 +35,49 @@ pub(crate) fn character_length(text: &[u8]) -> usize {
     }
 }
 
+/// A list of which a slice is taken.
+enum List {
+    Array(Value, bool),
+    Positional(Positional, bool),
+}
+
+impl List {
+    /// Whether its values join with IFS.
+    fn star(&self) -> bool {
+        match self {
+            List::Array(_, star) | List::Positional(_, star) => *star,
+        }
+    }
+
+    /// The last offset of a value; one more is still within the list.
+    fn last(&self) -> i64 {
+        match self {
+            List::Array(Value::Indexed(array), _) => array.max_index(),
+            List::Array(Value::Associative(array), _) => array.len() as i64,
+            List::Array(value, _) => i64::from(value.scalar().is_some()) - 1,
+            List::Positional(words, _) => words.len() as i64,
+        }
+    }
+
+    /// At most `count` values from the offset `start`; `$0` is in front of the positional parameters.
+    fn slice(&self, start: i64, count: usize, name: &Bytes) -> Vec<Bytes> {
+        let skip = start as usize;
+        match self {
+            List::Array(Value::Indexed(array), _) => array.from(start).take(count).cloned().collect(),
+            List::Array(Value::Associative(array), _) => {
+                array.iter().skip(skip.saturating_sub(1)).take(count).map(|(_, v)| v.clone()).collect()
+            }
+            List::Array(value, _) => {
+                value.scalar().into_iter().skip(skip).take(count).map(|v| v.into_owned()).collect()
+            }
+            List::Positional(words, _) if start == 0 => {
+                std::iter::once(name).chain(words.iter()).take(count).cloned().collect()
+            }
+            List::Positional(words, _) => words.iter().skip(skip - 1).take(count).cloned().collect(),
+        }
+    }
+}
+
 impl Session {
     /// Evaluates an offset or a length; an error names the parameter.
     fn substring_number(&mut self, expression: &Expression, parameter: &Parameter) -> Expanded<i64> {
@@ -44,16 +88,11 @@ impl Session {
         })
     }
 
-    /// Whether `offset` is within the value or the list; otherwise the length is not even looked at.
-    fn offset_in_range(&mut self, target: &Target, values: &Values, offset: i64) -> bool {
-        let count = match (target, values) {
-            (_, Values::One(text)) if self.utf8 && !text.is_ascii() => boundaries(text).len() as i64 - 1,
-            (_, Values::One(text)) => text.len() as i64,
-            (Target::AllPositional(_), Values::List(items, _)) => items.len() as i64 + 1,
-            (Target::Whole(id, _), Values::List(items, _)) => match self.value(*id) {
-                Value::Indexed(array) => array.max_index().saturating_add(1),
-                _ => items.len() as i64,
-            },
+    /// Whether `offset` is within the value; otherwise the length is not even looked at.
+    fn offset_in_range(&self, values: &Values, offset: i64) -> bool {
+        let count = match values {
+            Values::One(text) if self.utf8 && !text.is_ascii() => boundaries(text).len() as i64 - 1,
+            Values::One(text) => text.len() as i64,
             _ => return true,
         };
         let start = if offset < 0 { offset.saturating_add(count) } else { offset };
@@ -67,7 +106,15 @@ impl Session {
         length: Option<&Expression>,
         parameter: &Parameter,
     ) -> Expanded<Values> {
-        let values = self.values(target)?;
+        let values = match target {
+            Target::AllPositional(_) => return self.list_slice(target, offset, length, parameter),
+            Target::Whole(id, _) if !matches!(self.value(*id), Value::Scalar(_) | Value::Integer(_)) => {
+                return self.list_slice(target, offset, length, parameter);
+            }
+            // `x[@]` of a string is the string.
+            Target::Whole(id, _) => self.values(&Target::Variable(*id))?,
+            _ => self.values(target)?,
+        };
         if matches!(values, Values::Unset) {
             if self.is(SetOption::Nounset) {
                 return Err(self.unbound(parameter));
@@ -75,72 +122,49 @@ impl Session {
             return Ok(Values::Unset);
         }
         let offset = self.substring_number(offset, parameter)?;
-        if !self.offset_in_range(target, &values, offset) {
-            return Ok(match values {
-                Values::List(_, star) => Values::List(Vec::new(), star),
-                _ => Values::One(Bytes::new()),
-            });
+        if !self.offset_in_range(&values, offset) {
+            return Ok(Values::One(Bytes::new()));
         }
         let length = match length {
             Some(length) => Some((self.substring_number(length, parameter)?, length.word.source().to_vec())),
             None => None,
         };
-        match (target, values) {
-            (_, Values::One(text)) => self.substring_of_text(&text, offset, length),
-            (Target::AllPositional(star), Values::List(mut items, _)) => {
-                if offset == 0 {
-                    items.insert(0, self.name.clone());
-                    return self.slice(items, 0, length, *star);
-                }
-                let count = items.len() as i64;
-                let start = if offset < 0 { offset + count + 1 } else { offset };
-                if start < 0 {
-                    return Ok(Values::List(Vec::new(), *star));
-                }
-                if offset < 0 && start == 0 {
-                    items.insert(0, self.name.clone());
-                    return self.slice(items, 0, length, *star);
-                }
-                self.slice(items, (start - 1).max(0), length, *star)
-            }
-            (Target::Whole(id, star), Values::List(items, _)) => {
-                let start = match self.value(*id) {
-                    Value::Indexed(array) => {
-                        let from = if offset < 0 { offset + array.max_index() + 1 } else { offset };
-                        if from < 0 {
-                            return Ok(Values::List(Vec::new(), *star));
-                        }
-                        array.iter().take_while(|(i, _)| *i < from).count() as i64
-                    }
-                    _ if offset < 0 => offset + items.len() as i64,
-                    Value::Associative(_) => (offset - 1).max(0),
-                    _ => offset,
-                };
-                if start < 0 {
-                    return Ok(Values::List(Vec::new(), *star));
-                }
-                self.slice(items, start, length, *star)
-            }
-            (_, values) => Ok(values),
+        match values {
+            Values::One(text) => self.substring_of_text(&text, offset, length),
+            values => Ok(values),
         }
     }
 
-    fn slice(
+    /// `${@:offset:length}` and `${a[@]:offset:length}`: copies the values of the slice only.
+    fn list_slice(
         &mut self,
-        items: Vec<Bytes>,
-        start: i64,
-        length: Option<(i64, Bytes)>,
-        star: bool,
+        target: &Target,
+        offset: &Expression,
+        length: Option<&Expression>,
+        parameter: &Parameter,
     ) -> Expanded<Values> {
-        let count = items.len() as i64;
-        let start = start.min(count);
-        let end = match length {
-            None => count,
-            Some((length, text)) if length < 0 => return Err(self.negative_length(&text)),
-            Some((length, _)) => start.saturating_add(length).min(count),
+        let offset = self.substring_number(offset, parameter)?;
+        let list = match target {
+            Target::Whole(id, star) => List::Array(self.value(*id), *star),
+            Target::AllPositional(star) => List::Positional(self.positional.clone(), *star),
+            _ => return Ok(Values::Unset),
         };
-        let items = items.into_iter().skip(start as usize).take((end - start) as usize).collect();
-        Ok(Values::List(items, star))
+        let star = list.star();
+        // Out of range, the length is not even looked at.
+        let last = list.last();
+        let start = if offset < 0 { last + (offset + 1) } else { offset };
+        if !(0..=last.saturating_add(1)).contains(&start) {
+            return Ok(Values::List(Vec::new(), star));
+        }
+        let count = match length {
+            None => i64::MAX,
+            Some(length) => match self.substring_number(length, parameter)? {
+                count if count < 0 => return Err(self.negative_length(length.word.source())),
+                count => count,
+            },
+        };
+        let count = usize::try_from(count).unwrap_or(usize::MAX);
+        Ok(Values::List(list.slice(start, count, &self.name), star))
     }
 
     fn negative_length(&mut self, text: &[u8]) -> crate::Unwind {

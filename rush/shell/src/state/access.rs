@@ -355,7 +355,7 @@ impl Session {
             }
             names::BASH_CMDS => {
                 let mut array = AssociativeArray::default();
-                for (name, hashed) in &self.hashed {
+                for (name, hashed) in self.hashed.iter() {
                     array.set(name.clone(), hashed.path.clone());
                 }
                 Value::Associative(Rc::new(array))
@@ -441,7 +441,9 @@ impl Session {
                 if self.is_restricted() && value.contains(&b'/') {
                     self.error([&value[..], b": restricted"].concat());
                 } else if let Some(Index::Key(key)) = index {
-                    self.hashed.insert(key, super::session::Hashed { path: value, hits: 0 });
+                    self.check_hash();
+                    std::rc::Rc::make_mut(&mut self.hashed)
+                        .insert(key, super::session::Hashed { path: value, hits: 0 });
                 }
             }
             names::DIRSTACK => {
@@ -455,6 +457,16 @@ impl Session {
             _ => {}
         }
         Ok(())
+    }
+
+    /// OPTIMIZATION: how one element of a table of the session is read, without making an array of the table.
+    pub(crate) fn dynamic_element(&self, id: NameId) -> Option<fn(&Session, &[u8]) -> Option<Bytes>> {
+        match id {
+            _ if !self.variables.slot(id).attributes.has(Attributes::DYNAMIC) => None,
+            names::BASH_ALIASES => Some(|session, key| session.aliases.get(key).cloned()),
+            names::BASH_CMDS => Some(|session, key| session.hashed.get(key).map(|h| h.path.clone())),
+            _ => None,
+        }
     }
 
     pub(crate) fn is_dynamic_associative(&self, id: NameId) -> bool {

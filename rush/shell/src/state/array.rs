@@ -121,6 +121,17 @@ impl IndexedArray {
         }
     }
 
+    /// The elements at `start` and above, in index order.
+    pub fn from(&self, start: i64) -> Box<dyn Iterator<Item = &Bytes> + '_> {
+        match self {
+            IndexedArray::Dense(v) => {
+                let start = usize::try_from(start).unwrap_or(0).min(v.len());
+                Box::new(v[start..].iter())
+            }
+            IndexedArray::Sparse(m) => Box::new(m.range(start..).map(|(_, b)| b)),
+        }
+    }
+
     fn make_sparse(&mut self) -> &mut BTreeMap<i64, Bytes> {
         if let IndexedArray::Dense(v) = self {
             let map = std::mem::take(v).into_iter().enumerate().map(|(i, b)| (i as i64, b)).collect();

@@ -5,6 +5,8 @@ pub mod array;
 pub mod descriptors;
 pub mod names;
 pub mod options;
+pub mod positional;
+pub mod scope;
 pub mod session;
 pub mod startup;
 pub mod value;

@@ -178,6 +178,11 @@ impl Options {
         self.set >> option as u8 & 1 != 0
     }
 
+    /// Takes the `set -o` options of `other`, and leaves those of `shopt`.
+    pub fn put_set_options(&mut self, other: Options) {
+        self.set = other.set;
+    }
+
     /// Turns a `set -o` option on or off.
     pub fn put(&mut self, option: SetOption, on: bool) {
         self.set = self.set & !(1 << option as u8) | u64::from(on) << option as u8;

@@ -4,6 +4,8 @@
 use super::descriptors::{Descriptors, OpenFile};
 use super::names;
 use super::options::{Options, SetOption, Shopt};
+use super::positional::Positional;
+use super::scope::Scope;
 use super::variables::Variables;
 use crate::exec::job_control::Terminal;
 use crate::exec::jobs::Jobs;
@@ -14,7 +16,6 @@ use crate::expand::fields::Separators;
 use crate::perf::Perf;
 use crate::syntax::ast::{FunctionDefinition, List};
 use crate::{Bytes, Status, limits, sys};
-use rustc_hash::FxHashMap;
 use std::ffi::CString;
 use std::rc::Rc;
 
@@ -70,48 +71,16 @@ pub struct Hashed {
 
 /// The state of a shell.
 pub struct Session {
+    /// What a subshell copies.
+    pub copied: Scope,
     /// Variables, by interned name.
     pub variables: Variables,
-    /// `set -o` and `shopt` options.
-    pub options: Options,
-    /// Shell descriptors.
-    pub descriptors: Descriptors,
-    /// `$0`.
-    pub name: Bytes,
-    /// `$1`, `$2` ...
-    pub positional: Rc<Vec<Bytes>>,
     /// `$?`.
     pub status: Status,
-    /// `PIPESTATUS`.
-    pub pipeline_status: Vec<Status>,
-    /// The line of the command being run.
-    pub line: u32,
-    /// Functions.
-    pub functions: Rc<FxHashMap<Bytes, Function>>,
-    /// Aliases.
-    pub aliases: Rc<FxHashMap<Bytes, Bytes>>,
-    /// Remembered command paths.
-    pub hashed: FxHashMap<Bytes, Hashed>,
-    /// Traps.
-    pub traps: Traps,
     /// Jobs.
     pub jobs: Jobs,
-    /// Functions and sourced files being run.
-    pub calls: Vec<Call>,
-    /// Loops being run in the current function.
-    pub loop_depth: u32,
-    /// The expansion error that gives up a command is one of those that `set -e` does not see.
-    pub spares_errexit: bool,
     /// `$$`.
     pub pid: i32,
-    /// `$!`.
-    pub last_background: Option<i32>,
-    /// `BASH_SUBSHELL`.
-    pub subshell_depth: u32,
-    /// How many subshells, from the outermost on, are simple commands in a pipeline or the background.
-    pub(crate) plain_stages: u32,
-    /// The directory stack below the current directory.
-    pub directory_stack: Rc<Vec<Bytes>>,
     /// Whether the shell is interactive.
     pub interactive: bool,
     /// Whether SIGINT without a trap gives up the running text, as in an interactive shell; for hosts that drive a session.
@@ -130,55 +99,43 @@ pub struct Session {
     pub reads_standard_input: bool,
     /// Whether the locale's encoding is UTF-8.
     pub utf8: bool,
-    /// The file being run.
-    pub source: Rc<[u8]>,
-    /// Greater than zero where `set -e` does not apply.
-    pub errexit_ignored: u32,
-    /// `$_`.
-    pub last_argument: Bytes,
-    /// The text of the command being run, when traps may ask for it.
-    pub command_text: Bytes,
     pub(crate) levels: Vec<Level>,
-    pub(crate) substitution_status: Option<Status>,
     pub(crate) scratch: Bytes,
     /// The one file of which more was read than used, if any.
     pub(crate) read_ahead: std::rc::Weak<OpenFile>,
-    pub(crate) random: u32,
-    pub(crate) seconds_base: i64,
     pub(crate) separators_cache: Option<(u64, Rc<Separators>)>,
-    pub(crate) hash_path: Bytes,
-    pub(crate) hash_generation: u64,
     pub(crate) environment: Option<(u64, Rc<Vec<CString>>)>,
-    pub(crate) exec_directly: bool,
     pub(crate) background_process: bool,
     pub(crate) terminal: Option<Terminal>,
     /// The process group of the foreground pipeline being started; 0 before its first process.
     pub(crate) job_group: i32,
     /// Whether prompts keep the marks around what takes no room.
     pub(crate) marks_prompts: bool,
-    pub(crate) trap_depth: u32,
     pub(crate) stack_base: usize,
-    pub(crate) error_context: Option<&'static str>,
     /// Words an error for a program instead of a person: its source, its line and its message.
     pub error_format: Option<fn(&[u8], u32, &[u8]) -> Bytes>,
-    pub(crate) builtin_state: crate::builtins::state::BuiltinState,
-    pub(crate) ignored_at_start: u64,
-    pub(crate) call_adopts_frame: bool,
-    pub(crate) eval_depth: u32,
+    /// Signals of which it is known whether they were ignored when the shell started; bit sets.
+    pub(crate) signals_examined: u64,
+    pub(crate) signals_ignored_on_entry: u64,
     /// The last large command of a script, which has run.
     pub(crate) large_command: Option<List>,
-    pub(crate) keep_redirects: bool,
-    pub(crate) disabled_builtins: std::collections::BTreeSet<Bytes>,
-    pub(crate) foreign_environment: Vec<CString>,
-    pub(crate) local_options: Option<Options>,
-    pub(crate) condition_failed: bool,
-    /// Whether a `!` precedes the term of `[[ ]]` being evaluated, for its trace.
-    pub(crate) condition_negated: bool,
     pub(crate) process_substitutions: Vec<usize>,
-    pub(crate) trace_depth: u32,
-    pub(crate) command_number: u32,
     output: Bytes,
     output_failed: Option<i32>,
+}
+
+impl std::ops::Deref for Session {
+    type Target = Scope;
+
+    fn deref(&self) -> &Scope {
+        &self.copied
+    }
+}
+
+impl std::ops::DerefMut for Session {
+    fn deref_mut(&mut self) -> &mut Scope {
+        &mut self.copied
+    }
 }
 
 impl Session {
@@ -186,28 +143,54 @@ impl Session {
     pub fn new(name: Bytes) -> Session {
         let source: Rc<[u8]> = Rc::from(&name[..]);
         let marker = 0u8;
-        let mut session = Session {
-            variables: Variables::new(),
+        let copied = Scope {
             options: Options::default(),
             descriptors: Descriptors::default(),
             name,
-            positional: Rc::default(),
-            status: 0,
+            positional: Positional::default(),
             pipeline_status: Vec::new(),
             line: 0,
             functions: Rc::default(),
             aliases: Rc::default(),
-            hashed: FxHashMap::default(),
+            hashed: Rc::default(),
             traps: Traps::default(),
-            jobs: Jobs::default(),
             calls: Vec::new(),
             loop_depth: 0,
             spares_errexit: false,
-            pid: sys::process_id(),
             last_background: None,
             subshell_depth: 0,
             plain_stages: 0,
             directory_stack: Rc::default(),
+            source,
+            errexit_ignored: 0,
+            last_argument: Bytes::new(),
+            command_text: Bytes::new(),
+            substitution_status: None,
+            random: 0,
+            seconds_base: sys::start_seconds(),
+            hash_path: Bytes::new(),
+            hash_generation: u64::MAX,
+            exec_directly: false,
+            trap_depth: 0,
+            error_context: None,
+            builtin_state: Default::default(),
+            call_adopts_frame: false,
+            eval_depth: 0,
+            keep_redirects: false,
+            disabled_builtins: Default::default(),
+            foreign_environment: Rc::default(),
+            local_options: None,
+            condition_failed: false,
+            condition_negated: false,
+            trace_depth: 0,
+            command_number: 1,
+        };
+        let mut session = Session {
+            copied,
+            variables: Variables::new(),
+            status: 0,
+            jobs: Jobs::default(),
+            pid: sys::process_id(),
             interactive: false,
             interrupt_discards: false,
             supports_editing_function: None,
@@ -217,43 +200,21 @@ impl Session {
             runs_command_string: false,
             reads_standard_input: false,
             utf8: false,
-            source,
-            errexit_ignored: 0,
-            last_argument: Bytes::new(),
-            command_text: Bytes::new(),
             levels: Vec::new(),
-            substitution_status: None,
             scratch: Bytes::new(),
             read_ahead: std::rc::Weak::new(),
-            random: 0,
-            seconds_base: sys::start_seconds(),
             separators_cache: None,
-            hash_path: Bytes::new(),
-            hash_generation: u64::MAX,
             environment: None,
-            exec_directly: false,
             background_process: false,
             terminal: None,
             job_group: 0,
             marks_prompts: false,
-            trap_depth: 0,
             stack_base: &raw const marker as usize,
-            error_context: None,
             error_format: None,
-            builtin_state: Default::default(),
-            ignored_at_start: 0,
-            call_adopts_frame: false,
-            eval_depth: 0,
+            signals_examined: 0,
+            signals_ignored_on_entry: 0,
             large_command: None,
-            keep_redirects: false,
-            disabled_builtins: Default::default(),
-            foreign_environment: Vec::new(),
-            local_options: None,
-            condition_failed: false,
-            condition_negated: false,
             process_substitutions: Vec::new(),
-            trace_depth: 0,
-            command_number: 1,
             output: Bytes::new(),
             output_failed: None,
         };

@@ -20,7 +20,7 @@ impl Session {
                         let mut text = name;
                         text.push(b'=');
                         text.extend(value);
-                        self.foreign_environment.extend(CString::new(text).ok());
+                        std::rc::Rc::make_mut(&mut self.foreign_environment).extend(CString::new(text).ok());
                     }
                 }
                 continue;
@@ -101,6 +101,7 @@ impl Session {
         self.set_default(names::MACHTYPE, b"x86_64-pc-linux-gnu");
         self.set_default(names::OSTYPE, b"linux-gnu");
         self.set_default(names::TERM, b"dumb");
+        self.set_default(names::COMP_WORDBREAKS, b" \t\n\"'@><=;|&(:");
         let level = self.get_id(names::SHLVL).and_then(|v| std::str::from_utf8(&v).ok()?.parse::<i64>().ok());
         self.set_internal(names::SHLVL, decimal(level.unwrap_or(0) + 1));
         let slot = self.variables.slot_mut(names::SHLVL);
@@ -154,9 +155,6 @@ impl Session {
         self.set_default(names::PS1, crate::PROMPT);
         self.set_default(names::PS2, b"> ");
         self.set_history_variables();
-        if self.get(b"COMP_WORDBREAKS").is_none() {
-            let _ = self.set(b"COMP_WORDBREAKS", b" \t\n\"'@><=;|&(:".to_vec());
-        }
     }
 
     /// Runs the start-up file of interactive shells.

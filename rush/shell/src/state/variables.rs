@@ -63,6 +63,7 @@ pub struct Mark {
     journal_len: usize,
     frames_len: usize,
     outer: u32,
+    option_generation: u64,
 }
 
 /// Room for the names of a usual environment.
@@ -82,6 +83,8 @@ pub struct Variables {
     pub export_generation: u64,
     /// Changed whenever a watched name (`IFS`, `PATH` ...) may have changed; caches compare it.
     pub watch_generation: u64,
+    /// Changed whenever OPTIND may have changed; `getopts` compares it.
+    pub option_generation: u64,
 }
 
 impl Variables {
@@ -118,6 +121,7 @@ impl Variables {
         }
         if id.0 < WATCHED {
             self.watch_generation += 1;
+            self.option_generation += u64::from(id == super::names::OPTIND);
         }
         slot
     }
@@ -250,13 +254,19 @@ impl Variables {
         let outer = self.mark;
         self.next_mark += 1;
         self.mark = self.next_mark;
-        Mark { journal_len: self.journal.len(), frames_len: self.frames.len(), outer }
+        Mark {
+            journal_len: self.journal.len(),
+            frames_len: self.frames.len(),
+            outer,
+            option_generation: self.option_generation,
+        }
     }
 
     /// Undoes every change since `mark`.
     pub fn restore(&mut self, mark: Mark) {
         self.frames.truncate(mark.frames_len);
         self.mark = mark.outer;
+        self.option_generation = mark.option_generation;
         while self.journal.len() > mark.journal_len {
             match self.journal.pop() {
                 Some(Undo::Slot(id, old)) => {

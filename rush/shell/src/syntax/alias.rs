@@ -13,7 +13,7 @@ pub(super) struct AliasState {
     active: Vec<(Bytes, usize)>,
     /// Ends of alias texts that end in a blank.
     open_ends: Vec<usize>,
-    expansions: usize,
+    pub(super) expansions: usize,
 }
 
 impl Parser<'_> {

@@ -336,6 +336,7 @@ impl Parser<'_> {
     /// The body of a function: a compound command after any newlines.
     pub(super) fn function_body(&mut self, name: &[u8], line: u32) -> Parsed<Command> {
         self.skip_newlines()?;
+        self.expand_alias_here(true)?;
         match self.compound_command()? {
             Some(body) => {
                 let (name, body) = (Text::new(name), Rc::new(body));

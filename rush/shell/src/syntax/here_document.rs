@@ -54,9 +54,8 @@ impl Parser<'_> {
             }
             // Inside a substitution the closing parenthesis may follow the delimiter on its line.
             text.extend_from_slice(content);
-            if newline {
-                text.push(b'\n');
-            } else {
+            text.push(b'\n');
+            if !newline {
                 self.warn_end_of_file(pending);
                 return text;
             }

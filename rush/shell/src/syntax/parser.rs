@@ -43,6 +43,12 @@ pub struct Parser<'a> {
     /// The clock on which scanning words counts.
     pub(crate) perf: Option<Rc<Perf>>,
     pub(super) in_assignment: bool,
+    /// Whether the words being read are elements of an array: an equals sign makes none of them an assignment.
+    pub(super) in_array: bool,
+    /// Whether the next word that is read is such an element.
+    pub(super) next_is_element: bool,
+    /// Whether the double quotes being read stand in the operand of a quoted expansion, where a backslash quotes anything.
+    pub(super) in_operand_quotes: bool,
     /// Whether `extglob` is on, also inside `[[ ]]`, where extended patterns always are.
     pub(super) extglob_option: bool,
     /// Emptied lists to build the next words and commands in.
@@ -69,6 +75,9 @@ impl<'a> Parser<'a> {
             warnings: Vec::new(),
             perf: None,
             in_assignment: false,
+            in_array: false,
+            next_is_element: false,
+            in_operand_quotes: false,
             extglob_option,
             spare_words: Vec::new(),
             spare_redirects: Vec::new(),
@@ -133,6 +142,9 @@ impl<'a> Parser<'a> {
         let mut items = self.spare_items.pop().unwrap_or_default();
         loop {
             self.skip_newlines()?;
+            if self.context.aliases.is_some() {
+                self.expand_aliases_before_keyword()?;
+            }
             if self.at_list_end() {
                 break;
             }
@@ -355,8 +367,33 @@ impl<'a> Parser<'a> {
             Some(byte) if class::is(byte, RESERVED) => {}
             _ => return b"",
         }
+        self.join_keyword();
         self.keyword = (self.input.position(), reserved_word(self.input.rest()));
         self.keyword.1
+    }
+
+    /// A reserved word that line continuations cut is put together: they go in front of it, so that lines are counted right.
+    fn join_keyword(&mut self) {
+        let (mut word, mut length, mut continuations) = (Bytes::new(), 0, Bytes::new());
+        while word.len() <= RESERVED_MAX {
+            match self.input.raw_at(length) {
+                Some(b'\\') if self.input.raw_at(length + 1) == Some(b'\n') => {
+                    continuations.extend_from_slice(b"\\\n");
+                    length += 2;
+                }
+                Some(byte) if !class::is_meta(byte) && byte != b'\\' => {
+                    word.push(byte);
+                    length += 1;
+                }
+                _ => break,
+            }
+        }
+        if continuations.is_empty() || reserved_word(&word).is_empty() {
+            return;
+        }
+        let start = self.input.position();
+        self.input.splice(start, start + length, &[continuations, word].concat());
+        self.input.current();
     }
 
     /// Forgets what is known of the text at the position, because the text changed.
@@ -377,9 +414,24 @@ impl<'a> Parser<'a> {
         }
     }
 
+    /// Where a reserved word may close or go on with a compound command, an alias may stand for it.
+    fn expand_aliases_before_keyword(&mut self) -> Parsed<()> {
+        loop {
+            let before = self.alias.expansions;
+            self.expand_alias_here(true)?;
+            if self.alias.expansions == before {
+                return Ok(());
+            }
+            self.skip_newlines()?;
+        }
+    }
+
     /// Consumes the reserved word `keyword`, or fails at the token that is there instead.
     pub(super) fn expect_keyword(&mut self, keyword: &[u8]) -> Parsed<()> {
         self.skip_newlines()?;
+        if self.context.aliases.is_some() {
+            self.expand_aliases_before_keyword()?;
+        }
         if self.peek_keyword() != keyword {
             return Err(self.unexpected());
         }

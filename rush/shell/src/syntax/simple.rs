@@ -253,7 +253,10 @@ impl Parser<'_> {
                 }
                 Some(_) => {}
             }
-            let Some(value) = self.word()? else { return Err(self.unexpected()) };
+            self.next_is_element = true;
+            let value = self.word();
+            self.next_is_element = false;
+            let Some(value) = value? else { return Err(self.unexpected()) };
             elements.push(ArrayElement { subscript: None, append: false, value });
         }
     }

@@ -260,10 +260,13 @@ impl Parser<'_> {
         let mut builder = self.spare_builders.pop().unwrap_or_default();
         let mut scan = Scan { mode, depth: 0, ternary: 0 };
         let mut tilde = mode.starts_with_tilde();
-        let outer = (self.in_assignment, self.in_here_document);
+        let outer = (self.in_assignment, self.in_here_document, self.in_array);
         match mode {
             Mode::AssignmentValue => self.in_assignment = true,
-            Mode::Word => (self.in_assignment, self.in_here_document) = (false, false),
+            Mode::Word => {
+                (self.in_assignment, self.in_here_document) = (false, false);
+                self.in_array = std::mem::take(&mut self.next_is_element);
+            }
             Mode::DoubleQuoted => self.in_here_document = false,
             Mode::HereDocument | Mode::Text => self.in_here_document = true,
             _ => {}
@@ -283,7 +286,7 @@ impl Parser<'_> {
             }
             tilde = self.step(byte, &mut scan, &mut builder)?;
         }
-        (self.in_assignment, self.in_here_document) = outer;
+        (self.in_assignment, self.in_here_document, self.in_array) = outer;
         self.leave();
         let result = builder.finish();
         self.spare_builders.push(builder);
@@ -316,8 +319,11 @@ impl Parser<'_> {
             }
             b'"' if mode.is_arithmetic() => self.input.advance(1),
             b'"' if !matches!(mode, Mode::HereDocument | Mode::Text | Mode::DoubleQuoted) => {
-                let part = self.double_quoted()?;
-                builder.part(part);
+                let operand = mode == Mode::Operand { quoted: true } && !self.in_here_document;
+                let outer = std::mem::replace(&mut self.in_operand_quotes, operand);
+                let part = self.double_quoted();
+                self.in_operand_quotes = outer;
+                builder.part(part?);
             }
             b'$' => self.dollar(mode, builder)?,
             b'`' => {
@@ -346,10 +352,10 @@ impl Parser<'_> {
                 builder.literal(b'(');
                 self.input.advance(1);
             }
-            b'=' if mode == Mode::Word => return builder_is_assignment(builder),
+            b'=' if mode == Mode::Word => return !self.in_array && builder_is_assignment(builder),
             b':' if mode == Mode::AssignmentValue => return true,
             b':' if self.in_assignment && mode == (Mode::Operand { quoted: false }) => return true,
-            b':' if mode == Mode::Word => return builder_is_assignment(builder),
+            b':' if mode == Mode::Word => return !self.in_array && builder_is_assignment(builder),
             _ => {}
         }
         false
@@ -375,6 +381,7 @@ impl Parser<'_> {
             return;
         };
         let escapes = mode.full_backslash()
+            || self.in_operand_quotes && mode == Mode::DoubleQuoted
             || match next {
                 b'$' | b'`' | b'\\' => true,
                 b'"' => !matches!(mode, Mode::HereDocument | Mode::Text),
@@ -402,7 +409,10 @@ impl Parser<'_> {
         let ends = match (mode, next) {
             (_, None | Some(b'/')) => true,
             (Mode::Word | Mode::AssignmentValue, Some(b':')) => {
-                mode == Mode::AssignmentValue || builder_is_assignment(builder) || !builder.is_empty()
+                self.in_array
+                    || mode == Mode::AssignmentValue
+                    || builder_is_assignment(builder)
+                    || !builder.is_empty()
             }
             (Mode::Operand { .. } | Mode::Pattern { .. }, Some(b'}')) => true,
             (Mode::Operand { .. }, Some(b':')) => self.in_assignment,
