@@ -52,3 +52,6 @@ pub const SPINNER_FRAME_MS: i32 = 80;
 /// Elements for which the parser keeps the room of a list that it has built; a longer list is most of the tree, and keeps its
 /// own.
 pub const SPARE_ROOM_MAX: usize = 4096;
+
+/// The longest here-document that programs find as a pipe, which holds this much; a longer one is a file, as in bash.
+pub const HERE_DOCUMENT_PIPE_BYTES: usize = 64 * 1024;

@@ -2,13 +2,15 @@
 
 use std::io;
 
-use crate::options::parse;
+use crate::options::{parse, parse_until_operand};
 use crate::{Context, Outcome};
 
 /// `basename NAME [SUFFIX]`, `basename -a [-s SUFFIX] NAME...`; also `-z`.
 pub(crate) fn run(context: &mut Context<'_>) -> io::Result<Outcome> {
     let long = [("multiple", b'a'), ("suffix=", b's'), ("zero", b'z')];
-    let Some(parsed) = parse(context.args, "as:z", &long) else { return Ok(Outcome::Fallthrough) };
+    let Some(parsed) = parse_until_operand(context.args, "as:z", &long) else {
+        return Ok(Outcome::Fallthrough);
+    };
     let end = if parsed.has(b'z') { 0 } else { b'\n' };
     let several = parsed.has(b'a') || parsed.has(b's');
     let (names, suffix) = match parsed.operands.as_slice() {

@@ -28,6 +28,8 @@ struct State {
     line: u64,
     blank_lines: usize,
     at_start: bool,
+    /// A carriage return that is shown as one if a newline follows (`-E`).
+    carriage_return: bool,
 }
 
 pub(crate) fn run(context: &mut Context<'_>) -> io::Result<Outcome> {
@@ -50,7 +52,7 @@ pub(crate) fn run(context: &mut Context<'_>) -> io::Result<Outcome> {
         tabs: any(b"tTA"),
         nonprinting: any(b"etvA"),
     };
-    let mut state = State { line: 0, blank_lines: 0, at_start: true };
+    let mut state = State { line: 0, blank_lines: 0, at_start: true, carriage_return: false };
     let mut status = 0;
     let operands = if parsed.operands.is_empty() { vec![b"-".as_slice()] } else { parsed.operands };
     for word in operands {
@@ -67,6 +69,9 @@ pub(crate) fn run(context: &mut Context<'_>) -> io::Result<Outcome> {
             context.complain_about(word, &error);
             status = 1;
         }
+    }
+    if state.carriage_return {
+        context.output.write_all(b"\r")?;
     }
     Ok(Outcome::Status(status))
 }
@@ -104,6 +109,9 @@ fn copy(
 }
 
 fn show(byte: u8, style: &Style, state: &mut State, out: &mut Vec<u8>) {
+    if std::mem::take(&mut state.carriage_return) {
+        out.extend_from_slice(if byte == b'\n' { b"^M" } else { b"\r" });
+    }
     if state.at_start {
         if byte == b'\n' {
             state.blank_lines += 1;
@@ -129,6 +137,7 @@ fn show(byte: u8, style: &Style, state: &mut State, out: &mut Vec<u8>) {
         }
         b'\t' if style.tabs => out.extend_from_slice(b"^I"),
         b'\t' => out.push(b'\t'),
+        b'\r' if style.ends && !style.nonprinting => state.carriage_return = true,
         _ if style.nonprinting => visible(byte, out),
         _ => out.push(byte),
     }

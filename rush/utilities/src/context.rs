@@ -4,6 +4,7 @@
 use std::borrow::Cow;
 use std::ffi::OsStr;
 use std::io::{self, Read, Write};
+use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -19,8 +20,10 @@ pub enum Outcome {
 
 /// Standard input.
 pub trait Input: Read {
-    /// Puts the last `count` bytes read back for the next reader; `false` if that cannot be.
+    /// Puts the last `count` bytes read back for the next reader; `false` if that cannot be, as in a pipe.
     fn unread(&mut self, count: usize) -> bool;
+    /// The size of the regular file that it is, and where the next read begins; `None` for a pipe or the like.
+    fn extent(&self) -> Option<(u64, u64)>;
 }
 
 /// What else a utility needs from the shell.
@@ -63,19 +66,27 @@ pub struct Context<'a> {
     pub errors: &'a mut dyn Write,
     /// Whether the user has asked to stop. Utilities that compute, read or walk ask between steps.
     pub interrupted: fn() -> bool,
+    /// Called before a file other than standard input is read: if the reader would have to wait, what was written must not wait
+    /// with it. (Standard input sees to that itself.)
+    pub before_read: &'a dyn Fn(BorrowedFd<'_>),
     /// The rest of the world.
     pub host: &'a mut dyn Host,
 }
 
 /// A file whose reading ends when the user asks to stop.
-pub(crate) struct Polled<R> {
+pub(crate) struct Polled<'a, R> {
     inner: R,
     interrupted: fn() -> bool,
+    before_read: &'a dyn Fn(BorrowedFd<'_>),
 }
 
-impl<R: Read> Read for Polled<R> {
+impl<R: Read + AsFd> Read for Polled<'_, R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        if (self.interrupted)() { Err(given_up()) } else { self.inner.read(buffer) }
+        if (self.interrupted)() {
+            return Err(given_up());
+        }
+        (self.before_read)(self.inner.as_fd());
+        self.inner.read(buffer)
     }
 }
 
@@ -84,7 +95,7 @@ fn given_up() -> io::Error {
     io::Error::other("interrupted")
 }
 
-impl Context<'_> {
+impl<'a> Context<'a> {
     /// The utility's name.
     pub(crate) fn name(&self) -> &[u8] {
         self.args.first().map_or(b"", Vec::as_slice)
@@ -93,7 +104,8 @@ impl Context<'_> {
     /// The path that a word means.
     pub(crate) fn path<'p>(&self, word: &'p [u8]) -> Cow<'p, Path> {
         let path = Path::new(OsStr::from_bytes(word));
-        if self.directory.as_os_str().is_empty() || path.is_absolute() {
+        // The empty word names nothing, wherever relative paths begin.
+        if self.directory.as_os_str().is_empty() || path.is_absolute() || word.is_empty() {
             Cow::Borrowed(path)
         } else {
             Cow::<Path>::Owned(PathBuf::from(self.directory).join(path))
@@ -106,8 +118,18 @@ impl Context<'_> {
     }
 
     /// `inner`, whose reading ends when the user asks to stop.
-    pub(crate) fn polled<R: Read>(&self, inner: R) -> Polled<R> {
-        Polled { inner, interrupted: self.interrupted }
+    pub(crate) fn polled<R: Read + AsFd>(&self, inner: R) -> Polled<'a, R> {
+        Polled { inner, interrupted: self.interrupted, before_read: self.before_read }
+    }
+
+    /// A name in quotes, as messages show it.
+    pub(crate) fn quoted(&self, name: &[u8]) -> Vec<u8> {
+        crate::quoting::always(name, self.is_utf8())
+    }
+
+    /// A name as it stands before a colon.
+    pub(crate) fn before_colon(&self, name: &[u8]) -> Vec<u8> {
+        crate::quoting::colon(name, self.is_utf8())
     }
 
     /// Reports `NAME: parts`, after what is buffered for standard output. What has been given up has no errors.
@@ -122,7 +144,7 @@ impl Context<'_> {
 
     /// Reports `NAME: word: reason`.
     pub(crate) fn complain_about(&mut self, word: &[u8], error: &io::Error) {
-        self.complain(&[&crate::quoting::colon(word), b": ", reason(error).as_bytes()]);
+        self.complain(&[&self.before_colon(word), b": ", reason(error).as_bytes()]);
     }
 
     /// Whether the locale's encoding is UTF-8.

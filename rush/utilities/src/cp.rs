@@ -11,7 +11,6 @@ use crate::basename::base_name;
 use crate::context::reason;
 use crate::limits::DIRECTORY_DEPTH_MAX;
 use crate::options::parse;
-use crate::quoting::always;
 use crate::{Context, Outcome};
 
 struct Style {
@@ -36,10 +35,18 @@ pub(crate) fn destinations(
             (sources, *target)
         }
     };
-    if sources.is_empty() || (directory.is_some() && not_directory) || sources.iter().any(|s| s.is_empty()) {
+    if target.is_empty()
+        || sources.is_empty()
+        || (directory.is_some() && not_directory)
+        || sources.iter().any(|s| s.is_empty())
+    {
         return None;
     }
-    let is_directory = fs::metadata(context.path(target)).is_ok_and(|m| m.is_dir());
+    let found = fs::metadata(context.path(target));
+    if found.as_ref().is_err_and(|error| error.kind() != io::ErrorKind::NotFound) {
+        return None;
+    }
+    let is_directory = found.is_ok_and(|m| m.is_dir());
     if !is_directory || not_directory {
         let lone = sources.len() == 1 && directory.is_none() && (!is_directory || not_directory);
         let slash = target.last() == Some(&b'/');
@@ -49,7 +56,7 @@ pub(crate) fn destinations(
     let slash: &[u8] = if target.last() == Some(&b'/') { b"" } else { b"/" };
     let into = |s: &&[u8]| {
         let base = base_name(s);
-        (!matches!(base, b".." | b"/")).then(|| (s.to_vec(), [target, slash, base].concat()))
+        (!matches!(base, b".." | b"." | b"/")).then(|| (s.to_vec(), [target, slash, base].concat()))
     };
     let pairs: Vec<(Vec<u8>, Vec<u8>)> = sources.iter().map(into).collect::<Option<_>>()?;
     // Two sources of one name: a warning, or a refusal to overwrite what was just made.
@@ -74,6 +81,9 @@ pub(crate) fn run(context: &mut Context<'_>) -> io::Result<Outcome> {
         verbose: parsed.has(b'v'),
         preserve: parsed.has(b'p'),
     };
+    if parsed.given.iter().filter(|(letter, _)| *letter == b't').count() > 1 {
+        return Ok(Outcome::Fallthrough);
+    }
     let pairs = destinations(context, &parsed.operands, parsed.value(b't'), parsed.has(b'T'));
     let Some(pairs) = pairs else { return Ok(Outcome::Fallthrough) };
     // The order in which a tree is announced is GNU's own.
@@ -95,14 +105,23 @@ pub(crate) fn run(context: &mut Context<'_>) -> io::Result<Outcome> {
 /// Whether copying needs nothing that only the external program does.
 fn is_ordinary(context: &Context<'_>, from: &[u8], to: &[u8], style: &Style) -> bool {
     let source = context.path(from).into_owned();
+    let target = context.path(to).into_owned();
+    // A link that is copied as one may be the same file.
+    let is_link = |path: &Path| fs::symlink_metadata(path).is_ok_and(|m| m.is_symlink());
+    if style.recursive && is_link(&source) && fs::symlink_metadata(&target).is_ok() {
+        return false;
+    }
     let Ok(metadata) = fs::metadata(&source) else { return true };
+    // Nothing is written through a link that leads nowhere.
+    if fs::symlink_metadata(&target).is_ok_and(|m| m.is_symlink()) && !target.exists() {
+        return false;
+    }
     if !metadata.is_dir() {
         return metadata.is_file();
     }
     if !style.recursive {
         return true;
     }
-    let target = context.path(to).into_owned();
     let parent = target.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let inside = match (fs::canonicalize(&source), fs::canonicalize(parent)) {
         (Ok(source), Ok(parent)) => {
@@ -133,13 +152,13 @@ fn copy(context: &mut Context<'_>, from: &[u8], to: &[u8], style: &Style, depth:
     let metadata = match found {
         Ok(metadata) => metadata,
         Err(error) => {
-            context.complain(&[b"cannot stat ", &always(from), b": ", reason(&error).as_bytes()]);
+            context.complain(&[b"cannot stat ", &context.quoted(from), b": ", reason(&error).as_bytes()]);
             return Ok(false);
         }
     };
     if metadata.is_dir() {
         if !style.recursive {
-            context.complain(&[b"-r not specified; omitting directory ", &always(from)]);
+            context.complain(&[b"-r not specified; omitting directory ", &context.quoted(from)]);
             return Ok(false);
         }
         return copy_directory(context, from, to, style, depth, &metadata);
@@ -151,11 +170,11 @@ fn copy(context: &mut Context<'_>, from: &[u8], to: &[u8], style: &Style, depth:
             return Ok(true);
         }
         if existing.dev() == metadata.dev() && existing.ino() == metadata.ino() {
-            context.complain(&[&always(from), b" and ", &always(to), b" are the same file"]);
+            context.complain(&[&context.quoted(from), b" and ", &context.quoted(to), b" are the same file"]);
             return Ok(false);
         }
         if existing.is_dir() {
-            context.complain(&[b"cannot overwrite directory ", &always(to), b" with non-directory"]);
+            context.complain(&[b"cannot overwrite directory ", &context.quoted(to), b" with non-directory"]);
             return Ok(false);
         }
     }
@@ -171,7 +190,12 @@ fn copy(context: &mut Context<'_>, from: &[u8], to: &[u8], style: &Style, depth:
         Ok(()) => Ok(true),
         Err((what, error)) => {
             let (name, tail) = if what == SOURCE { (from, " for reading: ") } else { (to, ": ") };
-            context.complain(&[what.as_bytes(), &always(name), tail.as_bytes(), reason(&error).as_bytes()]);
+            context.complain(&[
+                what.as_bytes(),
+                &context.quoted(name),
+                tail.as_bytes(),
+                reason(&error).as_bytes(),
+            ]);
             Ok(false)
         }
     }
@@ -183,7 +207,9 @@ const WRITE: &str = "error writing ";
 const LINK: &str = "cannot create symbolic link ";
 
 fn announce(context: &mut Context<'_>, from: &[u8], to: &[u8]) -> io::Result<()> {
-    context.output.write_all(&[&always(from), b" -> ".as_slice(), &always(to), b"\n"].concat())
+    context
+        .output
+        .write_all(&[&context.quoted(from), b" -> ".as_slice(), &context.quoted(to), b"\n"].concat())
 }
 
 fn copy_link(source: &Path, target: &Path) -> Result<(), (&'static str, io::Error)> {
@@ -240,9 +266,9 @@ fn copy_directory(
         Ok(_) => {
             context.complain(&[
                 b"cannot overwrite non-directory ",
-                &always(to),
+                &context.quoted(to),
                 b" with directory ",
-                &always(from),
+                &context.quoted(from),
             ]);
             return Ok(false);
         }
@@ -252,7 +278,7 @@ fn copy_directory(
             if let Err(error) = fs::DirBuilder::new().mode(mode).create(&target) {
                 context.complain(&[
                     b"cannot create directory ",
-                    &always(to),
+                    &context.quoted(to),
                     b": ",
                     reason(&error).as_bytes(),
                 ]);
@@ -267,7 +293,7 @@ fn copy_directory(
     let reader = match fs::read_dir(&source) {
         Ok(reader) => reader,
         Err(error) => {
-            context.complain(&[b"cannot access ", &always(from), b": ", reason(&error).as_bytes()]);
+            context.complain(&[b"cannot access ", &context.quoted(from), b": ", reason(&error).as_bytes()]);
             return Ok(false);
         }
     };

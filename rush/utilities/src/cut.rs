@@ -32,7 +32,7 @@ pub(crate) fn run(context: &mut Context<'_>) -> io::Result<Outcome> {
     let [(letter, list)] = lists.as_slice() else { return Ok(Outcome::Fallthrough) };
     let fields = *letter == b'f';
     let delimiter = parsed.value(b'd');
-    if (!fields && (delimiter.is_some() || parsed.has(b's'))) || delimiter.is_some_and(|d| d.len() > 1) {
+    if (!fields && (delimiter.is_some() || parsed.has(b's'))) || !parsed.every(b"d", |_, d| d.len() <= 1) {
         return Ok(Outcome::Fallthrough);
     }
     let Some(mut ranges) = parse_list(list) else { return Ok(Outcome::Fallthrough) };
@@ -88,7 +88,9 @@ fn parse_list(list: &[u8]) -> Option<Vec<(u64, u64)>> {
                 (low, if high.is_empty() { u64::MAX } else { number(high)? })
             }
         };
-        if range.0 == 0 || range.1 < range.0 {
+        // The largest number is none that can be given.
+        let too_large = part.split(|b| *b == b'-').any(|n| number(n) == Some(u64::MAX));
+        if range.0 == 0 || range.1 < range.0 || too_large {
             return None;
         }
         ranges.push(range);

@@ -7,10 +7,9 @@ use std::os::unix::fs::MetadataExt;
 
 use crate::calendar::parse::parse as parse_date;
 use crate::calendar::zone::TimeZone;
-use crate::calendar::{Civil, strftime};
+use crate::calendar::{Civil, is_known, strftime};
 use crate::context::reason;
 use crate::options::parse;
-use crate::quoting::colon;
 use crate::{Context, Outcome};
 
 pub(crate) fn run(context: &mut Context<'_>) -> io::Result<Outcome> {
@@ -39,6 +38,9 @@ pub(crate) fn run(context: &mut Context<'_>) -> io::Result<Outcome> {
     if !plain || formats > 1 || (parsed.has(b'd') && parsed.has(b'r')) {
         return Ok(Outcome::Fallthrough);
     }
+    let Some(format) = format(&parsed).filter(|format| is_known(format)) else {
+        return Ok(Outcome::Fallthrough);
+    };
     let zone = if parsed.has(b'u') { TimeZone::utc() } else { context.time_zone() };
     let now = context.host.now();
     let (seconds, nanoseconds) = if let Some(text) = parsed.value(b'd') {
@@ -50,14 +52,13 @@ pub(crate) fn run(context: &mut Context<'_>) -> io::Result<Outcome> {
         match fs::metadata(context.path(file)) {
             Ok(m) => (m.mtime(), m.mtime_nsec() as u32),
             Err(error) => {
-                context.complain(&[&colon(file), b": ", reason(&error).as_bytes()]);
+                context.complain(&[&context.before_colon(file), b": ", reason(&error).as_bytes()]);
                 return Ok(Outcome::Status(1));
             }
         }
     } else {
         now
     };
-    let Some(format) = format(&parsed) else { return Ok(Outcome::Fallthrough) };
     let mut out = strftime(format, &Civil::new(seconds, &zone), nanoseconds);
     out.push(b'\n');
     context.output.write_all(&out)?;

@@ -12,6 +12,9 @@ pub(crate) fn run(context: &mut Context<'_>) -> io::Result<Outcome> {
     let Some(parsed) = parse_until_operand(context.args, "iu:0", &long) else {
         return Ok(Outcome::Fallthrough);
     };
+    if !parsed.every(b"u", |_, name| !name.is_empty() && !name.contains(&b'=')) {
+        return Ok(Outcome::Fallthrough);
+    }
     let mut environment = if parsed.has(b'i') { Vec::new() } else { context.host.environment() };
     for (_, name) in parsed.given.iter().filter(|(l, _)| *l == b'u') {
         environment.retain(|(n, _)| n != name);
@@ -20,6 +23,9 @@ pub(crate) fn run(context: &mut Context<'_>) -> io::Result<Outcome> {
     if operands.first() == Some(&b"-".as_slice()) {
         environment.clear();
         operands = operands.get(1..).unwrap_or_default();
+    }
+    if operands.iter().any(|word| word.starts_with(b"=")) {
+        return Ok(Outcome::Fallthrough);
     }
     while let Some((word, rest)) = operands.split_first() {
         let Some(at) = word.iter().position(|&b| b == b'=') else { break };

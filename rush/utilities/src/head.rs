@@ -37,6 +37,9 @@ pub(crate) fn run(context: &mut Context<'_>) -> io::Result<Outcome> {
     let args = expand_old_form(context.args);
     let long = [("lines=", b'n'), ("bytes=", b'c'), ("quiet", b'q'), ("silent", b'q'), ("verbose", b'v')];
     let Some(parsed) = parse(&args, "n:c:qv", &long) else { return Ok(Outcome::Fallthrough) };
+    if !parsed.every(b"nc", |_, value| size(value).is_some()) {
+        return Ok(Outcome::Fallthrough);
+    }
     let amount = match parsed.given.iter().rev().find(|(l, _)| matches!(l, b'n' | b'c')) {
         None => Amount::Lines(10),
         Some((letter, value)) => match (size(value), letter) {
@@ -65,7 +68,7 @@ pub(crate) fn run(context: &mut Context<'_>) -> io::Result<Outcome> {
             }
             Err(error) => {
                 let reason = crate::context::reason(&error);
-                let name = crate::quoting::always(word);
+                let name = context.quoted(word);
                 context.complain(&[b"cannot open ", &name, b" for reading: ", reason.as_bytes()]);
                 status = 1;
                 continue;
@@ -80,7 +83,7 @@ pub(crate) fn run(context: &mut Context<'_>) -> io::Result<Outcome> {
             context.input.unread(unused);
         }
         if let Some(error) = error {
-            let name = crate::quoting::always(word);
+            let name = context.quoted(word);
             context.complain(&[b"error reading ", &name, b": ", crate::context::reason(&error).as_bytes()]);
             status = 1;
         }

@@ -123,9 +123,20 @@ fn find_utility(name: &[u8]) -> Option<Run> {
 pub fn run(context: &mut Context<'_>) -> Outcome {
     let name = context.args.first().cloned().unwrap_or_default();
     let Some(utility) = find_utility(&name) else { return Outcome::Fallthrough };
-    let result = utility(context).and_then(|outcome| {
+    let mut output = Sticky { inner: &mut *context.output, failed: false };
+    let mut within = Context {
+        args: context.args,
+        directory: context.directory,
+        input: &mut *context.input,
+        output: &mut output,
+        errors: &mut *context.errors,
+        interrupted: context.interrupted,
+        before_read: context.before_read,
+        host: &mut *context.host,
+    };
+    let result = utility(&mut within).and_then(|outcome| {
         if outcome != Outcome::Fallthrough {
-            context.output.flush()?;
+            within.output.flush()?;
         }
         Ok(outcome)
     });
@@ -138,9 +149,52 @@ pub fn run(context: &mut Context<'_>) -> Outcome {
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => {
             Outcome::Status(limits::BROKEN_PIPE_STATUS)
         }
-        Err(error) => {
-            context.complain(&[b"write error: ", context::reason(&error).as_bytes()]);
-            Outcome::Status(1)
+        Err(error) => Outcome::Status(write_failed(context, &error)),
+    }
+}
+
+/// Output that keeps in mind that passing it on failed once, where nobody asked at the time.
+struct Sticky<'o> {
+    inner: &'o mut dyn io::Write,
+    failed: bool,
+}
+
+impl io::Write for Sticky<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.inner.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        let result = self.inner.flush();
+        let failed_before = self.failed;
+        self.failed |= result.is_err();
+        if failed_before && result.is_ok() { Err(io::ErrorKind::Other.into()) } else { result }
+    }
+}
+
+/// Says that standard output could not be written, as each program words it; the status.
+fn write_failed(context: &mut Context<'_>, error: &io::Error) -> i32 {
+    let reason = context::reason(error);
+    let (utf8, name) = (context.is_utf8(), context.name().to_vec());
+    let output = match name.as_slice() {
+        b"find" => quoting::marked(b"standard output", utf8),
+        _ => b"'standard output'".to_vec(),
+    };
+    match name.as_slice() {
+        // They said so themselves.
+        b"sort" | b"tee" => {}
+        // The reason was not kept.
+        _ if error.raw_os_error().is_none() => context.complain(&[b"write error"]),
+        b"wc" => context.complain(&[b"write error"]),
+        b"find" => {
+            context.complain(&[&output, b": ", reason.as_bytes()]);
+            context.complain(&[b"write error"]);
         }
+        _ => context.complain(&[b"write error: ", reason.as_bytes()]),
+    }
+    match name.as_slice() {
+        b"grep" | b"ls" | b"sort" => 2,
+        b"env" => 125,
+        _ => 1,
     }
 }

@@ -15,7 +15,6 @@ use crate::limits::DIRECTORY_DEPTH_MAX;
 use crate::mode::symbolic;
 use crate::options::{Parsed, parse};
 use crate::owners::Owners;
-use crate::quoting::always;
 use crate::stat::{device_numbers, file_fields};
 use crate::{Context, Outcome};
 
@@ -132,7 +131,7 @@ pub(crate) fn run(context: &mut Context<'_>) -> io::Result<Outcome> {
         return Ok(Outcome::Fallthrough);
     }
     for (word, error) in missing {
-        context.complain(&[b"cannot access ", &always(word), b": ", reason(&error).as_bytes()]);
+        context.complain(&[b"cannot access ", &context.quoted(word), b": ", reason(&error).as_bytes()]);
         listing.status = 2;
     }
     sort(&mut files, &style);
@@ -225,7 +224,7 @@ impl Listing<'_> {
             Err(error) => {
                 context.complain(&[
                     b"cannot open directory ",
-                    &always(word),
+                    &context.quoted(word),
                     b": ",
                     reason(&error).as_bytes(),
                 ]);

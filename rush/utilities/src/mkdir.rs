@@ -7,7 +7,7 @@ use std::path::Path;
 
 use crate::context::reason;
 use crate::options::parse;
-use crate::quoting::{always, marked};
+use crate::quoting::marked;
 use crate::{Context, Outcome};
 
 pub(crate) fn run(context: &mut Context<'_>) -> io::Result<Outcome> {
@@ -20,7 +20,7 @@ pub(crate) fn run(context: &mut Context<'_>) -> io::Result<Outcome> {
             None => return Ok(Outcome::Fallthrough),
         },
     };
-    if parsed.operands.is_empty() {
+    if parsed.operands.is_empty() || parsed.operands.iter().any(|operand| operand.is_empty()) {
         return Ok(Outcome::Fallthrough);
     }
     let utf8 = context.is_utf8();
@@ -34,7 +34,7 @@ pub(crate) fn run(context: &mut Context<'_>) -> io::Result<Outcome> {
         };
         if parsed.has(b'v') {
             for name in &made {
-                let line = [b"mkdir: created directory ".as_slice(), &always(name), b"\n"].concat();
+                let line = [b"mkdir: created directory ".as_slice(), &context.quoted(name), b"\n"].concat();
                 context.output.write_all(&line)?;
             }
         }
@@ -76,16 +76,15 @@ fn make_all(context: &Context<'_>, word: &[u8], made: &mut Vec<Vec<u8>>) -> Made
         end += rest.iter().position(|&b| b == b'/').unwrap_or(rest.len());
         let prefix = word.get(..end).unwrap_or_default();
         let path = context.path(prefix);
+        let last = word.get(end..).is_none_or(|r| r.iter().all(|&b| b == b'/'));
         match make(&path) {
             Ok(()) => {
-                let last = word.get(end..).is_none_or(|r| r.iter().all(|&b| b == b'/'));
                 made.push(if last { word.to_vec() } else { prefix.to_vec() });
             }
             Err(error) => match fs::metadata(&path) {
                 Ok(metadata) if metadata.is_dir() => {}
-                Ok(_) if end < word.len() => {
-                    return Err((prefix.to_vec(), io::ErrorKind::NotADirectory.into()));
-                }
+                Ok(_) if !last => return Err((prefix.to_vec(), io::ErrorKind::NotADirectory.into())),
+                _ if last => return Err((word.to_vec(), error)),
                 _ => return Err((prefix.to_vec(), error)),
             },
         }

@@ -9,7 +9,6 @@ use std::path::Path;
 use crate::context::reason;
 use crate::cp::destinations;
 use crate::options::parse;
-use crate::quoting::always;
 use crate::{Context, Outcome};
 
 pub(crate) fn run(context: &mut Context<'_>) -> io::Result<Outcome> {
@@ -21,8 +20,21 @@ pub(crate) fn run(context: &mut Context<'_>) -> io::Result<Outcome> {
         ("target-directory=", b't'),
     ];
     let Some(parsed) = parse(context.args, "fnvTt:", &long) else { return Ok(Outcome::Fallthrough) };
+    if parsed.given.iter().filter(|(letter, _)| *letter == b't').count() > 1 {
+        return Ok(Outcome::Fallthrough);
+    }
     let pairs = destinations(context, &parsed.operands, parsed.value(b't'), parsed.has(b'T'));
     let Some(pairs) = pairs else { return Ok(Outcome::Fallthrough) };
+    // Two names of one file, and a name that only a folder can have.
+    let unusual = |(from, to): &(Vec<u8>, Vec<u8>)| {
+        let (source, target) = (fs::canonicalize(context.path(from)), fs::canonicalize(context.path(to)));
+        let folder = fs::symlink_metadata(context.path(from)).is_ok_and(|m| m.is_dir());
+        source.is_ok_and(|source| target.is_ok_and(|target| source == target))
+            || (from.ends_with(b"/") && !folder)
+    };
+    if pairs.iter().any(unusual) {
+        return Ok(Outcome::Fallthrough);
+    }
     let asks = !parsed.has(b'f') && context.host.output_is_terminal();
     if asks || !pairs.iter().all(|(from, to)| is_ordinary(context, from, to)) {
         return Ok(Outcome::Fallthrough);
@@ -33,7 +45,7 @@ pub(crate) fn run(context: &mut Context<'_>) -> io::Result<Outcome> {
         let metadata = match fs::symlink_metadata(&source) {
             Ok(metadata) => metadata,
             Err(error) => {
-                context.complain(&[b"cannot stat ", &always(from), b": ", reason(&error).as_bytes()]);
+                context.complain(&[b"cannot stat ", &context.quoted(from), b": ", reason(&error).as_bytes()]);
                 status = 1;
                 continue;
             }
@@ -42,7 +54,7 @@ pub(crate) fn run(context: &mut Context<'_>) -> io::Result<Outcome> {
             if parsed.last_of(b"fn") == Some(b'n') {
                 continue;
             }
-            if let Some(message) = refusal(&metadata, &existing, from, to) {
+            if let Some(message) = refusal(context, &metadata, &existing, from, to) {
                 context.complain(&[&message]);
                 status = 1;
                 continue;
@@ -50,16 +62,18 @@ pub(crate) fn run(context: &mut Context<'_>) -> io::Result<Outcome> {
         }
         match fs::rename(&source, &target) {
             Ok(()) if parsed.has(b'v') => {
-                let line = [b"renamed ".as_slice(), &always(from), b" -> ", &always(to), b"\n"].concat();
+                let line =
+                    [b"renamed ".as_slice(), &context.quoted(from), b" -> ", &context.quoted(to), b"\n"]
+                        .concat();
                 context.output.write_all(&line)?;
             }
             Ok(()) => {}
             Err(error) => {
                 context.complain(&[
                     b"cannot move ",
-                    &always(from),
+                    &context.quoted(from),
                     b" to ",
-                    &always(to),
+                    &context.quoted(to),
                     b": ",
                     reason(&error).as_bytes(),
                 ]);
@@ -94,15 +108,26 @@ fn is_ordinary(context: &Context<'_>, from: &[u8], to: &[u8]) -> bool {
     }
 }
 
-fn refusal(source: &fs::Metadata, target: &fs::Metadata, from: &[u8], to: &[u8]) -> Option<Vec<u8>> {
+fn refusal(
+    context: &Context<'_>,
+    source: &fs::Metadata,
+    target: &fs::Metadata,
+    from: &[u8],
+    to: &[u8],
+) -> Option<Vec<u8>> {
     match (source.is_dir(), target.is_dir()) {
         (true, false) => Some(
-            [b"cannot overwrite non-directory ".as_slice(), &always(to), b" with directory ", &always(from)]
-                .concat(),
+            [
+                b"cannot overwrite non-directory ".as_slice(),
+                &context.quoted(to),
+                b" with directory ",
+                &context.quoted(from),
+            ]
+            .concat(),
         ),
-        (false, true) => {
-            Some([b"cannot overwrite directory ".as_slice(), &always(to), b" with non-directory"].concat())
-        }
+        (false, true) => Some(
+            [b"cannot overwrite directory ".as_slice(), &context.quoted(to), b" with non-directory"].concat(),
+        ),
         _ => None,
     }
 }

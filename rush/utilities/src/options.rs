@@ -22,6 +22,14 @@ impl<'a> Parsed<'a> {
         self.given.iter().rev().find(|(l, _)| *l == letter).map(|(_, v)| *v)
     }
 
+    /// Whether every value of these options holds: one that a later one overrides has to be valid all the same.
+    pub(crate) fn every(&self, letters: &[u8], holds: impl Fn(u8, &[u8]) -> bool) -> bool {
+        self.given
+            .iter()
+            .filter(|(letter, _)| letters.contains(letter))
+            .all(|(letter, value)| holds(*letter, value))
+    }
+
     /// The last given of several letters that override each other.
     pub(crate) fn last_of(&self, letters: &[u8]) -> Option<u8> {
         self.given.iter().rev().find(|(l, _)| letters.contains(l)).map(|(l, _)| *l)

@@ -9,7 +9,6 @@ use std::path::{Path, PathBuf};
 
 use crate::context::reason;
 use crate::options::parse;
-use crate::quoting::colon;
 use crate::{Context, Outcome};
 
 /// Links followed before it counts as a loop; the kernel's own limit.
@@ -57,7 +56,7 @@ pub(crate) fn run(context: &mut Context<'_>) -> io::Result<Outcome> {
             }
             Err(error) => {
                 if !parsed.has(b'q') {
-                    context.complain(&[&colon(word), b": ", reason(&error).as_bytes()]);
+                    context.complain(&[&context.before_colon(word), b": ", reason(&error).as_bytes()]);
                 }
                 status = 1;
             }
@@ -74,7 +73,10 @@ fn resolve(context: &Context<'_>, word: &[u8], existence: Existence, links: bool
     } else {
         std::path::absolute(context.directory)?.join(OsStr::from_bytes(word))
     };
-    let must_be_directory = word.last() == Some(&b'/');
+    let trimmed =
+        word.iter().rposition(|b| *b != b'/').map_or(&b""[..], |last| word.get(..=last).unwrap_or_default());
+    let ends_in_dot = trimmed.ends_with(b"/.");
+    let must_be_directory = ends_in_dot || word.last() == Some(&b'/');
     let mut pending: VecDeque<Vec<u8>> = components(absolute.as_os_str().as_bytes()).collect();
     let mut resolved = PathBuf::from("/");
     let mut followed = 0;
@@ -90,7 +92,7 @@ fn resolve(context: &Context<'_>, word: &[u8], existence: Existence, links: bool
                 let last = pending.is_empty();
                 let tolerated = match existence {
                     Existence::All => false,
-                    Existence::AllButLast => last && error.kind() == ErrorKind::NotFound,
+                    Existence::AllButLast => last && !ends_in_dot && error.kind() == ErrorKind::NotFound,
                     Existence::None => true,
                 };
                 if !tolerated {

@@ -8,7 +8,6 @@ use std::path::Path;
 use crate::basename::base_name;
 use crate::context::reason;
 use crate::options::parse;
-use crate::quoting::always;
 use crate::{Context, Outcome};
 
 pub(crate) fn run(context: &mut Context<'_>) -> io::Result<Outcome> {
@@ -23,6 +22,14 @@ pub(crate) fn run(context: &mut Context<'_>) -> io::Result<Outcome> {
     if parsed.has(b'd') && !recursive && (verbose || parsed.operands.iter().any(folder_by_itself)) {
         return Ok(Outcome::Fallthrough);
     }
+    // A link with a slash behind it is neither the link nor what it leads to.
+    let slashed_link = |word: &&[u8]| {
+        word.strip_suffix(b"/")
+            .is_some_and(|name| fs::symlink_metadata(context.path(name)).is_ok_and(|m| m.is_symlink()))
+    };
+    if parsed.operands.iter().any(slashed_link) {
+        return Ok(Outcome::Fallthrough);
+    }
     let names_root = parsed.operands.iter().any(|o| !o.is_empty() && o.iter().all(|&b| b == b'/'));
     if (recursive && verbose) || asks || names_root || (parsed.operands.is_empty() && !force) {
         return Ok(Outcome::Fallthrough);
@@ -34,8 +41,8 @@ pub(crate) fn run(context: &mut Context<'_>) -> io::Result<Outcome> {
             let name = word.get(..=end).unwrap_or_default();
             name.get(name.iter().rposition(|&b| b == b'/').map_or(0, |p| p + 1)..).unwrap_or_default()
         });
-        if recursive && matches!(base, b"." | b"..") {
-            let shown = always(word);
+        if recursive && matches!(base, b"." | b"..") && fs::symlink_metadata(context.path(word)).is_ok() {
+            let shown = context.quoted(word);
             context.complain(&[b"refusing to remove '.' or '..' directory: skipping ", &shown]);
             status = 1;
             continue;
@@ -48,13 +55,18 @@ pub(crate) fn run(context: &mut Context<'_>) -> io::Result<Outcome> {
         };
         match result {
             Ok(()) if verbose => {
-                context.output.write_all(&[b"removed ".as_slice(), &always(word), b"\n"].concat())?;
+                context.output.write_all(&[b"removed ".as_slice(), &context.quoted(word), b"\n"].concat())?;
             }
             Ok(()) => {}
             Err((_, error))
                 if force && matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {}
             Err((name, error)) => {
-                context.complain(&[b"cannot remove ", &always(&name), b": ", reason(&error).as_bytes()]);
+                context.complain(&[
+                    b"cannot remove ",
+                    &context.quoted(&name),
+                    b": ",
+                    reason(&error).as_bytes(),
+                ]);
                 status = 1;
             }
         }

@@ -71,7 +71,15 @@ pub(crate) fn run(context: &mut Context<'_>) -> io::Result<Outcome> {
     if !context.collates_by_byte() {
         return Ok(Outcome::Fallthrough);
     }
+    if !parsed.every(b"t", |_, tab| tab.len() == 1 && Some(tab) == parsed.value(b't')) {
+        return Ok(Outcome::Fallthrough);
+    }
     let Some(rules) = rules(&parsed) else { return Ok(Outcome::Fallthrough) };
+    // A number's unit is folded with the rest.
+    let folds = |order: &Order| order.human && (order.fold || order.dictionary || order.printing);
+    if folds(&rules.global) || rules.keys.iter().any(|key| folds(&key.order)) {
+        return Ok(Outcome::Fallthrough);
+    }
     // Both checks are refused, and both ways of leaving characters out are one that GNU words.
     if (parsed.has(b'c') && parsed.has(b'C')) || (parsed.has(b'd') && parsed.has(b'i')) {
         return Ok(Outcome::Fallthrough);
@@ -85,6 +93,17 @@ pub(crate) fn run(context: &mut Context<'_>) -> io::Result<Outcome> {
     if sizes.flatten().map(|m| m.len()).sum::<u64>() > INPUT_BYTES_MAX {
         return Ok(Outcome::Fallthrough);
     }
+    // All files are looked at before one is read.
+    for word in operands.iter().filter(|word| **word != b"-") {
+        if let Err(error) = File::open(context.path(word)) {
+            if check.is_some() {
+                return Ok(Outcome::Fallthrough);
+            }
+            let reason = crate::context::reason(&error);
+            context.complain(&[b"cannot read: ", &context.before_colon(word), b": ", reason.as_bytes()]);
+            return Ok(Outcome::Status(2));
+        }
+    }
     let end = if parsed.has(b'z') { 0 } else { b'\n' };
     let mut text = Vec::new();
     for word in &operands {
@@ -92,7 +111,7 @@ pub(crate) fn run(context: &mut Context<'_>) -> io::Result<Outcome> {
             let reason = crate::context::reason(&error);
             let what: &[u8] =
                 if error.kind() == io::ErrorKind::IsADirectory { b"read failed: " } else { b"cannot read: " };
-            context.complain(&[what, &crate::quoting::colon(word), b": ", reason.as_bytes()]);
+            context.complain(&[what, &context.before_colon(word), b": ", reason.as_bytes()]);
             return Ok(Outcome::Status(2));
         }
     }
@@ -116,17 +135,36 @@ pub(crate) fn run(context: &mut Context<'_>) -> io::Result<Outcome> {
         out.push(end);
     }
     match parsed.value(b'o') {
-        None => context.output.write_all(&out)?,
+        None => {
+            let written = context.output.write_all(&out).and_then(|()| context.output.flush());
+            if let Err(error) = written {
+                return write_failed(context, error, out.len());
+            }
+        }
         Some(name) => {
             if let Err(error) = std::fs::write(context.path(name), &out) {
                 let reason = crate::context::reason(&error);
-                context.complain(&[b"open failed: ", &crate::quoting::colon(name), b": ", reason.as_bytes()]);
+                context.complain(&[b"open failed: ", &context.before_colon(name), b": ", reason.as_bytes()]);
                 return Ok(Outcome::Status(2));
             }
         }
     }
     Ok(Outcome::Status(0))
 }
+
+/// Output that is longer than the C library's buffer fails on the way and not at the end.
+fn write_failed(context: &mut Context<'_>, error: io::Error, length: usize) -> io::Result<Outcome> {
+    if error.kind() == io::ErrorKind::BrokenPipe || (context.interrupted)() {
+        return Err(error);
+    }
+    let what: &[u8] = if length > STDIO_BUFFER_BYTES { b"write failed" } else { b"fflush failed" };
+    context.complain(&[what, b": 'standard output': ", crate::context::reason(&error).as_bytes()]);
+    context.complain(&[b"write error"]);
+    Ok(Outcome::Status(2))
+}
+
+/// The C library's buffer of standard output.
+const STDIO_BUFFER_BYTES: usize = 4096;
 
 fn rules(parsed: &crate::options::Parsed<'_>) -> Option<Rules> {
     let mut global = Order::default();
@@ -286,7 +324,7 @@ fn check_order(
         if order == Ordering::Greater || (rules.unique && order == Ordering::Equal) {
             if tell {
                 let place = format!(":{}: disorder: ", index + 2);
-                context.complain(&[&crate::quoting::colon(name), place.as_bytes(), b]);
+                context.complain(&[&context.before_colon(name), place.as_bytes(), b]);
             }
             return Outcome::Status(1);
         }

@@ -27,7 +27,7 @@ pub(crate) fn run(context: &mut Context<'_>) -> io::Result<Outcome> {
     if parsed.operands.is_empty() || unsupported || parsed.operands.contains(&b"-".as_slice()) {
         return Ok(Outcome::Fallthrough);
     }
-    let shower = Shower { owners: Owners::load(), zone: context.time_zone() };
+    let shower = Shower { owners: Owners::load(), zone: context.time_zone(), utf8: context.is_utf8() };
     let mut status = 0;
     let mut rows = Vec::new();
     for word in &parsed.operands {
@@ -36,7 +36,12 @@ pub(crate) fn run(context: &mut Context<'_>) -> io::Result<Outcome> {
         let metadata = match found {
             Ok(metadata) => metadata,
             Err(error) => {
-                context.complain(&[b"cannot statx ", &always(word), b": ", reason(&error).as_bytes()]);
+                context.complain(&[
+                    b"cannot statx ",
+                    &context.quoted(word),
+                    b": ",
+                    reason(&error).as_bytes(),
+                ]);
                 status = 1;
                 continue;
             }
@@ -90,6 +95,7 @@ struct File<'a> {
 struct Shower {
     owners: Owners,
     zone: TimeZone,
+    utf8: bool,
 }
 
 impl Shower {
@@ -106,8 +112,10 @@ impl Shower {
 
     fn quoted_name(&self, file: &File<'_>) -> Vec<u8> {
         match file.target {
-            Some(target) => [always(file.name).as_slice(), b" -> ", &always(target)].concat(),
-            None => always(file.name),
+            Some(target) => {
+                [always(file.name, self.utf8).as_slice(), b" -> ", &always(target, self.utf8)].concat()
+            }
+            None => always(file.name, self.utf8),
         }
     }
 

@@ -27,7 +27,14 @@ pub(crate) fn run(context: &mut Context<'_>) -> io::Result<Outcome> {
     }
     let long = [("lines=", b'n'), ("bytes=", b'c'), ("quiet", b'q'), ("silent", b'q'), ("verbose", b'v')];
     let Some(parsed) = parse(&args, "n:c:qv", &long) else { return Ok(Outcome::Fallthrough) };
+    if parsed.operands.iter().any(|operand| operand.is_empty()) {
+        return Ok(Outcome::Fallthrough);
+    }
     if parsed.operands.first().is_some_and(|o| o.first() == Some(&b'+')) {
+        return Ok(Outcome::Fallthrough);
+    }
+    let digits = |value: &[u8]| size(value.strip_prefix(b"+").or(value.strip_prefix(b"-")).unwrap_or(value));
+    if !parsed.every(b"nc", |_, value| digits(value).is_some()) {
         return Ok(Outcome::Fallthrough);
     }
     let mut wanted = Wanted { lines: true, from_start: false, count: 10 };
@@ -57,7 +64,7 @@ pub(crate) fn run(context: &mut Context<'_>) -> io::Result<Outcome> {
             Ok(opened) => opened,
             Err(error) => {
                 let reason = crate::context::reason(&error);
-                let name = crate::quoting::always(word);
+                let name = context.quoted(word);
                 context.complain(&[b"cannot open ", &name, b" for reading: ", reason.as_bytes()]);
                 status = 1;
                 continue;
@@ -75,7 +82,7 @@ pub(crate) fn run(context: &mut Context<'_>) -> io::Result<Outcome> {
             None => copy(&mut *context.input, context.output, wanted)?,
         };
         if let Err(error) = result {
-            let name = crate::quoting::always(word);
+            let name = context.quoted(word);
             context.complain(&[b"error reading ", &name, b": ", crate::context::reason(&error).as_bytes()]);
             status = 1;
         }

@@ -23,6 +23,7 @@ pub(crate) fn run(context: &mut Context<'_>) -> io::Result<Outcome> {
             }
         }
     }
+    let mut writes = true;
     let mut buffer = vec![0u8; BLOCK_BYTES];
     loop {
         let count = match context.input.read(&mut buffer) {
@@ -36,8 +37,14 @@ pub(crate) fn run(context: &mut Context<'_>) -> io::Result<Outcome> {
             }
         };
         let block = buffer.get(..count).unwrap_or_default();
-        context.output.write_all(block)?;
-        context.output.flush()?;
+        if writes && let Err(error) = context.output.write_all(block).and_then(|()| context.output.flush()) {
+            // Without a reader it ends as by SIGPIPE; otherwise the files get the rest.
+            if error.kind() == io::ErrorKind::BrokenPipe || (context.interrupted)() {
+                return Err(error);
+            }
+            context.complain(&[b"'standard output': ", crate::context::reason(&error).as_bytes()]);
+            (writes, status) = (false, 1);
+        }
         let mut failed = Vec::new();
         files.retain_mut(|(name, file)| match file.write_all(block) {
             Ok(()) => true,

@@ -9,7 +9,6 @@ use crate::calendar::parse::{Moment, parse as parse_date};
 use crate::calendar::{Civil, days_from_civil};
 use crate::context::reason;
 use crate::options::{number, parse};
-use crate::quoting::always;
 use crate::{Context, Outcome};
 
 pub(crate) fn run(context: &mut Context<'_>) -> io::Result<Outcome> {
@@ -46,7 +45,7 @@ pub(crate) fn run(context: &mut Context<'_>) -> io::Result<Outcome> {
     for word in &parsed.operands {
         if let Err((creating, error)) = touch(&context.path(word), parsed.has(b'c'), times) {
             let what: &[u8] = if creating { b"cannot touch " } else { b"setting times of " };
-            context.complain(&[what, &always(word), b": ", reason(&error).as_bytes()]);
+            context.complain(&[what, &context.quoted(word), b": ", reason(&error).as_bytes()]);
             status = 1;
         }
     }
@@ -58,10 +57,12 @@ fn touch(path: &Path, no_create: bool, times: FileTimes) -> Result<(), (bool, io
     let file = match opened {
         Ok(file) => file,
         Err(error) if no_create && error.kind() == ErrorKind::NotFound => return Ok(()),
-        Err(error) if matches!(error.kind(), ErrorKind::IsADirectory | ErrorKind::PermissionDenied) => {
+        // Of a name that can only be a folder's, the other error is told.
+        Err(error) if error.kind() == ErrorKind::IsADirectory => File::open(path).map_err(|e| (false, e))?,
+        Err(error) if error.kind() == ErrorKind::PermissionDenied => {
             File::open(path).map_err(|_| (true, error))?
         }
-        Err(error) => return Err((true, error)),
+        Err(error) => return Err((!no_create, error)),
     };
     file.set_times(times).map_err(|e| (false, e))
 }

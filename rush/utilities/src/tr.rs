@@ -23,6 +23,10 @@ pub(crate) fn run(context: &mut Context<'_>) -> io::Result<Outcome> {
     let complement = parsed.has(b'c') || parsed.has(b'C');
     let (delete, squeeze) = (parsed.has(b'd'), parsed.has(b's'));
     // What GNU refuses: repetition where nothing is translated, a class complemented and cut.
+    let equivalence = |set: &&[u8]| memchr::memmem::find(set, b"[=").is_some();
+    if !delete && parsed.operands.iter().skip(1).any(equivalence) {
+        return Ok(Outcome::Fallthrough);
+    }
     let repeats = |set: &&[u8]| memchr::memchr(b'[', set).is_some() && memchr::memchr(b'*', set).is_some();
     if (delete && parsed.operands.iter().skip(1).any(repeats)) || (complement && parsed.has(b't') && !delete)
     {
@@ -113,7 +117,7 @@ impl Plan {
                     }
                 }
                 if squeeze {
-                    mark(&mut plan.squeezed, &target);
+                    mark(&mut plan.squeezed, &layout(second, source.len())?);
                 }
             }
             _ => return None,
@@ -147,7 +151,12 @@ fn translation(
             return None;
         }
     }
+    let has_class = |set: &[Element]| set.iter().any(|e| matches!(e, Element::Class(..)));
     let mut target = layout(second, source.len())?;
+    // What a complemented class maps to must be one byte.
+    if complement && has_class(first) && target.iter().any(|byte| Some(byte) != target.first()) {
+        return None;
+    }
     if truncate {
         source.truncate(target.len());
     }
@@ -260,7 +269,7 @@ fn bracketed(text: &[u8]) -> Option<Option<(Element, usize)>> {
             let Some(end) = digits.iter().position(|&b| b == b']') else { return Some(None) };
             let digits = digits.get(..end)?;
             if !digits.iter().all(u8::is_ascii_digit) {
-                return Some(None);
+                return None;
             }
             let base = if digits.first() == Some(&b'0') { 8 } else { 10 };
             let count =

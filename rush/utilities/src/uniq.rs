@@ -30,6 +30,9 @@ pub(crate) fn run(context: &mut Context<'_>) -> io::Result<Outcome> {
         ("zero-terminated", b'z'),
     ];
     let Some(parsed) = parse(context.args, "cduif:s:w:z", &long) else { return Ok(Outcome::Fallthrough) };
+    if !parsed.every(b"fsw", |_, value| number(value).is_some()) {
+        return Ok(Outcome::Fallthrough);
+    }
     let numeric = |letter: u8, default: u64| parsed.value(letter).map_or(Some(default), number);
     let (Some(skip_fields), Some(skip_characters), Some(width)) =
         (numeric(b'f', 0), numeric(b's', 0), numeric(b'w', u64::MAX))

@@ -35,6 +35,9 @@ pub(crate) fn run(context: &mut Context<'_>) -> io::Result<Outcome> {
     if columns.is_empty() {
         columns = b"lwc".to_vec();
     }
+    if parsed.operands.iter().any(|operand| operand.is_empty()) {
+        return Ok(Outcome::Fallthrough);
+    }
     let utf8 = context.is_utf8();
     let operands = if parsed.operands.is_empty() { vec![b"-".as_slice()] } else { parsed.operands.clone() };
     let unnamed = parsed.operands.is_empty();
@@ -79,6 +82,13 @@ pub(crate) fn run(context: &mut Context<'_>) -> io::Result<Outcome> {
 
 fn count_word(context: &mut Context<'_>, word: &[u8], utf8: bool, columns: &[u8]) -> io::Result<Counts> {
     if word == b"-" {
+        let only_bytes = columns.iter().all(|column| *column == b'c' || (*column == b'm' && !utf8));
+        if let (true, Some((size, position))) = (only_bytes, context.input.extent())
+            && size > 0
+        {
+            let bytes = size.saturating_sub(position);
+            return Ok(Counts { bytes, characters: bytes, ..Counts::default() });
+        }
         return count(&mut *context.input, utf8, columns);
     }
     let file = File::open(context.path(word))?;
@@ -101,12 +111,17 @@ fn number_width(context: &Context<'_>, operands: &[&[u8]], columns: usize) -> us
     let mut minimum = 1;
     let mut total = 0u64;
     for word in operands {
-        let metadata = if *word == b"-" { None } else { Some(std::fs::metadata(context.path(word))) };
-        match metadata {
-            None => minimum = 7,
-            Some(Ok(m)) if m.is_file() => total += m.len(),
-            Some(Ok(_)) => minimum = 7,
-            Some(Err(_)) => {}
+        if *word == b"-" {
+            match context.input.extent() {
+                Some((size, _)) => total += size,
+                None => minimum = 7,
+            }
+            continue;
+        }
+        match std::fs::metadata(context.path(word)) {
+            Ok(metadata) if metadata.is_file() => total += metadata.len(),
+            Ok(_) => minimum = 7,
+            Err(_) => {}
         }
     }
     total.to_string().len().max(minimum)
@@ -192,7 +207,8 @@ fn scan(block: &[u8], utf8: bool, last: bool, in_word: &mut bool, counts: &mut C
             match valid {
                 Some(c) => {
                     length = c.len_utf8();
-                    is_space = c.is_whitespace() && !matches!(c, '\u{a0}' | '\u{2007}' | '\u{202f}');
+                    // Blanks that do not break end a word, too.
+                    is_space = (c.is_whitespace() && c != '\u{85}') || c == '\u{2060}';
                     is_print = !c.is_control();
                 }
                 None => is_character = false,

@@ -32,6 +32,7 @@ fn stopped(directory: &Path, line: &str, after: u32) -> (Outcome, Vec<u8>, Vec<u
         output: &mut output,
         errors: &mut errors,
         interrupted,
+        before_read: &|_| {},
         host: &mut Machine { variables: vec![("LC_ALL", "C".into())] },
     });
     (outcome, output, errors)

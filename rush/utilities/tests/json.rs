@@ -26,6 +26,7 @@ fn json(directory: &Path, words: &[&str], input: &str) -> (String, String, i32) 
         output: &mut output,
         errors: &mut errors,
         interrupted: || false,
+        before_read: &|_| {},
         host: &mut Machine { variables: Vec::new() },
     });
     let Outcome::Status(status) = outcome else { panic!("declined: {words:?}") };

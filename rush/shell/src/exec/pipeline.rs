@@ -1,7 +1,7 @@
 //! Pipelines of several commands, background lists and `time`.
 
 use crate::expand::Expanded;
-use crate::state::descriptors::{Entry, MemoryInput, OpenFile};
+use crate::state::descriptors::{Entry, MemoryInput, OpenFile, Source};
 use crate::state::names;
 use crate::state::options::{SetOption, Shopt};
 use crate::syntax::ast::{
@@ -356,7 +356,7 @@ pub(crate) enum Child {
 
 /// Input for the next stage.
 fn memory_file(bytes: Bytes) -> Rc<OpenFile> {
-    Rc::new(OpenFile::Memory(RefCell::new(MemoryInput::new(bytes))))
+    Rc::new(OpenFile::Memory(RefCell::new(MemoryInput::new(bytes, Source::Pipeline))))
 }
 
 /// Whether a word expands without changing anything or running commands.

@@ -2,7 +2,7 @@
 //! descriptors are virtual.
 
 use crate::expand::Expanded;
-use crate::state::descriptors::{Entry, MemoryInput, OpenFile};
+use crate::state::descriptors::{Entry, MemoryInput, OpenFile, Source};
 use crate::state::options::SetOption;
 use crate::syntax::ast::{Redirect, RedirectNumber, RedirectOperator};
 use crate::{Bytes, Session, Status, limits, sys};
@@ -130,7 +130,7 @@ impl Session {
     }
 
     fn install_input(&mut self, redirect: &Redirect, bytes: Bytes, saved: &mut Saved) -> Expanded<bool> {
-        let file = Rc::new(OpenFile::Memory(RefCell::new(MemoryInput::new(bytes))));
+        let file = Rc::new(OpenFile::Memory(RefCell::new(MemoryInput::new(bytes, Source::HereDocument))));
         self.install_at(redirect, file, saved)
     }
 
@@ -186,7 +186,7 @@ impl Session {
     /// The path under which this process finds what the shell calls `path`: `/dev/fd/N` means the shell's own number.
     pub(crate) fn process_path<'p>(&self, path: &'p [u8]) -> std::borrow::Cow<'p, [u8]> {
         let file = shell_descriptor(path).and_then(|number| self.descriptors.get(number));
-        match file.and_then(|file| file.os_descriptor()) {
+        match file.and_then(|file| file.visible_descriptor()) {
             Some(fd) => format!("/dev/fd/{fd}").into_bytes().into(),
             None => path.into(),
         }

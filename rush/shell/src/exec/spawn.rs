@@ -142,7 +142,13 @@ impl Session {
     /// The process's own descriptors 0 to 2 become what the table says for good, so that nobody waits for the end of a pipe that this process does not use.
     pub(crate) fn let_go_of_standard_descriptors(&mut self) {
         let map = self.descriptor_map(&Launch::default());
-        let map: Vec<_> = map.into_iter().filter(|(source, number)| *source > 2 && *number <= 2).collect();
+        // A descriptor that the table still has under another number stays what it is.
+        let elsewhere = |number: RawFd| {
+            let others = self.descriptors.entries().iter().enumerate().filter(|(n, _)| *n != number as usize);
+            others.into_iter().any(|(_, e)| matches!(e, Entry::Open(f) if f.os_descriptor() == Some(number)))
+        };
+        let replaced = |(source, number): &(RawFd, RawFd)| *source > 2 && *number <= 2 && !elsewhere(*number);
+        let map: Vec<_> = map.into_iter().filter(replaced).collect();
         sys::apply_descriptors(&map);
     }
 

@@ -8,8 +8,10 @@ use crate::state::options::SetOption;
 use crate::sys::resource;
 use crate::{Bytes, Outcome, Session, limits, sys};
 use rush_utilities::{Context, Host, Input};
+use std::cell::RefCell;
 use std::ffi::CString;
 use std::io::{self, Read, Write};
+use std::os::fd::{AsRawFd, BorrowedFd, RawFd};
 use std::path::Path;
 use std::rc::Rc;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
@@ -59,7 +61,7 @@ impl Session {
         {
             return None;
         }
-        if !path.is_empty() && self.reads_what_it_writes(&args[1..]) {
+        if !path.is_empty() && (self.reads_what_it_writes(&args[1..]) || file_sizes_are_limited()) {
             return None;
         }
         self.flush_output();
@@ -67,9 +69,10 @@ impl Session {
             self.drain_level_pipes();
         }
         let interrupted = if self.stops_at_interrupts() { sys::interrupt_pending } else { never };
-        let mut input = StandardInput { file: self.descriptors.get(0), interrupted };
-        let mut output = Output { file: self.descriptors.get(1), buffer: Bytes::new(), interrupted };
-        let mut errors = Output { file: self.descriptors.get(2), buffer: Bytes::new(), interrupted: never };
+        let output = Output::new(self.descriptors.get(1), interrupted);
+        let output = Rc::new(RefCell::new(output));
+        let mut input = StandardInput { file: self.descriptors.get(0), interrupted, output: output.clone() };
+        let mut errors = Errors(self.descriptors.get(2));
         let terminal = self.descriptor_is_terminal(1);
         // `env` reads it from the cache.
         self.environment_block();
@@ -84,12 +87,12 @@ impl Session {
             args,
             directory: Path::new(""),
             input: &mut input,
-            output: &mut output,
+            output: &mut Shared(output.clone()),
             errors: &mut errors,
             interrupted,
+            before_read: &|file: BorrowedFd<'_>| output.borrow_mut().before_read(file.as_raw_fd()),
             host: &mut Shell { session: self, program, terminal, shields },
         });
-        let _ = errors.flush();
         if shields {
             sys::signal_default(libc::SIGPIPE);
         }
@@ -105,6 +108,11 @@ fn names_descriptor(argument: &[u8]) -> bool {
     [&b"/dev/fd/"[..], b"/dev/std", b"/proc/self/"].iter().any(|prefix| argument.starts_with(prefix))
 }
 
+/// Whether a file that grows too large ends the process that writes it: then that must not be the shell.
+fn file_sizes_are_limited() -> bool {
+    resource::limits(libc::RLIMIT_FSIZE as u32).is_ok_and(|limits| limits.soft != libc::RLIM_INFINITY)
+}
+
 /// For a shell that SIGINT ends, or that has a trap for it.
 fn never() -> bool {
     false
@@ -118,11 +126,15 @@ fn given_up() -> io::Error {
 struct StandardInput {
     file: Option<Rc<OpenFile>>,
     interrupted: fn() -> bool,
+    output: Rc<RefCell<Output>>,
 }
 
 impl Read for StandardInput {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let Some(file) = &self.file else { return Err(io::Error::from_raw_os_error(libc::EBADF)) };
+        if let Some(fd) = file.os_descriptor() {
+            self.output.borrow_mut().before_read(fd);
+        }
         let read = file.read(buffer).map_err(io::Error::from_raw_os_error);
         if (self.interrupted)() { Err(given_up()) } else { read }
     }
@@ -131,12 +143,16 @@ impl Read for StandardInput {
 impl Input for StandardInput {
     fn unread(&mut self, count: usize) -> bool {
         match &self.file {
-            Some(file) if file.can_unread() => {
+            Some(file) if file.is_seen_as_file() => {
                 file.unread(count);
                 true
             }
             _ => false,
         }
+    }
+
+    fn extent(&self) -> Option<(u64, u64)> {
+        self.file.as_ref()?.extent()
     }
 }
 
@@ -145,6 +161,21 @@ struct Output {
     file: Option<Rc<OpenFile>>,
     buffer: Bytes,
     interrupted: fn() -> bool,
+    /// What went wrong when output was passed on before a read: the next write tells.
+    failed: Option<io::Error>,
+}
+
+impl Output {
+    fn new(file: Option<Rc<OpenFile>>, interrupted: fn() -> bool) -> Output {
+        Output { file, buffer: Bytes::new(), interrupted, failed: None }
+    }
+
+    /// Passes on what is there if a reader of `input` would have to wait: whoever reads the output must not wait with it.
+    fn before_read(&mut self, input: RawFd) {
+        if !self.buffer.is_empty() && sys::poll_readable(&[input], 0).is_empty() {
+            self.failed = self.flush().err();
+        }
+    }
 }
 
 impl Write for Output {
@@ -161,6 +192,9 @@ impl Write for Output {
     }
 
     fn flush(&mut self) -> io::Result<()> {
+        if let Some(error) = self.failed.take() {
+            return Err(error);
+        }
         if self.buffer.is_empty() {
             return Ok(());
         }
@@ -168,9 +202,41 @@ impl Write for Output {
             self.buffer.clear();
             return Err(given_up());
         }
-        let bytes = std::mem::take(&mut self.buffer);
-        let Some(file) = &self.file else { return Err(io::Error::from_raw_os_error(libc::EBADF)) };
-        file.write_all(&bytes).map_err(io::Error::from_raw_os_error)
+        let Some(file) = &self.file else {
+            self.buffer.clear();
+            return Err(io::Error::from_raw_os_error(libc::EBADF));
+        };
+        let written = file.write_all(&self.buffer).map_err(io::Error::from_raw_os_error);
+        self.buffer.clear();
+        written
+    }
+}
+
+/// Standard output, which reading may pass on.
+struct Shared(Rc<RefCell<Output>>);
+
+impl Write for Shared {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.borrow_mut().write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.0.borrow_mut().flush()
+    }
+}
+
+/// Standard error: nothing waits, so that it comes between what is written to the same file before and after.
+struct Errors(Option<Rc<OpenFile>>);
+
+impl Write for Errors {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let Some(file) = &self.0 else { return Err(io::Error::from_raw_os_error(libc::EBADF)) };
+        file.write_all(bytes).map_err(io::Error::from_raw_os_error)?;
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
     }
 }
 

@@ -100,29 +100,86 @@ pub struct MemoryInput {
     pub bytes: Bytes,
     /// How much has been read.
     pub position: usize,
-    /// The descriptor it became when a child needed one; then the other fields are out of use.
+    /// The descriptor it became when somebody had to see one; then the other fields are out of use.
     pub file: Option<RawFd>,
+    /// Where it comes from, which decides what it is seen as.
+    source: Source,
+    /// The process that fills a pipe which does not hold all.
+    feeder: Option<i32>,
+}
+
+/// What input from memory stands for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Source {
+    /// The output of the stages before: always a pipe.
+    Pipeline,
+    /// A here-document or here-string: a pipe that holds it, or a file if it is too long for one.
+    HereDocument,
 }
 
 impl MemoryInput {
     /// Input holding `bytes`.
-    pub fn new(bytes: Bytes) -> MemoryInput {
-        MemoryInput { bytes, position: 0, file: None }
+    pub fn new(bytes: Bytes, source: Source) -> MemoryInput {
+        MemoryInput { bytes, position: 0, file: None, source, feeder: None }
     }
 
-    /// A descriptor of the process with what is left, for a child; later reads share its position.
+    /// A descriptor of the process with what is left, for whoever needs to see one; later reads share its position.
     pub fn materialize(&mut self) -> Option<RawFd> {
         if self.file.is_none() {
-            let fd = sys::memory_file().ok()?;
-            let rest = self.bytes.get(self.position..).unwrap_or_default();
-            if sys::write_all(fd, rest).is_err() {
-                sys::close(fd);
-                return None;
-            }
-            sys::rewind(fd);
-            self.file = Some(fd);
+            self.file = match self.source {
+                Source::HereDocument if !self.is_seen_as_pipe() => self.as_file(),
+                _ => self.as_pipe(),
+            };
+            self.bytes = Bytes::new();
+            self.position = 0;
         }
         self.file
+    }
+
+    fn is_seen_as_pipe(&self) -> bool {
+        self.source == Source::Pipeline || self.bytes.len() <= crate::limits::HERE_DOCUMENT_PIPE_BYTES
+    }
+
+    fn rest(&self) -> &[u8] {
+        self.bytes.get(self.position..).unwrap_or_default()
+    }
+
+    fn as_file(&self) -> Option<RawFd> {
+        let fd = sys::memory_file().ok()?;
+        if sys::write_all(fd, self.rest()).is_err() {
+            sys::close(fd);
+            return None;
+        }
+        sys::rewind(fd);
+        Some(fd)
+    }
+
+    /// A pipe with the rest in it, or behind it a process that writes it.
+    fn as_pipe(&mut self) -> Option<RawFd> {
+        let (reader, writer) = sys::pipe().ok()?;
+        let fits = self.rest().len() <= sys::pipe_capacity(writer);
+        if fits {
+            let _ = sys::write_all(writer, self.rest());
+        } else {
+            match sys::fork() {
+                Ok(0) => self.feed(writer),
+                Ok(pid) => self.feeder = Some(pid),
+                Err(_) => {
+                    sys::close(reader);
+                    sys::close(writer);
+                    return None;
+                }
+            }
+        }
+        sys::close(writer);
+        Some(reader)
+    }
+
+    /// In a child: writes the rest and ends. Holds nothing else open, so that nobody waits for an end of file because of it.
+    fn feed(&self, writer: RawFd) -> ! {
+        sys::close_others(writer);
+        sys::signal_default(libc::SIGPIPE);
+        sys::exit_now(i32::from(sys::write_all(writer, self.rest()).is_err()))
     }
 }
 
@@ -141,8 +198,13 @@ impl Drop for OpenFile {
                 }
             }
             OpenFile::Memory(input) => {
-                if let Some(fd) = input.get_mut().file {
+                let input = input.get_mut();
+                if let Some(fd) = input.file {
                     sys::close(fd);
+                }
+                // Without a reader it ends by itself; where others still read, it is not waited for.
+                if let Some(pid) = input.feeder {
+                    sys::reap(pid);
                 }
             }
         }
@@ -237,8 +299,39 @@ impl OpenFile {
     pub fn can_unread(&self) -> bool {
         match self {
             OpenFile::Os(file) => file.seekable(),
-            OpenFile::Memory(_) => true,
+            // What became a pipe takes nothing back.
+            OpenFile::Memory(input) => input.borrow().file.is_none_or(sys::is_seekable),
             OpenFile::Capture(_) => false,
+        }
+    }
+
+    /// Whether a program would find a file here that it can go back in.
+    pub fn is_seen_as_file(&self) -> bool {
+        match self {
+            OpenFile::Memory(input) if input.borrow().file.is_none() => !input.borrow().is_seen_as_pipe(),
+            _ => self.can_unread(),
+        }
+    }
+
+    /// The size of the regular file that a program would find here, and where it stands in it.
+    pub fn extent(&self) -> Option<(u64, u64)> {
+        match self {
+            OpenFile::Memory(input) if input.borrow().file.is_none() => {
+                let input = input.borrow();
+                (!input.is_seen_as_pipe()).then_some((input.bytes.len() as u64, input.position as u64))
+            }
+            _ => {
+                self.settle();
+                sys::file_extent(self.os_descriptor()?)
+            }
+        }
+    }
+
+    /// The process's descriptor for looking at it, made if there is none yet.
+    pub fn visible_descriptor(&self) -> Option<RawFd> {
+        match self {
+            OpenFile::Memory(input) => input.borrow_mut().materialize(),
+            _ => self.os_descriptor(),
         }
     }
 

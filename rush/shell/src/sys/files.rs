@@ -11,6 +11,37 @@ pub fn pipe() -> Result<(RawFd, RawFd), i32> {
     Ok((fds[0], fds[1]))
 }
 
+/// Bytes that fit into the pipe `fd` without anybody reading.
+pub fn pipe_capacity(fd: RawFd) -> usize {
+    // SAFETY: F_GETPIPE_SZ takes no pointer.
+    usize::try_from(unsafe { libc::fcntl(fd, libc::F_GETPIPE_SZ) }).unwrap_or(0)
+}
+
+/// Closes every descriptor but `fd`.
+pub fn close_others(fd: RawFd) {
+    let below = if fd > 0 { close_range(0, fd - 1) } else { true };
+    if !(below && close_range(fd + 1, RawFd::MAX)) {
+        (0..descriptor_limit() as RawFd).filter(|other| *other != fd).for_each(super::close);
+    }
+}
+
+fn close_range(first: RawFd, last: RawFd) -> bool {
+    // SAFETY: no pointers; the callers own the process whose descriptors they close.
+    unsafe { libc::syscall(libc::SYS_close_range, first as libc::c_uint, last as libc::c_uint, 0) == 0 }
+}
+
+/// The size of the regular file behind `fd`, and the offset that its next reader begins at.
+pub fn file_extent(fd: RawFd) -> Option<(u64, u64)> {
+    // SAFETY: fstat fills the structure if it returns 0.
+    let stat = status(|stat| unsafe { libc::fstat(fd, stat) })?;
+    if stat.st_mode & libc::S_IFMT != libc::S_IFREG {
+        return None;
+    }
+    // SAFETY: no pointers.
+    let offset = unsafe { libc::lseek(fd, 0, libc::SEEK_CUR) };
+    Some((stat.st_size as u64, u64::try_from(offset).ok()?))
+}
+
 /// Makes reads from `fd` return at once, or not.
 pub fn set_nonblocking(fd: RawFd, on: bool) {
     // SAFETY: F_GETFL and F_SETFL take no pointers.

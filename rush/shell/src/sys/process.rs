@@ -53,6 +53,12 @@ pub fn wait_any(block: bool) -> Result<(i32, i32), i32> {
     Ok((got, status))
 }
 
+/// Forgets a child that has ended or is about to, without waiting for it.
+pub fn reap(pid: i32) {
+    // SAFETY: no pointer is read or written through a null status.
+    unsafe { libc::waitpid(pid, std::ptr::null_mut(), libc::WNOHANG) };
+}
+
 /// Whether the child has ended or stopped, without taking note of it.
 pub fn child_changed(pid: i32) -> bool {
     // SAFETY: `info` is plain data, valid when zeroed, and writable for the call.

@@ -30,6 +30,8 @@ struct Flags {
     swap: bool,
     width: usize,
     colons: usize,
+    /// `E` or `O`, which change nothing in the C locale.
+    modifier: Option<u8>,
 }
 
 /// Formats `time` by `format`; `nanoseconds` is for `%N`. Unknown conversions are copied.
@@ -49,7 +51,16 @@ pub fn strftime(format: &[u8], time: &Civil, nanoseconds: u32) -> Vec<u8> {
             out.extend_from_slice(rest);
             break;
         };
-        match convert(conversion, flags, time, nanoseconds) {
+        // Flags with nothing behind them stand for themselves.
+        if conversion == b'%' && length > 0 {
+            out.push(b'%');
+            out.extend_from_slice(rest.get(..length).unwrap_or_default());
+            at += length;
+            continue;
+        }
+        let converted =
+            if takes(conversion, flags) { convert(conversion, flags, time, nanoseconds) } else { None };
+        match converted {
             Some(text) => out.extend_from_slice(text.as_bytes()),
             None => {
                 out.push(b'%');
@@ -59,6 +70,39 @@ pub fn strftime(format: &[u8], time: &Civil, nanoseconds: u32) -> Vec<u8> {
         at += length + 1;
     }
     out
+}
+
+/// Whether a conversion has the modifier and colons that stand before it.
+fn takes(conversion: u8, flags: Flags) -> bool {
+    let refused: &[u8] = match flags.modifier {
+        _ if conversion != b'z' && flags.colons > 0 => return false,
+        None => b"",
+        Some(b'E') => b"aADFbBhdeHIjklmMNSuUVgGWwq",
+        Some(_) => b"aADFcxXY",
+    };
+    !refused.contains(&conversion)
+}
+
+/// Whether every conversion of `format` is known: what becomes of others with flags is not.
+pub fn is_known(format: &[u8]) -> bool {
+    let mut rest = format;
+    while let Some(at) = memchr::memchr(b'%', rest) {
+        rest = rest.get(at + 1..).unwrap_or_default();
+        let (flags, length) = read_flags(rest);
+        match rest.get(length) {
+            // What flags do to these is not known.
+            Some(b'%' | b'n' | b't' | b'P' | b'z') if length > flags.colons => return false,
+            Some(b'%') => rest = rest.get(1..).unwrap_or_default(),
+            Some(conversion) if b"aAbBcCdDeFgGhHIjklmMnNpPqrRsSTtuUVwWxXyYzZ".contains(conversion) => {
+                if !takes(*conversion, flags) {
+                    return false;
+                }
+                rest = rest.get(length + 1..).unwrap_or_default();
+            }
+            _ => return false,
+        }
+    }
+    true
 }
 
 fn read_flags(text: &[u8]) -> (Flags, usize) {
@@ -77,7 +121,8 @@ fn read_flags(text: &[u8]) -> (Flags, usize) {
         flags.width = (flags.width * 10 + usize::from(digit - b'0')).min(WIDTH_MAX);
         at += 1;
     }
-    while matches!(text.get(at), Some(b'E' | b'O')) {
+    if let Some(modifier @ (b'E' | b'O')) = text.get(at) {
+        flags.modifier = Some(*modifier);
         at += 1;
     }
     while text.get(at) == Some(&b':') {
@@ -101,7 +146,7 @@ fn text(value: &str, flags: Flags) -> String {
     if flags.upper || flags.swap {
         value.make_ascii_uppercase();
     }
-    let width = flags.width;
+    let width = if flags.pad == Some(b'-') { 0 } else { flags.width };
     if flags.pad == Some(b'0') { format!("{value:0>width$}") } else { format!("{value:>width$}") }
 }
 
@@ -160,7 +205,6 @@ fn convert(conversion: u8, flags: Flags, time: &Civil, nanoseconds: u32) -> Opti
         b'z' => offset(time.offset, flags)?,
         b'Z' if flags.swap => time.zone.to_ascii_lowercase(),
         b'Z' => text(&time.zone, flags),
-        b'+' => compound("%a %b %e %H:%M:%S %Z %Y", flags, time, nanoseconds),
         _ => return None,
     })
 }

@@ -7,7 +7,7 @@ mod format;
 pub mod parse;
 pub mod zone;
 
-pub use format::strftime;
+pub use format::{is_known, strftime};
 
 /// Broken-down time.
 #[derive(Debug, Clone, PartialEq, Eq)]

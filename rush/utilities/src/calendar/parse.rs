@@ -79,7 +79,7 @@ fn time_seconds(text: &str) -> Option<(i64, u32)> {
     let hours = digits(parts.next()?, 2)?;
     let minutes = digits(parts.next()?, 2)?;
     let seconds = parts.next().map_or(Some(0), |s| digits(s, 2))?;
-    let in_range = hours < 24 && minutes < 60 && seconds < 61 && parts.next().is_none();
+    let in_range = hours < 24 && minutes < 60 && seconds < 60 && parts.next().is_none();
     in_range.then_some((hours * 3_600 + minutes * 60 + seconds, nanoseconds(fraction)?))
 }
 

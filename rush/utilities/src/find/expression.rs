@@ -193,7 +193,8 @@ impl<'w> Parser<'_, '_, 'w> {
             b"-mtime" => Node::Modified(Compared::parse(self.take()?)?, 86_400),
             b"-mmin" => Node::Modified(Compared::parse(self.take()?)?, 60),
             b"-newer" => {
-                let reference = fs::metadata(self.context.path(self.take()?)).ok()?;
+                // Links are not followed, here neither.
+                let reference = fs::symlink_metadata(self.context.path(self.take()?)).ok()?;
                 Node::Newer((reference.mtime(), reference.mtime_nsec()))
             }
             b"-empty" => Node::Empty,

@@ -153,7 +153,7 @@ impl<'w, 'c> Walk<'w, 'c> {
             Node::True => true,
             Node::False => false,
             Node::Not(inner) => !self.test(inner, subject)?,
-            Node::And(left, right) => self.test(left, subject)? && self.test(right, subject)?,
+            Node::And(left, right) => self.test(left, subject)? && !self.quit && self.test(right, subject)?,
             Node::Or(left, right) => self.test(left, subject)? || self.test(right, subject)?,
             Node::Comma(left, right) => {
                 self.test(left, subject)?;

@@ -84,6 +84,15 @@ pub(crate) fn run(context: &mut Context<'_>) -> io::Result<Outcome> {
     let Some((matcher, style)) = matcher.zip(style(&parsed, &operands, context)) else {
         return Ok(Outcome::Fallthrough);
     };
+    let names_files = [b'1', b'2', b'3'].iter().any(|letter| parsed.has(*letter));
+    let is_file = |word: &&[u8]| !fs::metadata(context.path(word)).is_ok_and(|m| m.is_dir());
+    // What these mean for files on the command line is GNU's own. So is not to look at any file where nothing can be selected.
+    if (names_files && (!parsed.has(b'r') || operands.iter().any(is_file)))
+        || style.maximum == Some(0)
+        || (style.invert && patterns.iter().any(|pattern| pattern.is_empty()))
+    {
+        return Ok(Outcome::Fallthrough);
+    }
     let context_lines = [b'A', b'B', b'C'].iter().any(|letter| parsed.has(*letter));
     if style.only_matching && (context_lines || !matcher.spans_are_exact) {
         return Ok(Outcome::Fallthrough);
@@ -140,6 +149,9 @@ pub(crate) fn run(context: &mut Context<'_>) -> io::Result<Outcome> {
 }
 
 fn style(parsed: &Parsed<'_>, operands: &[&[u8]], context: &Context<'_>) -> Option<Style> {
+    if !parsed.every(b"mABC", |_, value| number(value).is_some()) {
+        return None;
+    }
     let numeric = |letter: u8| match parsed.value(letter) {
         None => Some(None),
         Some(text) => number(text).map(|n| Some(usize::try_from(n).unwrap_or(usize::MAX))),
@@ -165,6 +177,7 @@ fn style(parsed: &Parsed<'_>, operands: &[&[u8]], context: &Context<'_>) -> Opti
         maximum: numeric(b'm')?,
         after: numeric(b'A')?.or(around).unwrap_or(0),
         before: numeric(b'B')?.or(around).unwrap_or(0),
+        context: [b'A', b'B', b'C'].iter().any(|letter| parsed.has(*letter)),
         text: parsed.has(b'a'),
         null: parsed.has(b'Z'),
         no_messages: parsed.has(b's'),
@@ -221,6 +234,9 @@ impl Run<'_> {
     fn input(&mut self, context: &mut Context<'_>, report: &mut Report) -> io::Result<()> {
         let mut search = Search::new(self.style, self.matcher, self.utf8, b"(standard input)");
         let result = search.run(&mut *context.input, context.output, report)?;
+        if search.unused() > 0 {
+            context.input.unread(search.unused());
+        }
         self.conclude(context, b"(standard input)", &search, result)
     }
 

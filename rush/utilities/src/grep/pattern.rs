@@ -44,14 +44,14 @@ impl Matcher {
                 return None;
             }
             let text = std::str::from_utf8(line).ok()?;
-            let mut translator = Translator { out: String::new(), alternation: false, special: false };
+            let mut translator = Translator { utf8, ..Translator::default() };
             match syntax {
-                Syntax::Fixed => translator.out = regex::escape(text),
+                Syntax::Fixed => text.chars().for_each(|c| translator.literal(c)),
                 Syntax::Basic | Syntax::Extended => translator.translate(text, syntax == Syntax::Extended)?,
             }
             exact &= !translator.alternation;
             if !translator.special {
-                plain = Some(text.as_bytes().to_vec());
+                plain = Some(translator.plain.into_bytes());
             }
             alternatives.push(format!("(?:{})", translator.out));
         }
@@ -71,6 +71,11 @@ impl Matcher {
             .size_limit(PROGRAM_BYTES_MAX)
             .build()
             .ok()?;
+        // What counts as an empty word is GNU's own.
+        if word && Regex::new(&format!("^(?:{})$", alternatives.join("|"))).map_or(true, |r| r.is_match(b""))
+        {
+            return None;
+        }
         let literal = plain.filter(|p| lines.len() == 1 && !ignore_case && !word && !whole && !p.is_empty());
         let literal = literal.map(|p| Finder::new(&p).into_owned());
         Some(Self { literal, regex, spans_are_exact: exact && !word })
@@ -94,10 +99,16 @@ impl Matcher {
     }
 }
 
+#[derive(Default)]
 struct Translator {
+    /// The expression for the `regex` crate.
     out: String,
+    /// The characters that stand for themselves, without what escaped them.
+    plain: String,
     alternation: bool,
+    /// Whether there is more than such characters.
     special: bool,
+    utf8: bool,
 }
 
 impl Translator {
@@ -107,11 +118,17 @@ impl Translator {
         let mut depth = 0usize;
         // Whether a repetition or an anchor may stand here: at the start of a branch.
         let mut at_start = true;
+        // Whether the last element takes no room: what repeating it means differs.
+        let mut empty = false;
         while let Some(&c) = characters.get(at) {
             let next = characters.get(at + 1).copied();
             let (operator, length) = operator(c, next, extended);
             let was_start = std::mem::replace(&mut at_start, false);
             at += length;
+            let was_empty = std::mem::replace(&mut empty, operator.is_assertion());
+            if was_empty && matches!(operator, Operator::Repeat(_) | Operator::Interval) {
+                return None;
+            }
             match operator {
                 Operator::Open => {
                     depth += 1;
@@ -168,6 +185,7 @@ impl Translator {
 
     fn literal(&mut self, c: char) {
         let mut buffer = [0; 4];
+        self.plain.push(c);
         self.out.push_str(&regex::escape(c.encode_utf8(&mut buffer)));
     }
 
@@ -200,6 +218,10 @@ impl Translator {
         loop {
             let c = *rest.get(at)?;
             if c == ']' && at > first {
+                // `[:space:]` without outer brackets is refused.
+                if rest.first() == Some(&':') && at > 1 && rest.get(at - 1) == Some(&':') {
+                    return None;
+                }
                 self.out.push(']');
                 return Some(at + 1);
             }
@@ -210,20 +232,28 @@ impl Translator {
                 let body = rest.get(at + 2..)?;
                 let end = body.windows(2).position(|w| w == [':', ']'])?;
                 let name: String = body.get(..end)?.iter().collect();
-                self.out.push_str(class(&name)?);
+                self.out.push_str(class(&name, self.utf8)?);
                 at += end + 4;
+                // A class begins no range.
+                if rest.get(at) == Some(&'-') && rest.get(at + 1) != Some(&']') {
+                    return None;
+                }
                 continue;
             }
             self.bracket_character(c);
             at += 1;
             if rest.get(at) == Some(&'-') && rest.get(at + 1).is_some_and(|n| *n != ']') {
                 let high = *rest.get(at + 1)?;
-                if high < c || high == '[' {
+                // Beyond ASCII the order is the locale's.
+                if high < c || high == '[' || !high.is_ascii() {
                     return None;
                 }
                 self.out.push('-');
                 self.bracket_character(high);
                 at += 2;
+                if rest.get(at) == Some(&'-') && rest.get(at + 1) != Some(&']') {
+                    return None;
+                }
             }
         }
     }
@@ -249,6 +279,16 @@ enum Operator {
     Class(&'static str),
     Literal(char),
     Unsupported,
+}
+
+impl Operator {
+    fn is_assertion(&self) -> bool {
+        match self {
+            Operator::Start | Operator::End => true,
+            Operator::Class(text) => text.starts_with("\\b") || text.starts_with("\\B"),
+            _ => false,
+        }
+    }
 }
 
 /// Reads one element of an expression and its length.
@@ -297,20 +337,26 @@ fn ends_branch(rest: &[char]) -> bool {
     matches!(rest, [] | ['\\', ')' | '|', ..])
 }
 
-fn class(name: &str) -> Option<&'static str> {
-    Some(match name {
-        "alnum" => "\\p{Alphabetic}\\p{Nd}",
-        "alpha" => "\\p{Alphabetic}",
-        "blank" => " \\t",
-        "cntrl" => "\\x00-\\x1f\\x7f",
-        "digit" => "0-9",
-        "graph" => "\\x21-\\x7e",
-        "lower" => "\\p{Lowercase}",
-        "print" => "\\x20-\\x7e",
-        "punct" => "!-/:-@\\[-`{-~",
-        "space" => "\\s",
-        "upper" => "\\p{Uppercase}",
-        "xdigit" => "0-9A-Fa-f",
+/// What is inside a bracket for a class of characters.
+fn class(name: &str, utf8: bool) -> Option<&'static str> {
+    Some(match (name, utf8) {
+        ("alnum", false) => "0-9A-Za-z",
+        ("alpha", false) => "A-Za-z",
+        ("lower", false) => "a-z",
+        ("space", false) => "\\t-\\r ",
+        ("upper", false) => "A-Z",
+        ("alnum", true) => "\\p{Alphabetic}\\p{Nd}",
+        ("alpha", true) => "\\p{Alphabetic}",
+        ("lower", true) => "\\p{Lowercase}",
+        ("space", true) => "\\s",
+        ("upper", true) => "\\p{Uppercase}",
+        ("blank", _) => " \\t",
+        ("cntrl", _) => "\\x00-\\x1f\\x7f",
+        ("digit", _) => "0-9",
+        ("graph", _) => "\\x21-\\x7e",
+        ("print", _) => "\\x20-\\x7e",
+        ("punct", _) => "!-/:-@\\[-`{-~",
+        ("xdigit", _) => "0-9A-Fa-f",
         _ => return None,
     })
 }

@@ -22,6 +22,8 @@ pub(super) struct Style {
     pub(super) maximum: Option<usize>,
     pub(super) after: usize,
     pub(super) before: usize,
+    /// Whether lines around were asked for, be it none: then groups are set apart.
+    pub(super) context: bool,
     pub(super) text: bool,
     pub(super) null: bool,
     pub(super) no_messages: bool,
@@ -70,10 +72,20 @@ pub(super) struct Search<'s> {
     before: VecDeque<(u64, Vec<u8>)>,
     after_left: usize,
     last_printed: u64,
+    last_selected: u64,
     out: Vec<u8>,
+    /// Where in the stream the block begins, how much of it was read, and where the last line that was wanted ends.
+    base: u64,
+    read: u64,
+    enough_at: Option<u64>,
 }
 
 impl<'s> Search<'s> {
+    /// Bytes that were read behind the last line that was wanted: somebody else's, in a file.
+    pub(super) fn unused(&self) -> usize {
+        self.enough_at.map_or(0, |at| usize::try_from(self.read - at).unwrap_or(0))
+    }
+
     pub(super) fn new(style: &'s Style, matcher: &'s Matcher, utf8: bool, name: &'s [u8]) -> Self {
         Self {
             style,
@@ -88,7 +100,11 @@ impl<'s> Search<'s> {
             before: VecDeque::new(),
             after_left: 0,
             last_printed: 0,
+            last_selected: 0,
             out: Vec::new(),
+            base: 0,
+            read: 0,
+            enough_at: None,
         }
     }
 
@@ -115,6 +131,7 @@ impl<'s> Search<'s> {
             self.binary |= !self.style.text && memchr::memchr(0, fresh).is_some();
             let newline = memchr::memrchr(b'\n', fresh).map(|at| filled + at + 1);
             filled += count;
+            self.read += count as u64;
             let end = if count == 0 { filled } else { newline.unwrap_or(0) };
             self.lines(buffer.get(..end).unwrap_or_default(), report);
             output.write_all(&self.out)?;
@@ -124,6 +141,7 @@ impl<'s> Search<'s> {
             }
             buffer.copy_within(end..filled, 0);
             filled -= end;
+            self.base += end as u64;
         }
         self.summary(report);
         output.write_all(&self.out)?;
@@ -150,6 +168,9 @@ impl<'s> Search<'s> {
             let full = self.style.maximum.is_some_and(|most| self.selected >= most);
             if !full && self.matcher.is_match(line) != self.style.invert {
                 self.select(line, report);
+                if self.style.maximum.is_some_and(|most| self.selected >= most) {
+                    self.enough_at = Some(self.base + at.min(block.len()) as u64);
+                }
             } else {
                 self.pass(line);
             }
@@ -169,7 +190,7 @@ impl<'s> Search<'s> {
             None => rest.len(),
         };
         // Whether context is adjacent is told by the numbers of lines.
-        if self.style.numbers || self.style.json || self.style.after > 0 {
+        if self.style.numbers || self.style.json || self.style.context {
             let skipped = rest.get(..start).unwrap_or_default();
             self.line += memchr::memchr_iter(b'\n', skipped).count() as u64;
         }
@@ -191,10 +212,13 @@ impl<'s> Search<'s> {
             self.done = enough;
             return;
         }
-        let readable = if self.utf8 { std::str::from_utf8(line).is_ok() } else { line.is_ascii() };
-        if self.binary || !(self.style.text || readable) {
+        if self.binary {
             self.binary_matches = true;
             self.done = true;
+            return;
+        }
+        if report.json.is_some() && !self.can_be_shown(line) {
+            self.done = enough;
             return;
         }
         if let Some(json) = &mut report.json {
@@ -206,6 +230,9 @@ impl<'s> Search<'s> {
         } else if self.style.only_matching {
             if !self.style.invert {
                 for (start, end) in self.matcher.spans(line) {
+                    if !self.can_be_shown(line.get(start..end).unwrap_or_default()) {
+                        break;
+                    }
                     self.prefix(self.line, b':');
                     self.out.extend_from_slice(line.get(start..end).unwrap_or_default());
                     self.out.push(b'\n');
@@ -215,6 +242,7 @@ impl<'s> Search<'s> {
             self.leading_context(report);
             self.print(self.line, line, b':');
             self.after_left = self.style.after;
+            self.last_selected = self.line;
         }
         if enough {
             self.done = self.after_left == 0;
@@ -231,11 +259,13 @@ impl<'s> Search<'s> {
     }
 
     fn leading_context(&mut self, report: &mut Report) {
-        let context = self.style.before > 0 || self.style.after > 0;
+        let context = self.style.context;
         let first = self.before.front().map_or(self.line, |(number, _)| *number);
         // Nothing is adjacent to the first lines of a file.
         let apart = self.last_printed == 0 || first > self.last_printed + 1;
-        if context && report.separated && apart {
+        // Neighbours that are selected because they do not match are one piece.
+        let goes_on = self.style.invert && self.last_selected + 1 == self.line && self.last_selected > 0;
+        if context && report.separated && apart && !goes_on {
             self.out.extend_from_slice(b"--\n");
         }
         report.separated |= context;
@@ -273,7 +303,18 @@ impl<'s> Search<'s> {
         }
     }
 
+    /// Text is shown; what is none in the locale's encoding only makes that mentioned. (Without a multibyte encoding every byte is a
+    /// character.)
+    fn can_be_shown(&mut self, text: &[u8]) -> bool {
+        let shown = self.style.text || !self.utf8 || std::str::from_utf8(text).is_ok();
+        self.binary_matches |= !shown;
+        shown
+    }
+
     fn print(&mut self, number: u64, line: &[u8], separator: u8) {
+        if !self.can_be_shown(line) {
+            return;
+        }
         self.last_printed = number;
         self.prefix(number, separator);
         self.out.extend_from_slice(line);

@@ -27,6 +27,9 @@ impl Input for Bytes {
         self.0.set_position(self.0.position() - count as u64);
         true
     }
+    fn extent(&self) -> Option<(u64, u64)> {
+        None
+    }
 }
 
 /// A host with these variables.

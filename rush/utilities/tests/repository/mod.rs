@@ -64,6 +64,7 @@ impl Scratch {
             output: &mut output,
             errors: &mut errors,
             interrupted: || false,
+            before_read: &|_| {},
             host: &mut Machine { variables: self.variables() },
         });
         assert!(errors.is_empty(), "{words:?}: {}", String::from_utf8_lossy(&errors));

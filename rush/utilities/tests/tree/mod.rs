@@ -166,6 +166,7 @@ pub fn ours(root: &Path, args: &[&str], input: &[u8], changes: bool) -> Option<O
         output: &mut Shared(output.clone()),
         errors: &mut errors,
         interrupted: || false,
+        before_read: &|_| {},
         host: &mut Runner { machine, directory: root.to_path_buf(), output: output.clone() },
     });
     let Outcome::Status(status) = outcome else { return None };
