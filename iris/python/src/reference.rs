@@ -115,7 +115,8 @@ impl Ref {
     /// Why the actor ended, if it failed.
     #[getter]
     fn exit_reason(&self) -> PyResult<Option<exit::ExitReason>> {
-        Ok(self.compat.reason(self.here()?.pid()).map(exit::ExitReason))
+        self.here()?;
+        Ok(self.reason().filter(ExitReason::is_abnormal).map(exit::ExitReason))
     }
 
     /// Sends any object, by reference. What it returns is true if the message was accepted, and says why not.

@@ -129,6 +129,7 @@ impl PyRuntime {
     fn __traverse__(&self, visit: PyVisit<'_>) -> Result<(), PyTraverseError> {
         let mut result = Ok(());
         if Arc::strong_count(&self.core) == 1 && !self.core.is_forked() {
+            self.core.compat.visit_exceptions(&visit)?;
             for pool in [PYTHON_POOL, RELEASE_GIL_POOL] {
                 self.core.handle.visit_behaviours(pool, &mut |behaviour| {
                     if result.is_ok() {
@@ -142,6 +143,7 @@ impl PyRuntime {
 
     /// The actors end on their own threads and drop their handlers there.
     fn __clear__(&self) {
+        self.core.compat.forget_exceptions();
         self.core.handle.request_stop();
     }
 
