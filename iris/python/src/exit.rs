@@ -160,6 +160,10 @@ pub(crate) fn reason_from(py: Python<'_>, reason: Option<&Bound<'_, PyAny>>) -> 
             _ => Reason::error(text),
         });
     }
+    if !reason.is_instance_of::<pyo3::exceptions::PyBaseException>() {
+        // Any term is a reason, as in OTP; what is kept of it is its text.
+        return Ok(Reason::error(first_part(reason.repr()?.to_string(), MESSAGE_BYTES_KEPT)));
+    }
     Ok(raised(py, PyErr::from_value(reason.clone())))
 }
 

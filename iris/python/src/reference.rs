@@ -275,6 +275,12 @@ impl Ref {
         Ok(self.handle.monitor(self.here()?.pid(), self.peer(other)?).0)
     }
 
+    /// Takes a monitor of `monitor(other)` back. False if it has fired or never was.
+    fn demonitor(&self, other: &Bound<'_, PyAny>, monitor: u64) -> PyResult<bool> {
+        self.here()?;
+        Ok(self.handle.demonitor(self.peer(other)?, MonitorRef(monitor)))
+    }
+
     /// The behaviour's version, from 1.
     #[getter]
     fn version(&self) -> PyResult<Option<u32>> {

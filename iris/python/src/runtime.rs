@@ -669,6 +669,24 @@ impl PyRuntime {
         Ok(self.core.handle.exit(Pid::from_bits(pid), reason))
     }
 
+    /// Ends one actor before its next message, or all of them.
+    #[pyo3(signature = (pid=None))]
+    fn stop(&self, py: Python<'_>, pid: Option<u64>) -> PyResult<bool> {
+        match pid {
+            Some(pid) => self.exit(py, pid, None),
+            None => self._stop(py, None, STOP_TIMEOUT_S).map(|_| true),
+        }
+    }
+
+    /// Runs `handler(mailbox)` once as a green thread; the actor ends when it returns.
+    #[pyo3(signature = (handler, budget=100))]
+    fn spawn_with_mailbox(slf: Bound<'_, Self>, handler: Bound<'_, PyAny>, budget: u32) -> PyResult<u64> {
+        let _ = budget;
+        callable(&handler)?;
+        let spawn = slf.py().import("iris.bare")?.getattr("spawn_with_mailbox")?;
+        spawn.call1((slf, handler))?.extract()
+    }
+
     /// Ends all actors. Returns what happened.
     #[pyo3(signature = (drain=None, timeout=STOP_TIMEOUT_S))]
     fn _stop<'py>(&self, py: Python<'py>, drain: Option<f64>, timeout: f64) -> PyResult<Bound<'py, PyDict>> {
