@@ -195,6 +195,7 @@ def dropped():
         ref.ask_sync(10, timeout=20)
     except ValueError:
         pass
+    ref.join(20)
     return weakref.ref(system)
 
 weak = [dropped() for _ in range(10)]
