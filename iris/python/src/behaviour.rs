@@ -12,7 +12,7 @@ use pyo3::{PyTraverseError, PyVisit};
 use crate::compat::{Compat, PyStarter};
 use crate::exit;
 use crate::ffi::call_one;
-use crate::message::{Message, Reply};
+use crate::message::{Killed, Message, Reply};
 
 /// What happens beside the handler's call.
 pub(crate) enum Style {
@@ -36,19 +36,21 @@ pub(crate) struct PyBehaviour {
     handler: Py<PyAny>,
     style: Style,
     hooks: Option<Box<Hooks>>,
+    /// Its own code raised: what comes along a link is reported by whoever it comes from.
+    raised: bool,
 }
 
 impl PyBehaviour {
     pub(crate) fn compat(handler: Py<PyAny>, compat: &Arc<Compat>) -> Self {
-        Self { handler, style: Style::Compat(compat.clone()), hooks: None }
+        Self { handler, style: Style::Compat(compat.clone()), hooks: None, raised: false }
     }
 
     pub(crate) fn actor(handler: Py<PyAny>, compat: &Arc<Compat>, hooks: Option<Box<Hooks>>) -> Self {
-        Self { handler, style: Style::Actor(compat.clone()), hooks }
+        Self { handler, style: Style::Actor(compat.clone()), hooks, raised: false }
     }
 
     fn call(
-        &self,
+        &mut self,
         py: Python<'_>,
         cx: &Context<'_, Message>,
         argument: Py<PyAny>,
@@ -65,9 +67,18 @@ impl PyBehaviour {
         }
     }
 
-    fn failed(&self, py: Python<'_>, cx: &Context<'_, Message>, error: PyErr, reply: Option<Reply>) -> Flow {
+    fn failed(
+        &mut self,
+        py: Python<'_>,
+        cx: &Context<'_, Message>,
+        error: PyErr,
+        reply: Option<Reply>,
+    ) -> Flow {
+        if error.is_instance_of::<Killed>(py) {
+            return Flow::Exit(ExitReason::Killed);
+        }
         if error.is_instance_of::<PySystemExit>(py) {
-            return Flow::stop();
+            return Flow::Exit(exit::exited(py, &error));
         }
         if let Some(reply) = reply {
             reply.answer(py, Err(error.clone_ref(py).into_value(py).into_any()));
@@ -77,7 +88,10 @@ impl PyBehaviour {
                 error.display(py);
                 Flow::Continue
             }
-            _ => Flow::Exit(exit::raised(py, error)),
+            _ => {
+                self.raised = true;
+                Flow::Exit(exit::raised(py, error))
+            }
         }
     }
 
@@ -132,6 +146,10 @@ impl Behaviour<Message> for PyBehaviour {
     }
 
     fn terminate(&mut self, cx: &mut Context<'_, Message>, reason: &ExitReason) {
+        if matches!(reason, ExitReason::Exception(_)) && self.raised {
+            let who = self.hook(|hooks| hooks.instance.as_ref()).unwrap_or(&self.handler);
+            Python::attach(|py| Compat::report(py, cx.pid(), who.bind(py), reason));
+        }
         self.compat_state().remember(cx.pid(), reason);
         let Some(hook) = self.hook(|hooks| hooks.stopped.as_ref()) else { return };
         Python::attach(|py| {

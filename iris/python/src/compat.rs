@@ -13,10 +13,13 @@ use iris_runtime::{ExitReason, Handle, Pid, SpawnOptions};
 use parking_lot::{Condvar, Mutex};
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
+use pyo3::{PyTraverseError, PyVisit};
 
 use crate::exit;
 use crate::host::PYTHON_POOL;
-use crate::limits::{COMPAT_INTENSITY, COMPAT_PERIOD_S, REASONS_KEPT, RELEASE_GIL_THREADS, SIGNALS_MS};
+use crate::limits::{
+    COMPAT_INTENSITY, COMPAT_PERIOD_S, EXCEPTIONS_KEPT, REASONS_KEPT, RELEASE_GIL_THREADS, SIGNALS_MS,
+};
 use crate::pull_versions::PullVersions;
 
 #[derive(Default)]
@@ -35,6 +38,8 @@ pub(crate) struct Compat {
 struct Reasons {
     by_pid: HashMap<Pid, ExitReason>,
     order: VecDeque<Pid>,
+    /// The newest, with their exceptions.
+    fresh: VecDeque<(Pid, ExitReason)>,
 }
 
 /// The limits of the `release_gil` pool.
@@ -79,19 +84,56 @@ impl Compat {
         if !reason.is_abnormal() {
             return;
         }
+        // User code, and so without the lock.
+        let told = exit::told(reason);
         let mut reasons = self.reasons.lock();
         if reasons.order.len() >= REASONS_KEPT
             && let Some(oldest) = reasons.order.pop_front()
         {
             reasons.by_pid.remove(&oldest);
         }
-        if reasons.by_pid.insert(pid, reason.clone()).is_none() {
+        if reasons.by_pid.insert(pid, told).is_none() {
             reasons.order.push_back(pid);
         }
+        let stale = if matches!(reason, ExitReason::Exception(_)) {
+            reasons.fresh.push_back((pid, reason.clone()));
+            (reasons.fresh.len() > EXCEPTIONS_KEPT).then(|| reasons.fresh.pop_front()).flatten()
+        } else {
+            None
+        };
+        drop(reasons);
+        // What it refers to may come back to here.
+        drop(stale);
     }
 
     pub(crate) fn reason(&self, pid: Pid) -> Option<ExitReason> {
-        self.reasons.lock().by_pid.get(&pid).cloned()
+        let reasons = self.reasons.lock();
+        let fresh = reasons.fresh.iter().find(|(fresh, _)| *fresh == pid).map(|(_, reason)| reason);
+        fresh.or_else(|| reasons.by_pid.get(&pid)).cloned()
+    }
+
+    /// Lets go of the exceptions: their texts stay.
+    pub(crate) fn forget_exceptions(&self) {
+        let fresh = std::mem::take(&mut self.reasons.lock().fresh);
+        drop(fresh);
+    }
+
+    /// Tells the program's log of an actor that an exception ended.
+    pub(crate) fn report(py: Python<'_>, pid: Pid, who: &Bound<'_, PyAny>, reason: &ExitReason) {
+        let Some(error) = exit::exception_of(py, reason) else { return };
+        let told = py
+            .import("iris.reports")
+            .and_then(|reports| reports.call_method1("crashed", (pid.to_bits(), who, error)));
+        if let Err(error) = told {
+            error.display(py);
+        }
+    }
+
+    /// Shows the collector the exceptions.
+    pub(crate) fn visit_exceptions(&self, visit: &PyVisit<'_>) -> Result<(), PyTraverseError> {
+        // Whoever holds the lock changes it: then they count as referred to from outside.
+        let Some(reasons) = self.reasons.try_lock() else { return Ok(()) };
+        reasons.fresh.iter().try_for_each(|(_, reason)| exit::visit_reason(reason, visit))
     }
 
     /// Counts a `release_gil` actor against the limit.

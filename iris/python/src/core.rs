@@ -70,6 +70,8 @@ impl Drop for Core {
         let mut left = self.runtime.take();
         if !self.is_forked() {
             Python::try_attach(|py| {
+                // References outlive the runtime, and their reasons must not keep the frames that hold them.
+                self.compat.forget_exceptions();
                 let runtime = left.take();
                 py.detach(move || drop(runtime));
             });

@@ -8,6 +8,8 @@ use std::sync::Arc;
 use iris_runtime::{Exception, ExitReason as Reason, Pid};
 use pyo3::prelude::*;
 
+use crate::limits::{MESSAGE_BYTES_KEPT, TRACEBACK_BYTES_KEPT};
+
 /// A Python exception as the reason of an end.
 pub(crate) struct Raised(Py<PyAny>);
 
@@ -45,6 +47,101 @@ fn format_exception(exception: &Bound<'_, PyAny>) -> PyResult<String> {
     Ok(lines.concat())
 }
 
+/// `sys.exit()` ends an actor normally; with a status or a text it is a failure, as it is for a process.
+pub(crate) fn exited(py: Python<'_>, error: &PyErr) -> Reason {
+    let code = error.value(py).getattr("code").ok().filter(|code| !code.is_none());
+    match code {
+        Some(code) if !code.eq(0).unwrap_or(false) => Reason::error(format!("exit({code})")),
+        _ => Reason::Normal,
+    }
+}
+
+/// The reason of an actor whose code raised this.
+pub(crate) fn raised_or_exited(py: Python<'_>, error: Bound<'_, PyAny>) -> Reason {
+    let error = PyErr::from_value(error);
+    if error.is_instance_of::<pyo3::exceptions::PySystemExit>(py) {
+        exited(py, &error)
+    } else {
+        raised(py, error)
+    }
+}
+
+/// What is kept of an exception for those who ask later: it refers to nothing.
+struct Told {
+    kind: String,
+    message: String,
+    traceback: Option<String>,
+}
+
+impl fmt::Debug for Told {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Told")
+    }
+}
+
+impl Exception for Told {
+    fn kind(&self) -> String {
+        self.kind.clone()
+    }
+
+    fn message(&self) -> String {
+        self.message.clone()
+    }
+
+    fn traceback(&self) -> Option<String> {
+        self.traceback.clone()
+    }
+
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+}
+
+/// The same reason without the exception, which refers to its frames and all that they know.
+pub(crate) fn told(reason: &Reason) -> Reason {
+    match reason {
+        Reason::Exception(exception) => {
+            let traceback = exception.traceback().map(|text| last_part(text, TRACEBACK_BYTES_KEPT));
+            let message = first_part(exception.message(), MESSAGE_BYTES_KEPT);
+            Reason::Exception(Arc::new(Told { kind: exception.kind(), message, traceback }))
+        }
+        other => other.clone(),
+    }
+}
+
+fn first_part(mut text: String, bytes_max: usize) -> String {
+    if text.len() > bytes_max {
+        text.truncate(text.floor_char_boundary(bytes_max));
+        text.push_str("...");
+    }
+    text
+}
+
+/// The end of a traceback says where it happened.
+fn last_part(text: String, bytes_max: usize) -> String {
+    if text.len() <= bytes_max {
+        return text;
+    }
+    let from = text.ceil_char_boundary(text.len() - bytes_max);
+    format!("...{}", &text[from..])
+}
+
+/// The exception that ended an actor, if that is what it was.
+pub(crate) fn exception_of(py: Python<'_>, reason: &Reason) -> Option<Py<PyAny>> {
+    let Reason::Exception(exception) = reason else { return None };
+    exception.as_any().downcast_ref::<Raised>().map(|raised| raised.0.clone_ref(py))
+}
+
+/// Shows the collector the exception of a reason that nobody else holds.
+pub(crate) fn visit_reason(reason: &Reason, visit: &pyo3::PyVisit<'_>) -> Result<(), pyo3::PyTraverseError> {
+    match reason {
+        Reason::Exception(exception) if Arc::strong_count(exception) == 1 => {
+            exception.as_any().downcast_ref::<Raised>().map_or(Ok(()), |raised| visit.call(&raised.0))
+        }
+        _ => Ok(()),
+    }
+}
+
 pub(crate) fn raised(py: Python<'_>, error: PyErr) -> Reason {
     Reason::Exception(Arc::new(Raised(error.into_value(py).into_any())))
 }
@@ -62,6 +159,10 @@ pub(crate) fn reason_from(py: Python<'_>, reason: Option<&Bound<'_, PyAny>>) -> 
             "kill" | "killed" => Reason::Killed,
             _ => Reason::error(text),
         });
+    }
+    if !reason.is_instance_of::<pyo3::exceptions::PyBaseException>() {
+        // Any term is a reason, as in OTP; what is kept of it is its text.
+        return Ok(Reason::error(first_part(reason.repr()?.to_string(), MESSAGE_BYTES_KEPT)));
     }
     Ok(raised(py, PyErr::from_value(reason.clone())))
 }
@@ -93,12 +194,7 @@ impl ExitReason {
     /// The exception, if that is what it was.
     #[getter]
     fn exception(&self, py: Python<'_>) -> Option<Py<PyAny>> {
-        match &self.0 {
-            Reason::Exception(exception) => {
-                exception.as_any().downcast_ref::<Raised>().map(|raised| raised.0.clone_ref(py))
-            }
-            _ => None,
-        }
+        exception_of(py, &self.0)
     }
 
     /// The traceback as text, if there is one.

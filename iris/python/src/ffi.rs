@@ -25,12 +25,20 @@ pub(crate) fn call_one<'py>(
     }
 }
 
-/// Makes the Python code of another thread raise `SystemExit` at its next instruction. Nothing happens if there is no such thread.
-pub(crate) fn raise_system_exit_in(py: Python<'_>, ident: std::ffi::c_long) {
-    let exception = py.get_type::<pyo3::exceptions::PySystemExit>();
-    // SAFETY: the GIL is held (`py`), the exception type is alive, and an unknown identity is looked up and not found.
+/// Makes the Python code of another thread raise an exception of this type at its next instruction. Nothing happens if there is no such
+/// thread.
+pub(crate) fn raise_in(ident: std::ffi::c_long, exception: &Bound<'_, pyo3::types::PyType>) {
+    // SAFETY: the GIL is held (the type is bound), the type is alive, and an unknown identity is looked up and not found.
     unsafe {
         pyo3::ffi::PyThreadState_SetAsyncExc(ident, exception.as_ptr());
+    }
+}
+
+/// Takes back what `raise_in` left for a thread that has not come to its next instruction.
+pub(crate) fn raise_nothing_in(_: Python<'_>, ident: std::ffi::c_long) {
+    // SAFETY: the GIL is held, and a null pointer is how this function is told to forget the exception.
+    unsafe {
+        pyo3::ffi::PyThreadState_SetAsyncExc(ident, std::ptr::null_mut());
     }
 }
 

@@ -2,13 +2,17 @@
 //! 9 microseconds. Invariant: an executor holds the GIL only inside `hold`. Leaves slices and stand-ins to the core's scheduler.
 
 use std::cell::Cell;
+use std::ffi::c_long;
 use std::sync::Arc;
+use std::thread::ThreadId;
 
 use iris_runtime::{Host, PoolOptions};
 use parking_lot::Mutex;
+use pyo3::exceptions::PySystemExit;
 use pyo3::prelude::*;
 
 use crate::limits::{EXECUTORS, RELEASE_GIL_THREADS};
+use crate::message::Killed;
 use crate::queue::ReadyQueue;
 
 /// The pool of Python handlers.
@@ -16,17 +20,22 @@ pub(crate) const PYTHON_POOL: u8 = 1;
 /// The pool of handlers with `release_gil=True`.
 pub(crate) const RELEASE_GIL_POOL: u8 = 2;
 
-/// The identities of the threads that run Python handlers, as Python's `threading` knows them.
+/// The identities of the threads that run Python handlers: Rust's, and as Python's `threading` knows them.
 #[derive(Default)]
-pub(crate) struct Idents(Mutex<Vec<std::ffi::c_long>>);
+pub(crate) struct Idents(Mutex<Vec<(ThreadId, c_long)>>);
 
 impl Idents {
     /// Raises `SystemExit` in every handler that runs: the way to end one that computes for ever. It cannot reach a handler that waits
     /// outside Python; such a thread is left alone until the process ends.
     pub(crate) fn interrupt(&self, py: Python<'_>) {
-        for ident in self.0.lock().iter() {
-            crate::ffi::raise_system_exit_in(py, *ident);
+        let exception = py.get_type::<PySystemExit>();
+        for (_, ident) in self.0.lock().iter() {
+            crate::ffi::raise_in(*ident, &exception);
         }
+    }
+
+    fn of(&self, thread: ThreadId) -> Option<c_long> {
+        self.0.lock().iter().find(|(known, _)| *known == thread).map(|(_, ident)| *ident)
     }
 }
 
@@ -43,23 +52,87 @@ impl Host for Executor {
         // `None` while the interpreter shuts down: then nothing Python may run any more.
         Python::try_attach(|_| body());
     }
+
+    /// `still` is asked with the GIL, which the thread needs to go on: so the exception cannot meet another actor's handler, if the
+    /// worker takes it back (`uninterrupt`) before it begins the next.
+    fn interrupt(&self, thread: ThreadId, still: &dyn Fn() -> bool) {
+        let _parking = crate::ffi::Parking::begin();
+        Python::try_attach(|py| {
+            if let Some(ident) = self.0.of(thread)
+                && still()
+            {
+                crate::ffi::raise_in(ident, &py.get_type::<Killed>());
+            }
+        });
+    }
+
+    fn uninterrupt(&self) {
+        Python::try_attach(|py| {
+            if let Some(ident) = self.0.of(std::thread::current().id()) {
+                crate::ffi::raise_nothing_in(py, ident);
+            }
+        });
+    }
 }
 
 fn keep_thread_state(idents: &Idents, body: &mut dyn FnMut()) {
     let _parking = crate::ffi::Parking::begin();
     Python::try_attach(|py| {
         let ident = own_ident(py).unwrap_or_default();
-        idents.0.lock().push(ident);
+        let thread = std::thread::current().id();
+        idents.0.lock().push((thread, ident));
         let mut body = SendBody(body);
         py.detach(move || body.run());
-        idents.0.lock().retain(|other| *other != ident);
+        idents.0.lock().retain(|(other, _)| *other != thread);
     });
 }
 
-fn own_ident(py: Python<'_>) -> PyResult<std::ffi::c_long> {
+fn own_ident(py: Python<'_>) -> PyResult<c_long> {
     let ident: u64 = py.import("_thread")?.call_method0("get_ident")?.extract()?;
     // The interpreter's own functions take the same bits as a signed number.
-    Ok(ident.cast_signed() as std::ffi::c_long)
+    Ok(signed(ident))
+}
+
+fn signed(ident: u64) -> c_long {
+    ident.cast_signed() as c_long
+}
+
+/// Runs the whole life of a thread that runs actors, so that it is stopped where it stands, and not unwound, when the interpreter's end
+/// overtakes it: neither Rust's frames nor greenlet's can be unwound. This frame is at the stack's base, which no switch moves.
+#[pyfunction]
+pub(crate) fn parked<'py>(body: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+    let _parking = crate::ffi::Parking::begin();
+    body.call0()
+}
+
+/// Raises `Killed` in a thread that serves many actors, if it is still at this turn (`owner.turn`). The GIL is not let go between the look and
+/// the deed; the thread takes back what comes too late for the actor (`owner.interrupted`).
+#[pyfunction]
+#[pyo3(signature = (ident, owner, turn, probe=None))]
+pub(crate) fn interrupt_turn<'py>(
+    ident: u64,
+    owner: &Bound<'py, PyAny>,
+    turn: u64,
+    probe: Option<(Bound<'py, PyAny>, Bound<'py, PyAny>, Bound<'py, PyAny>)>,
+) -> PyResult<bool> {
+    if owner.getattr("turn")?.extract::<u64>()? != turn {
+        return Ok(false);
+    }
+    // Of an event loop: what tells its task, the loop, and the task that is meant.
+    if let Some((current_task, event_loop, task)) = probe
+        && !current_task.call1((event_loop,))?.is(&task)
+    {
+        return Ok(false);
+    }
+    owner.setattr("interrupted", true)?;
+    crate::ffi::raise_in(signed(ident), &owner.py().get_type::<Killed>());
+    Ok(true)
+}
+
+/// Forgets an interruption that has not come through.
+#[pyfunction]
+pub(crate) fn take_interrupt_back(py: Python<'_>, ident: u64) {
+    crate::ffi::raise_nothing_in(py, signed(ident));
 }
 
 /// The worker's own closure, run on its own thread: `detach` asks for `Send` only to keep Python objects out of it.

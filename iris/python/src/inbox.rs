@@ -8,6 +8,7 @@ use std::task::{Wake, Waker};
 
 use iris_runtime::{Handle, Inbox as CoreInbox, Nothing, Received};
 use parking_lot::Mutex;
+use pyo3::exceptions::PySystemExit;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 
@@ -275,7 +276,7 @@ impl Inbox {
     fn reason(&self, error: Option<Bound<'_, PyAny>>) -> exit::ExitReason {
         exit::ExitReason(match (error, self.state.lock().as_ref()) {
             (_, Some(state)) if state.inbox.exit_requested() => state.inbox.exit_reason(),
-            (Some(error), _) => exit::raised(error.py(), PyErr::from_value(error)),
+            (Some(error), _) => exit::raised_or_exited(error.py(), error),
             (None, _) => iris_runtime::ExitReason::Normal,
         })
     }
@@ -285,9 +286,32 @@ impl Inbox {
         self.state.lock().as_ref().is_none_or(|state| state.inbox.exit_requested())
     }
 
+    /// Whether the actor was killed: it receives nothing more.
+    fn killed(&self) -> bool {
+        // Not by way of `state`: a thread that waits in `recv_blocking` has it.
+        self.handle.is_killed(iris_runtime::Pid::from_bits(self.pid))
+    }
+
+    /// Reports that the actor keeps the thread that serves it and others.
+    fn note_slow(&self, pool: &str, elapsed_ms: u64) {
+        self.handle.note_slow_handler(iris_runtime::Pid::from_bits(self.pid), pool, elapsed_ms);
+    }
+
+    /// Counts messages that were received and passed over, and will not be handled, among the dead letters.
+    fn bury(&self, messages: Vec<Py<PyAny>>) {
+        if let Some(state) = self.state.lock().as_ref() {
+            messages.into_iter().for_each(|message| state.inbox.bury(&Message::Object(message)));
+        }
+    }
+
+    /// Ends the actor because it was killed and does not end by itself. Its thread is left alone.
+    fn give_up(&self) {
+        self.handle.give_up(iris_runtime::Pid::from_bits(self.pid));
+    }
+
     /// Ends the actor: normally, or for the exception that its code raised.
-    #[pyo3(signature = (error=None))]
-    fn close(&self, py: Python<'_>, error: Option<Bound<'_, PyAny>>) {
+    #[pyo3(signature = (error=None, main=None))]
+    fn close(&self, py: Python<'_>, error: Option<Bound<'_, PyAny>>, main: Option<Bound<'_, PyAny>>) {
         let Some(mut state) = self.state.lock().take() else { return };
         if let Some((waker, _)) = &self.waker {
             // Taken out first: what the token's end runs may ring again.
@@ -295,11 +319,18 @@ impl Inbox {
             drop(token);
         }
         let reason = match error {
+            _ if state.inbox.is_killed() => iris_runtime::ExitReason::Killed,
             Some(error) => {
-                if let Some(reply) = state.reply.take() {
+                let exits = error.is_instance_of::<PySystemExit>();
+                if let Some(reply) = state.reply.take().filter(|_| !exits) {
                     reply.answer(py, Err(error.clone().unbind()));
                 }
-                exit::raised(py, PyErr::from_value(error))
+                let reason = exit::raised_or_exited(py, error);
+                // On the compatible surface the mailbox has printed it.
+                if let Some(main) = main.filter(|_| !self.system_messages) {
+                    Compat::report(py, state.inbox.pid(), &main, &reason);
+                }
+                reason
             }
             None if state.inbox.exit_requested() => state.inbox.exit_reason(),
             None => iris_runtime::ExitReason::Normal,

@@ -27,5 +27,14 @@ pub(crate) const REASONS_KEPT: usize = 10_000;
 /// Actors at a stop from which giving memory back to the system is worth its milliseconds.
 pub(crate) const TRIM_ACTORS_MIN: usize = 10_000;
 
+/// The last of them that keep the exception itself, for those who ask soon: it refers to its frames and all that they know.
+pub(crate) const EXCEPTIONS_KEPT: usize = 8;
+
+/// Bytes kept of the message of an exception that is older.
+pub(crate) const MESSAGE_BYTES_KEPT: usize = 1_024;
+
+/// Bytes kept of its traceback.
+pub(crate) const TRACEBACK_BYTES_KEPT: usize = 4_096;
+
 /// The longest time that can be given, in seconds: three decades, far below what a `Duration` or the clock can hold.
 pub(crate) const SECONDS_MAX: f64 = 1e9;

@@ -115,7 +115,8 @@ impl Ref {
     /// Why the actor ended, if it failed.
     #[getter]
     fn exit_reason(&self) -> PyResult<Option<exit::ExitReason>> {
-        Ok(self.compat.reason(self.here()?.pid()).map(exit::ExitReason))
+        self.here()?;
+        Ok(self.reason().filter(ExitReason::is_abnormal).map(exit::ExitReason))
     }
 
     /// Sends any object, by reference. What it returns is true if the message was accepted, and says why not.
@@ -272,6 +273,12 @@ impl Ref {
     /// Lets this actor get a `Down` when the other ends; returns the monitor's number.
     fn monitor(&self, other: &Bound<'_, PyAny>) -> PyResult<u64> {
         Ok(self.handle.monitor(self.here()?.pid(), self.peer(other)?).0)
+    }
+
+    /// Takes a monitor of `monitor(other)` back. False if it has fired or never was.
+    fn demonitor(&self, other: &Bound<'_, PyAny>, monitor: u64) -> PyResult<bool> {
+        self.here()?;
+        Ok(self.handle.demonitor(self.peer(other)?, MonitorRef(monitor)))
     }
 
     /// The behaviour's version, from 1.

@@ -129,6 +129,7 @@ impl PyRuntime {
     fn __traverse__(&self, visit: PyVisit<'_>) -> Result<(), PyTraverseError> {
         let mut result = Ok(());
         if Arc::strong_count(&self.core) == 1 && !self.core.is_forked() {
+            self.core.compat.visit_exceptions(&visit)?;
             for pool in [PYTHON_POOL, RELEASE_GIL_POOL] {
                 self.core.handle.visit_behaviours(pool, &mut |behaviour| {
                     if result.is_ok() {
@@ -142,6 +143,7 @@ impl PyRuntime {
 
     /// The actors end on their own threads and drop their handlers there.
     fn __clear__(&self) {
+        self.core.compat.forget_exceptions();
         self.core.handle.request_stop();
     }
 
@@ -665,6 +667,24 @@ impl PyRuntime {
     fn exit(&self, py: Python<'_>, pid: u64, reason: Option<Bound<'_, PyAny>>) -> PyResult<bool> {
         let reason = exit::reason_from(py, reason.as_ref())?;
         Ok(self.core.handle.exit(Pid::from_bits(pid), reason))
+    }
+
+    /// Ends one actor before its next message, or all of them.
+    #[pyo3(signature = (pid=None))]
+    fn stop(&self, py: Python<'_>, pid: Option<u64>) -> PyResult<bool> {
+        match pid {
+            Some(pid) => self.exit(py, pid, None),
+            None => self._stop(py, None, STOP_TIMEOUT_S).map(|_| true),
+        }
+    }
+
+    /// Runs `handler(mailbox)` once as a green thread; the actor ends when it returns.
+    #[pyo3(signature = (handler, budget=100))]
+    fn spawn_with_mailbox(slf: Bound<'_, Self>, handler: Bound<'_, PyAny>, budget: u32) -> PyResult<u64> {
+        let _ = budget;
+        callable(&handler)?;
+        let spawn = slf.py().import("iris.bare")?.getattr("spawn_with_mailbox")?;
+        spawn.call1((slf, handler))?.extract()
     }
 
     /// Ends all actors. Returns what happened.

@@ -153,6 +153,12 @@ impl SupervisorCore {
         crate::ffi::wait(py, || self.handle.wait_for(self.supervisor.release(pid), None)).map_err(failure)
     }
 
+    /// The pid of the running child with this id.
+    fn child(&self, py: Python<'_>, id: &str) -> PyResult<Option<u64>> {
+        let found = crate::ffi::wait(py, || self.handle.wait_for(self.supervisor.child(id), None));
+        Ok(found.map_err(failure)?.map(iris_runtime::Pid::to_bits))
+    }
+
     /// The children in the order of their start: (id, pid or None, restarts).
     fn which_children(&self, py: Python<'_>) -> PyResult<Vec<(String, Option<u64>, u64)>> {
         let children = crate::ffi::wait(py, || self.handle.wait_for(self.supervisor.which_children(), None));

@@ -58,6 +58,12 @@ pub(crate) trait AnyCell: Runnable + Any + Send + Sync {
     fn request_exit(self: Arc<Self>, reason: ExitReason);
     /// Asks the actor to end: at once, or through `Behaviour::shutdown` if it traps exits.
     fn shutdown(self: Arc<Self>, reason: ExitReason);
+    /// The same for a runtime that stops: a pull actor that traps exits hears of it before the messages that wait, which may never end.
+    fn shutdown_next(self: Arc<Self>, reason: ExitReason);
+    /// Whether it was killed: whatever it does now does not count any more.
+    fn is_killed(&self) -> bool;
+    /// Ends a killed actor that does not end by itself; what its runner does from now on is nobody's.
+    fn give_up(self: Arc<Self>);
     /// Ends the actor after the messages that are in the mailbox now.
     fn exit_in_order(self: Arc<Self>, reason: ExitReason);
     fn relations(&self) -> &Mutex<Relations>;
@@ -335,7 +341,11 @@ impl<M: Send + 'static> Cell<M> {
 
     /// Closes the cell and tells everybody who should know. Shared with pull actors, whose owner ends them.
     pub(crate) fn end(self: &Arc<Self>, unread: Batch<M, Logic<M>>, reason: &ExitReason) {
-        let Some(rest) = self.mailbox.close(reason) else { return };
+        let Some(rest) = self.mailbox.close(reason) else {
+            // Somebody else ended it (it was given up); what its runner still had is accounted for here.
+            self.bury(unread, reason);
+            return;
+        };
         trace::ended(self.pid, reason);
         let relations = self.relations.lock().close();
         self.shared.forget(self.pid, relations.as_deref());
@@ -345,6 +355,14 @@ impl<M: Send + 'static> Cell<M> {
         self.bury(unread, reason);
         self.bury(rest, reason);
         self.shared.ended(reason);
+    }
+
+    /// What waits for a killed actor is accounted for at once: the actor may be in a handler that never returns.
+    fn bury_killed(&self) {
+        let batch = self.mailbox.empty_killed();
+        if batch.len() > 0 {
+            self.bury(batch, &ExitReason::Killed);
+        }
     }
 
     /// Turns unread messages into dead letters.
@@ -412,11 +430,21 @@ impl<M: Send + 'static> AnyCell for Cell<M> {
         };
         drop(relations);
         self.wake(wake);
+        self.bury_killed();
     }
 
     fn request_exit(self: Arc<Self>, reason: ExitReason) {
         let wake = self.mailbox.request_exit(reason);
         self.wake(wake);
+        self.bury_killed();
+    }
+
+    fn is_killed(&self) -> bool {
+        self.mailbox.is_killed()
+    }
+
+    fn give_up(self: Arc<Self>) {
+        self.end(Batch::empty(), &ExitReason::Killed);
     }
 
     fn shutdown(self: Arc<Self>, reason: ExitReason) {
@@ -424,6 +452,15 @@ impl<M: Send + 'static> AnyCell for Cell<M> {
             self.control(Control::Shutdown(reason));
         } else {
             self.request_exit(reason);
+        }
+    }
+
+    fn shutdown_next(self: Arc<Self>, reason: ExitReason) {
+        if self.has(TRAP_EXIT) && self.mailbox.is_pull() {
+            let wake = self.mailbox.push_next(Envelope::Control(Box::new(Control::Shutdown(reason))));
+            self.wake(wake);
+        } else {
+            self.shutdown(reason);
         }
     }
 

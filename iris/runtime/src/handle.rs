@@ -271,6 +271,24 @@ impl Handle {
         self.cell(pid).map(|cell| cell.request_exit(reason)).is_some()
     }
 
+    /// Whether an actor was killed, or has ended: whatever its code does now does not count.
+    #[must_use]
+    pub fn is_killed(&self, pid: Pid) -> bool {
+        self.cell(pid).is_none_or(|cell| cell.is_killed())
+    }
+
+    /// Ends a killed pull actor whose code does not come to its end; that is left to itself.
+    pub fn give_up(&self, pid: Pid) {
+        if let Some(cell) = self.cell(pid).filter(|cell| cell.is_killed()) {
+            cell.give_up();
+        }
+    }
+
+    /// Adds a report to `slow_handlers`, of a handler that a host watches itself.
+    pub fn note_slow_handler(&self, pid: Pid, pool: &str, elapsed_ms: u64) {
+        self.shared().keeper.note_slow(pid, pool, elapsed_ms);
+    }
+
     /// Asks an actor to end; one that traps exits may put its house in order first (`Behaviour::shutdown`).
     pub fn shutdown(&self, pid: Pid, reason: ExitReason) -> bool {
         self.cell(pid).map(|cell| cell.shutdown(reason)).is_some()

@@ -74,9 +74,11 @@ impl<M: Send + 'static> Inbox<M> {
 
     /// The first item that was put aside. Who takes it handles it, which a stop that drains waits for.
     fn put_aside(&mut self) -> Option<Received<M>> {
-        let item = self.stash.pop_front()?;
+        if self.stash.is_empty() || self.cell.mailbox.is_killed() {
+            return None;
+        }
         self.cell.mailbox.hold();
-        Some(item)
+        self.stash.pop_front()
     }
 
     /// Takes the next item if there is one.
@@ -101,10 +103,7 @@ impl<M: Send + 'static> Inbox<M> {
             self.cell.count_busy(self.handed.take());
         }
         loop {
-            if self.prompt && self.exit_requested() {
-                return Err(Nothing::Ended(self.exit_reason()));
-            }
-            match self.cell.mailbox.pull(waker) {
+            match self.cell.mailbox.pull(waker, self.prompt) {
                 Pull::Item(Envelope::User(message)) => {
                     self.cell.count_processed(1);
                     self.handed = self.cell.stopwatch();
@@ -131,6 +130,9 @@ impl<M: Send + 'static> Inbox<M> {
 
     /// Takes the first stashed item that matches.
     pub fn take_stashed(&mut self, mut matches: impl FnMut(&Received<M>) -> bool) -> Option<Received<M>> {
+        if self.stash.is_empty() || self.is_killed() {
+            return None;
+        }
         let at = self.stash.iter().position(&mut matches)?;
         self.cell.mailbox.hold();
         self.stash.remove(at)
@@ -169,6 +171,18 @@ impl<M: Send + 'static> Inbox<M> {
     #[must_use]
     pub fn exit_requested(&self) -> bool {
         self.cell.mailbox.exit_requested()
+    }
+
+    /// Whether the actor was killed: it receives nothing more, and whatever it does now does not count.
+    #[must_use]
+    pub fn is_killed(&self) -> bool {
+        self.cell.mailbox.is_killed()
+    }
+
+    /// Counts a message that was received and will not be handled among the dead letters.
+    pub fn bury(&self, message: &M) {
+        let label = self.reason.as_ref().map_or_else(|| self.exit_reason().label(), ExitReason::label);
+        self.cell.shared.dead_letters.record(self.cell.pid, message, label);
     }
 
     /// Waits for the next item. `None` when the actor was asked to end and the mailbox is empty.

@@ -51,7 +51,13 @@ pub const EARLY_WORKERS: usize = 2;
 pub const POOLS_MAX: usize = 32;
 
 /// Time in milliseconds after which a handler that has not returned is reported as slow.
-pub const SLOW_HANDLER_MS: u64 = 1_000;
+pub const SLOW_HANDLER_MS: u64 = 500;
+
+/// Time in milliseconds that a killed actor's handler has to come to its end before it is interrupted, and between two interruptions.
+pub const INTERRUPT_MS: u64 = 100;
+
+/// Interruptions that a killed actor's handler may outlive before the actor is given up, and its thread left to it.
+pub const INTERRUPTS_MAX: u32 = 8;
 
 /// Slow-handler reports that are kept for introspection.
 pub const SLOW_HANDLERS_KEPT: usize = 64;

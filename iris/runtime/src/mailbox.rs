@@ -241,7 +241,7 @@ impl<M, B> Mailbox<M, B> {
     /// Puts an envelope at the end. `waiter` is left for the next free place if the policy is `Block`.
     pub(crate) fn push(&self, envelope: Envelope<M, B>, fit: Fit, waiter: Option<&Waker>) -> Push<M, B> {
         let mut inner = self.inner.lock();
-        if inner.state == State::Dead {
+        if inner.takes_nothing() {
             return Push::Dead(envelope);
         }
         if inner.is_bounded() && matches!(envelope, Envelope::User(_)) {
@@ -251,12 +251,24 @@ impl<M, B> Mailbox<M, B> {
         Push::Queued(inner.wake())
     }
 
+    /// Puts control before everything that waits.
+    pub(crate) fn push_next(&self, control: Envelope<M, B>) -> Wake {
+        let mut inner = self.inner.lock();
+        if inner.takes_nothing() {
+            return Wake::Nothing;
+        }
+        if let Some(first) = inner.front.replace(control) {
+            inner.extra().queue.push_front(first);
+        }
+        inner.wake()
+    }
+
     /// `push` for a message to an unbounded mailbox, which is nearly every one. `Ok` says whether the cell has to be scheduled; `Err` that
     /// it is not so simple.
     #[inline]
     pub(crate) fn deliver(&self, message: M) -> Result<bool, M> {
         let mut inner = self.inner.lock();
-        if inner.state == State::Dead || inner.is_bounded() {
+        if inner.takes_nothing() || inner.is_bounded() {
             return Err(message);
         }
         inner.append(Envelope::User(message));
@@ -327,11 +339,12 @@ impl<M, B> Mailbox<M, B> {
         more
     }
 
-    /// Asks the cell to end before its next message.
+    /// Asks the cell to end before its next message. A killed cell takes no message from then on.
     pub(crate) fn request_exit(&self, reason: ExitReason) -> Wake {
         let mut inner = self.inner.lock();
-        // The first reason stands.
-        if inner.state == State::Dead || inner.is_asked_to_end() {
+        // The first reason stands, unless it is a kill that comes later: whoever dawdles over its end is killed.
+        let stands = inner.is_asked_to_end() && !matches!(reason, ExitReason::Killed);
+        if inner.takes_nothing() || stands {
             return Wake::Nothing;
         }
         let runs = inner.state == State::Running;
@@ -342,6 +355,27 @@ impl<M, B> Mailbox<M, B> {
             Wake::Nothing => watcher.map_or(Wake::Nothing, Wake::Waker),
             wake => wake,
         }
+    }
+
+    /// What waits in a killed mailbox: nobody will handle it. Nothing comes after it.
+    pub(crate) fn empty_killed(&self) -> Batch<M, B> {
+        let mut inner = self.inner.lock();
+        if inner.state == State::Dead || inner.why != Why::Killed {
+            return Batch::empty();
+        }
+        let front = inner.front.take();
+        let queue = inner.extra.as_mut().map(|extra| std::mem::take(&mut extra.queue));
+        let room = inner.bound().map(|bound| {
+            bound.users = 0;
+            std::mem::take(&mut bound.room)
+        });
+        drop(inner);
+        wake_all(room.unwrap_or_default());
+        Batch { front, queue }
+    }
+
+    pub(crate) fn is_killed(&self) -> bool {
+        self.inner.lock().why == Why::Killed
     }
 
     /// Leaves a waker for the wish to end, for an owner that may wait for something else than messages. It is woken at most once,
@@ -394,10 +428,11 @@ impl<M, B> Mailbox<M, B> {
         Some(rest)
     }
 
-    /// The pull side: the next envelope, or the waker is left for it.
-    pub(crate) fn pull(&self, waker: Option<&Waker>) -> Pull<M, B> {
+    /// The pull side: the next envelope, or the waker is left for it. If it is `prompt`, nothing is received once the cell was asked to end.
+    pub(crate) fn pull(&self, waker: Option<&Waker>, prompt: bool) -> Pull<M, B> {
         let mut inner = self.inner.lock();
-        if inner.state == State::Dead {
+        if inner.takes_nothing() || (prompt && inner.is_asked_to_end()) {
+            inner.holds = false;
             return Pull::Ended;
         }
         let item = inner.pop();
@@ -569,6 +604,12 @@ impl<M, B> Inner<M, B> {
 
     fn is_asked_to_end(&self) -> bool {
         self.why != Why::Nothing
+    }
+
+    /// Whether messages are refused: the cell is dead, or killed and will be.
+    #[inline]
+    fn takes_nothing(&self) -> bool {
+        self.state == State::Dead || self.why == Why::Killed
     }
 
     /// The one place where an idle cell turns into a scheduled one.

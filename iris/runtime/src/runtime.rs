@@ -213,7 +213,7 @@ impl Shared {
         for cell in self.slab.all() {
             // A supervisor ends its children itself, one after the other.
             if !(supervised && self.has_supervisor(&*cell)) {
-                cell.shutdown(ExitReason::Shutdown);
+                cell.shutdown_next(ExitReason::Shutdown);
             }
         }
     }
@@ -233,6 +233,11 @@ impl Shared {
         }
         self.wait_empty(deadline(Duration::from_millis(KILL_GRACE_MS)));
         false
+    }
+
+    /// Messages that wait in all mailboxes, or with their runners.
+    fn waiting(&self) -> u64 {
+        self.slab.all().iter().map(|cell| cell.snapshot().mailbox as u64).sum()
     }
 
     fn close_threads(&self, timeout: Duration) {
@@ -415,7 +420,9 @@ impl Handle {
         }
         shared.shut_down();
         let complete = !inside && shared.end_all(timeout);
-        StopReport { complete, drained, dropped: shared.dead_letters.total() - before, actors }
+        // Handlers that never return still have what their runner took for them; nobody will handle it.
+        let in_hand = if complete || inside { 0 } else { shared.waiting() };
+        StopReport { complete, drained, dropped: shared.dead_letters.total() - before + in_hand, actors }
     }
 
     /// Waits until no actor is left.

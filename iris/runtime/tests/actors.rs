@@ -384,6 +384,27 @@ impl std::task::Wake for Bell {
 }
 
 #[test]
+fn a_killed_actor_receives_nothing_more_and_what_waited_is_counted_at_once() {
+    let runtime = Runtime::new();
+    for asked_before in [false, true] {
+        let (actor, mut inbox) = runtime.spawn_inbox::<u8>(SpawnOptions::default()).unwrap();
+        let before = runtime.metrics().dead_letters;
+        (0..10).for_each(|message| actor.send(message).unwrap());
+        inbox.stash(Received::Message(10));
+        if asked_before {
+            actor.exit(ExitReason::error("dawdles"));
+            assert!(inbox.try_recv().is_ok(), "what waits can still be received");
+        }
+        actor.exit(ExitReason::Killed);
+        assert!(matches!(inbox.try_recv(), Err(Nothing::Ended(ExitReason::Killed))));
+        assert!(inbox.take_stashed(|_| true).is_none());
+        assert!(matches!(actor.send(1), Err(SendError::NoProcess(1))), "nothing comes after a kill");
+        drop(inbox);
+        assert_eq!(runtime.metrics().dead_letters - before, if asked_before { 10 } else { 11 });
+    }
+}
+
+#[test]
 fn an_inbox_hears_of_the_wish_to_end_while_its_owner_waits_for_something_else() {
     let runtime = Runtime::new();
     for prompt in [false, true] {
@@ -395,7 +416,7 @@ fn an_inbox_hears_of_the_wish_to_end_while_its_owner_waits_for_something_else() 
         actor.send(1).unwrap();
         assert_eq!(bell.0.load(Ordering::SeqCst), 0, "a message does not ring");
         actor.exit(ExitReason::error("enough"));
-        actor.exit(ExitReason::Killed);
+        actor.exit(ExitReason::error("the first reason stands"));
         assert_eq!(bell.0.load(Ordering::SeqCst), 1);
         assert!(!inbox.watch_exit(&waker), "there is nothing to wait for any more");
         assert_eq!(

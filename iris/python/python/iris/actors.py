@@ -155,8 +155,11 @@ def _main_of(parts: _Parts, started: Optional[Callable[[], Any]]) -> Callable[[A
     return parts.call
 
 
+_DEFAULTS = Options()
+
+
 def _options(target: Target) -> Options:
-    return getattr(target, "__iris__", None) or Options()
+    return getattr(target, "__iris__", None) or _DEFAULTS
 
 
 def _take_apart(target: Target, args: tuple[Any, ...], kwargs: dict[str, Any], options: Options) -> _Parts:
@@ -171,7 +174,10 @@ def _parts_of(target: Target, args: tuple[Any, ...], kwargs: dict[str, Any], opt
         if not callable(target):
             raise TypeError(f"an actor must be a class or a callable, not {type(target).__name__}")
         return _Parts(target, options.pull or options.thread)
-    instance = target(*args, **kwargs)
+    return _parts_around(target(*args, **kwargs), target)
+
+
+def _parts_around(instance: Any, target: type) -> _Parts:
     receive, run = getattr(instance, "receive", None), getattr(instance, "run", None)
     if receive is None and run is None:
         raise TypeError(f"{target.__name__} has neither receive(self, message) nor run(self, mailbox)")
@@ -188,8 +194,12 @@ class System(Runtime):
 
         `name`, `path`, `parent`, `link` and `monitor` are the spawn's own; everything else goes to the class.
         """
-        if not args and not kwargs and _is_plain(target):
-            return self._inner._spawn_actor(target)
+        if not kwargs:
+            if type(target) is type:
+                if not hasattr(target, "__iris__"):
+                    return self._start_instance(target(*args), target)
+            elif not args and _is_plain(target):
+                return self._inner._spawn_actor(target)
         own = {key: kwargs.pop(key, None) for key in ("name", "path", "parent", "link", "monitor")}
         parent, link, monitor = (self._pid(own[key]) for key in ("parent", "link", "monitor"))
         options = _options(target)
@@ -208,6 +218,23 @@ class System(Runtime):
             self._inner.register_path(own["path"], ref.pid)
         if monitor is not None:
             self._inner._monitor(monitor, ref.pid)
+        return ref
+
+    def _start_instance(self, instance: Any, target: type) -> Ref:
+        """A class without options: nothing has to be taken apart if it is a synchronous one with nothing to do at its start."""
+        receive, started = getattr(instance, "receive", None), getattr(instance, "started", None)
+        if receive is None or started is not None or _is_async(receive):
+            parts = _parts_around(instance, target)
+            ref = self._start(parts, _DEFAULTS, None, None)
+        else:
+            stopped, change = getattr(instance, "stopped", None), getattr(instance, "code_change", None)
+            ref = self._inner._spawn_actor(
+                receive, 100, False, None, None, None, False, None, stopped, change, instance
+            )  # fmt: skip
+        try:
+            instance.ref, instance.system = ref, self
+        except AttributeError:
+            pass
         return ref
 
     def _bind(self, inner: PyRuntime) -> None:
@@ -336,6 +363,10 @@ class System(Runtime):
 
 
 def _is_async(call: Any) -> bool:
+    function = call.__func__ if type(call) is types.MethodType else call
+    if type(function) is types.FunctionType and not function.__dict__:
+        # What nearly all are: `inspect` takes two microseconds to say the same.
+        return function.__code__.co_flags & inspect.CO_COROUTINE != 0
     return inspect.iscoroutinefunction(call) or inspect.iscoroutinefunction(getattr(call, "__call__", None))
 
 

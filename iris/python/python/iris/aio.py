@@ -7,12 +7,17 @@ from __future__ import annotations
 import asyncio
 import contextvars
 import functools
+import sys
 import threading
 import traceback
 import weakref
 from typing import Any, Awaitable, Callable, Optional
 
-from iris._iris import EMPTY, ENDED, ExitReason, Inbox, NoReply, ReadyQueue, Ref, Swapped, never_block_here
+from iris import watch
+from iris._iris import (
+    EMPTY, ENDED, ExitReason, Inbox, Killed, NoReply, ReadyQueue, Ref, Swapped, interrupt_turn, never_block_here, parked,
+    take_interrupt_back,
+)  # fmt: skip
 from iris.hub import current_mailbox
 from iris.versions import History, Version
 from iris.virtual import Asleep, Idle, Idleness
@@ -224,27 +229,76 @@ class AsyncMailbox:
         return message
 
 
-class LoopHost:
-    """Runs async actors on an event loop that has a thread of its own."""
+# What tells the task that runs on a loop, in one step with the GIL.
+_current_task: Any = getattr(asyncio.tasks, "_current_tasks", {}).get if sys.version_info < (3, 12) else asyncio.current_task
+
+
+class LoopHost(watch.Served):
+    """Runs async actors on an event loop that has a thread of its own. A turn is what it does between two of the watch's beats."""
+
+    kind = "async"
 
     def __init__(self) -> None:
+        super().__init__()
+        self.turn = 1
+        self._beating = False
         self.loop = asyncio.new_event_loop()
         self.queue = _queue_into(self.loop, AsyncMailbox._token_came)
         self._tasks: set[asyncio.Task[None]] = set()
+        self._mailboxes: dict[asyncio.Task[None], AsyncMailbox] = {}
         self._closing = False
-        self._thread = threading.Thread(
-            target=self._run, args=(self.loop, self.queue), name="iris-loop", daemon=True
+        self.thread = threading.Thread(
+            target=functools.partial(parked, self._run), name="iris-loop", daemon=True
         )  # fmt: skip
-        self._thread.start()
+        watch.begin(self)
+        self.thread.start()
 
-    @staticmethod
-    def _run(loop: asyncio.AbstractEventLoop, queue: ReadyQueue) -> None:
-        never_block_here(queue)
-        asyncio.set_event_loop(loop)
+    def _run(self) -> None:
+        self.ident = threading.get_ident()
+        never_block_here(self.queue)
+        asyncio.set_event_loop(self.loop)
         try:
-            loop.run_forever()
+            while True:
+                try:
+                    self.loop.run_forever()
+                    return
+                except Killed:
+                    # Its actor had ended by then.
+                    continue
         finally:
-            loop.close()
+            watch.end(self)
+            self.loop.close()
+
+    def busy_turn(self) -> Optional[int]:
+        """A loop that runs a task is asked for a sign of life; it is busy until that comes."""
+        turn = self.turn
+        if not self._beating and _current_task(self.loop) is not None:
+            self._beating = True
+            try:
+                self.loop.call_soon_threadsafe(self._beat)
+            except RuntimeError:
+                return None
+        return turn if self._beating else None
+
+    def _beat(self) -> None:
+        self._beating = False
+        self.turn += 2
+        if self.interrupted:
+            self.interrupted = False
+            take_interrupt_back(self.ident)
+
+    def _task(self) -> "Optional[asyncio.Task[None]]":
+        return _current_task(self.loop)  # type: ignore[no-any-return]
+
+    def inbox(self) -> Any:
+        task = self._task()
+        mailbox = None if task is None else self._mailboxes.get(task)
+        return None if mailbox is None else mailbox._inbox
+
+    def interrupt(self, turn: int) -> None:
+        task = self._task()
+        if task in self._mailboxes:
+            interrupt_turn(self.ident, self, turn, (_current_task, self.loop, task))
 
     def spawn(
         self,
@@ -268,16 +322,18 @@ class LoopHost:
         again = functools.partial(self._begin, mailbox, main, context)
         task = mailbox._task = self.loop.create_task(_life(mailbox, main, again), context=context.copy())
         self._tasks.add(task)
+        self._mailboxes[task] = mailbox
         task.add_done_callback(functools.partial(self._gone, mailbox))
         if not mailbox._inbox.watch_exit():
             mailbox._token_came()
 
     def _gone(self, mailbox: AsyncMailbox, task: asyncio.Task[None]) -> None:
         self._tasks.discard(task)
+        self._mailboxes.pop(task, None)
         if mailbox._task is task:
             mailbox._task = None
-        if task.cancelled():
-            # Before its first step, or it would have closed its inbox.
+        if task.cancelled() or (task.exception() is not None):
+            # Before its first step or after its last, or it would have closed its inbox.
             mailbox._inbox.close()
 
     def close(self) -> None:
@@ -285,8 +341,8 @@ class LoopHost:
         if not self._closing:
             self._closing = True
             asyncio.run_coroutine_threadsafe(_end(self.loop, self._tasks), self.loop)
-        if threading.current_thread() is not self._thread:
-            self._thread.join(1.0)
+        if self.thread is not None and threading.current_thread() is not self.thread and not self.stuck:
+            self.thread.join(1.0)
 
 
 async def _end(loop: asyncio.AbstractEventLoop, tasks: set[asyncio.Task[None]]) -> None:
@@ -309,7 +365,7 @@ async def _life(
     except Asleep:
         mailbox._asleep, mailbox._task = again, None
         return
-    except (asyncio.CancelledError, SystemExit):
+    except (asyncio.CancelledError, Killed):
         pass
     except BaseException as raised:
         error = raised
@@ -317,7 +373,10 @@ async def _life(
         # What goes wrong while it cleans up does not hide why it ends.
         traceback.print_exception(error)
         error = None
-    mailbox._inbox.close(error)
+    if mailbox._passed:
+        mailbox._inbox.bury(mailbox._passed)
+        mailbox._passed = []
+    mailbox._inbox.close(error, main)
 
 
 async def _versions(mailbox: AsyncMailbox, main: Callable[[AsyncMailbox], Awaitable[Any]]) -> None:
@@ -364,6 +423,8 @@ def serving(
             raise
         await _farewell(stopped, inbox, None)
 
+    # Crash reports name it.
+    main.__qualname__ = getattr(receive, "__qualname__", "async actor")
     return main
 
 
@@ -371,7 +432,7 @@ async def _farewell(stopped: Optional[Callable[[Any], Any]], inbox: Inbox, error
     """Calls the hook of an actor that ends, with the reason, as it is for actors that are not async."""
     if stopped is None:
         return
-    reason = inbox.reason(None if isinstance(error, (asyncio.CancelledError, SystemExit, Idle)) else error)
+    reason = inbox.reason(None if isinstance(error, (asyncio.CancelledError, Killed, Idle)) else error)
     if reason.kind == "killed":
         return
     try:

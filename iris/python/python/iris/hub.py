@@ -8,6 +8,7 @@ code that blocks outside `recv` belongs into an actor with a thread of its own.
 from __future__ import annotations
 
 import contextvars
+import functools
 import sys
 import threading
 import time
@@ -18,7 +19,10 @@ from typing import Any, Callable, Optional
 
 import greenlet
 
-from iris._iris import EMPTY, ENDED, Inbox, NoReply, ReadyQueue, Ref, Swapped, never_block_here
+from iris import watch
+from iris._iris import (
+    EMPTY, ENDED, Inbox, Killed, NoReply, ReadyQueue, Ref, Swapped, interrupt_turn, never_block_here, parked, take_interrupt_back,
+)  # fmt: skip
 from iris.versions import History, Version
 from iris.virtual import Asleep, Idle, Idleness
 
@@ -60,12 +64,15 @@ class PyMailbox:
     """The mailbox of a pull actor: `recv` waits for messages in the order of their arrival."""
 
     __slots__ = (
-        "__weakref__", "_end", "_greenlet", "_history", "_idleness", "_inbox", "_main", "_passed", "_prints", "_switch",
+        "__weakref__", "_end", "_greenlet", "_history", "_hub", "_idleness", "_inbox", "_main", "_passed", "_prints", "_switch",
         "_system",
     )  # fmt: skip
 
     def __init__(self, inbox: Inbox, main: Callable[["PyMailbox"], None], switch: Optional[Callable[[], Any]]):
         self._inbox = inbox
+        # The wish to end comes before the messages that wait, as it does for all actors.
+        inbox.end_promptly()
+        self._hub: Optional[Hub] = None
         # None once the actor has ended.
         self._main: Optional[Callable[["PyMailbox"], None]] = main
         self._switch = switch
@@ -93,7 +100,7 @@ class PyMailbox:
 
     def recv(self, timeout: Optional[float] = None) -> Any:
         """The next message. None after `timeout` seconds, and None when the actor has been asked to end."""
-        if self._passed:
+        if self._passed and not self._inbox.ending():
             return self._passed.popleft()
         message = self._inbox.try_recv()
         if message is EMPTY:
@@ -104,7 +111,7 @@ class PyMailbox:
 
     def selective_recv(self, matcher: Callable[[Any], Any], timeout: Optional[float] = None) -> Any:
         """The first message that `matcher` accepts; the others keep their order and come first next time."""
-        if self._passed:
+        if self._passed and not self._inbox.ending():
             for at, message in enumerate(self._passed):
                 if matcher(message):
                     del self._passed[at]
@@ -133,12 +140,12 @@ class PyMailbox:
 
     def ask(self, ref: Ref, message: Any, timeout: Optional[float] = None) -> Any:
         """Asks another actor and waits for its answer; the other green threads go on. Raises as `Ref.ask_sync` does."""
-        switch, system = self._switch, None if self._system is None else self._system()
-        if switch is None or system is None:
+        switch, hub = self._switch, self._hub
+        if switch is None or hub is None:
             return ref.ask_sync(message, timeout)
         asking = _Asking(self)
         try:
-            refusal = ref._ask_into(message, system._green().queue, asking)
+            refusal = ref._ask_into(message, hub.queue, asking)
             if refusal is not None:
                 raise NoReply(refusal)
             return self._answer_to(asking, switch, timeout)
@@ -205,6 +212,8 @@ class PyMailbox:
         return self._inbox.ending()
 
     def _ended(self) -> None:
+        if self._inbox.killed():
+            raise Killed("the actor was killed")
         self._end += 1
         if self._end > RECEIVES_AFTER_END_MAX:
             raise Stopped("the actor has been asked to end and goes on receiving")
@@ -219,14 +228,19 @@ class PyMailbox:
         except Asleep:
             self._main, self._greenlet = self._history.current.main, None  # type: ignore[union-attr]
             return
-        except (greenlet.GreenletExit, Stopped, SystemExit):
+        except (greenlet.GreenletExit, Stopped, Killed):
             pass
         except BaseException as raised:
             error = raised
-            if self._prints:
+            if self._prints and not isinstance(raised, SystemExit):
                 traceback.print_exc(file=sys.stderr)
-        self._inbox.close(error)
-        self._main = self._greenlet = self._switch = self._history = None
+        self._close(error)
+
+    def _close(self, error: Optional[BaseException] = None) -> None:
+        if self._passed:
+            self._inbox.bury(list(self._passed))
+        self._inbox.close(error, self._main)
+        self._main = self._greenlet = self._switch = self._history = self._passed = self._hub = None
 
     def _live(self) -> None:
         """Runs the code, and each version that replaces it."""
@@ -248,13 +262,14 @@ class PyMailbox:
         return version.main
 
 
-class Hub:
-    """Runs the green threads of one runtime. Its thread starts with the first of them."""
+class Hub(watch.Served):
+    """Runs green threads of one runtime. Its thread starts with the first of them."""
 
     def __init__(self) -> None:
+        super().__init__()
         self.queue = ReadyQueue()
         self._started = threading.Lock()
-        self._thread: Optional[threading.Thread] = None
+        self._running: Optional[PyMailbox] = None
 
     def spawn(
         self,
@@ -265,9 +280,10 @@ class Hub:
         prints: bool = False,
     ) -> PyMailbox:
         """Makes the actor behind an inbox of this hub's queue and lets it run."""
-        if self._thread is None:
+        if self.thread is None:
             self._start()
         mailbox = PyMailbox(inbox, main, self._switch_to_hub)
+        mailbox._hub = self
         mailbox._system = weakref.ref(system)
         mailbox._history = history
         mailbox._prints = prints
@@ -277,18 +293,27 @@ class Hub:
 
     def _start(self) -> None:
         with self._started:
-            if self._thread is None:
+            if self.thread is None:
                 ready = threading.Event()
-                thread = threading.Thread(target=self._loop, args=(ready,), name="iris-hub", daemon=True)
+                run = functools.partial(parked, functools.partial(self._run, ready))
+                thread = threading.Thread(target=run, name="iris-hub", daemon=True)
+                watch.begin(self)
                 thread.start()
                 ready.wait()
-                self._thread = thread
+                self.thread = thread
 
-    def _loop(self, ready: threading.Event) -> None:
-        never_block_here(self.queue)
-        hub = greenlet.getcurrent()
-        self._switch_to_hub = hub.switch
-        ready.set()
+    def _run(self, ready: threading.Event) -> None:
+        try:
+            never_block_here(self.queue)
+            self.ident = threading.get_ident()
+            hub = greenlet.getcurrent()
+            self._switch_to_hub = hub.switch
+            ready.set()
+            self._loop(hub)
+        finally:
+            watch.end(self)
+
+    def _loop(self, hub: Any) -> None:
         take, make = self.queue.take, _Green
         while True:
             mailboxes = take()
@@ -306,12 +331,63 @@ class Hub:
                         continue
                     green = mailbox._greenlet = make(mailbox._run, hub)
                     green.mailbox = mailbox
-                green.switch()
-            mailboxes = mailbox = green = asking = value = None
+                self._running = mailbox
+                self.turn += 1
+                try:
+                    green.switch()
+                except Killed:
+                    # It came when the actor's code was just at its end.
+                    mailbox._close()
+                self.turn += 1
+                if self.interrupted:
+                    self.interrupted = False
+                    take_interrupt_back(self.ident)
+            self._running = mailboxes = mailbox = green = asking = value = None
+
+    def inbox(self) -> Any:
+        running = self._running
+        return None if running is None else running._inbox
+
+    def interrupt(self, turn: int) -> None:
+        interrupt_turn(self.ident, self, turn)
 
     def close(self) -> None:
         """Lets the thread end when it has nothing left to do."""
         self.queue.close()
+
+
+class _OwnThread(watch.Served):
+    """The thread of one actor, which may do with it what it likes."""
+
+    shared = False
+
+    def __init__(self, mailbox: PyMailbox):
+        super().__init__()
+        self._mailbox = mailbox
+        self.turn = 1
+        self.thread = threading.Thread(
+            target=functools.partial(parked, self._run), name=f"iris-actor-{mailbox.pid}", daemon=True
+        )  # fmt: skip
+
+    def start(self) -> None:
+        watch.begin(self)
+        if self.thread is not None:
+            self.thread.start()
+
+    def _run(self) -> None:
+        self.ident = threading.get_ident()
+        try:
+            self._mailbox._run()
+        except Killed:
+            self._mailbox._close()
+        finally:
+            watch.end(self)
+
+    def inbox(self) -> Any:
+        return self._mailbox._inbox
+
+    def interrupt(self, turn: int) -> None:
+        interrupt_turn(self.ident, self, turn)
 
 
 def run_in_thread(
@@ -321,6 +397,5 @@ def run_in_thread(
     mailbox = PyMailbox(inbox, main, None)
     mailbox._system = weakref.ref(system)
     mailbox._history = history
-    thread = threading.Thread(target=mailbox._run, name=f"iris-actor-{inbox.pid}", daemon=True)
-    thread.start()
+    _OwnThread(mailbox).start()
     return mailbox

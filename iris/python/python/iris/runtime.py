@@ -14,11 +14,14 @@ import weakref
 from typing import Any, Callable, Optional
 
 from iris._iris import PyRuntime, Ref, count_fork
+from iris import watch
 from iris.hub import Hub, run_in_thread
 
 # Seconds that a drain may take unless told otherwise, and that actors have to end at interpreter exit.
 DRAIN_S = 30.0
 EXIT_S = 1.0
+# Hubs and loops of one runtime that actors may keep for themselves before no further one is made.
+THREADS_MAX = 8
 
 _alive: "weakref.WeakSet[Runtime]" = weakref.WeakSet()
 # Runtimes of the parent process: never dropped, because their threads are not here to be waited for.
@@ -50,6 +53,8 @@ class Runtime:
     def __init__(self):
         self._hub: Optional[Hub] = None
         self._loop_host = None
+        # Hubs and loops that an actor kept for itself when others were needed.
+        self._old: list = []
         self._lock = threading.Lock()
         self._bind(PyRuntime())
         _alive.add(self)
@@ -60,8 +65,12 @@ class Runtime:
             setattr(self, name, getattr(inner, name))
 
     def _green(self) -> Hub:
-        if self._hub is None:
+        """The hub for new green threads: another one while an actor keeps the last."""
+        if self._hub is None or (self._hub.stuck and len(self._old) < THREADS_MAX):
             with self._lock:
+                if self._hub is not None and self._hub.stuck:
+                    self._old.append(self._hub)
+                    self._hub = None
                 if self._hub is None:
                     self._hub = Hub()
         return self._hub
@@ -69,8 +78,11 @@ class Runtime:
     def _loop(self):
         from iris.aio import LoopHost
 
-        if self._loop_host is None:
+        if self._loop_host is None or (self._loop_host.stuck and len(self._old) < THREADS_MAX):
             with self._lock:
+                if self._loop_host is not None and self._loop_host.stuck:
+                    self._old.append(self._loop_host)
+                    self._loop_host = None
                 if self._loop_host is None:
                     self._loop_host = LoopHost()
         return self._loop_host
@@ -110,10 +122,9 @@ class Runtime:
         return report
 
     def _close_threads(self) -> None:
-        if self._hub is not None:
-            self._hub.close()
-        if self._loop_host is not None:
-            self._loop_host.close()
+        for served in (self._hub, self._loop_host, *self._old):
+            if served is not None:
+                served.close()
 
     def join(self, pid: Optional[int] = None, timeout: Optional[float] = None) -> bool:
         """Waits until one actor has ended, or all have."""
@@ -195,13 +206,17 @@ def _stop_all() -> None:
         if not runtime._inner._is_forked():
             runtime._inner._close(EXIT_S)
             runtime._close_threads()
+    # Those of runtimes that are gone, too: a stop may have given up on an actor.
+    watch.end_all(EXIT_S)
 
 
 def _renew_after_fork() -> None:
     """In the child: fresh, empty runtimes under the objects that there are; references to actors of the parent name nobody."""
     count_fork()
+    watch.renew_after_fork()
     for runtime in list(_alive):
-        _inherited.append((runtime._inner, runtime._hub, runtime._loop_host))
+        _inherited.append((runtime._inner, runtime._hub, runtime._loop_host, runtime._old))
+        runtime._old = []
         runtime._hub = runtime._loop_host = None
         runtime._lock = threading.Lock()
         runtime._bind(PyRuntime())

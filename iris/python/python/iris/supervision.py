@@ -97,10 +97,8 @@ class RunningSupervisor:
 
     def child(self, id: str) -> Any:
         """The reference of a running child by its id, or None."""
-        for name, pid, _ in self._core.which_children():
-            if name == id and pid is not None:
-                return self._running(pid)
-        return None
+        pid = self._core.child(id)
+        return None if pid is None else self._running(pid)
 
     def which_children(self) -> list[tuple[str, Optional[int], int]]:
         """(id, pid or None, restarts) in the order of starting."""

@@ -150,10 +150,10 @@ fn loom_a_pull_that_found_nothing_is_woken() {
             }
         });
         let (bell, waker) = bell();
-        let empty = matches!(mailbox.pull(Some(&waker)), Pull::Empty);
+        let empty = matches!(mailbox.pull(Some(&waker), false), Pull::Empty);
         sender.join().unwrap();
         assert_eq!(bell.0.load(Ordering::SeqCst), empty, "woken exactly if it had to wait");
-        assert_eq!(matches!(mailbox.pull(None), Pull::Item(_)), empty);
+        assert_eq!(matches!(mailbox.pull(None, false), Pull::Item(_)), empty);
     });
 }
 

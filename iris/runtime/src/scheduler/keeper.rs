@@ -18,8 +18,8 @@ use super::os_thread::is_displaced;
 use super::worker::CURRENT_MARK;
 use crate::cell::quietly;
 use crate::limits::{
-    KEEPER_ALERT_TICKS, KEEPER_LINGER_TICKS, KEEPER_TICK_ALERT_MS, KEEPER_TICK_MS, SLOW_HANDLER_MS,
-    SLOW_HANDLERS_KEPT,
+    INTERRUPT_MS, INTERRUPTS_MAX, KEEPER_ALERT_TICKS, KEEPER_LINGER_TICKS, KEEPER_TICK_ALERT_MS,
+    KEEPER_TICK_MS, SLOW_HANDLER_MS, SLOW_HANDLERS_KEPT,
 };
 use crate::pid::Pid;
 use crate::runtime::Shared;
@@ -62,6 +62,9 @@ struct Sight {
     reported: bool,
     /// What the thread had run when the same turn was found a second time.
     ran_ns: Option<u64>,
+    /// Since when its actor has been seen to be killed, and how often its handler was interrupted.
+    killed_ms: Option<u64>,
+    interrupts: u32,
 }
 
 /// What the keeper thread remembers between two ticks.
@@ -222,7 +225,7 @@ impl Keeper {
     fn watch(&self, shared: &Arc<Shared>, pool: &Pool, sights: &mut [Sight], now_ms: u64) -> bool {
         let slots = || pool.slots.iter().map_while(|slot| slot.get());
         let mut held_up = 0;
-        for (slot, sight) in slots().zip(&mut *sights) {
+        for (at, (slot, sight)) in slots().zip(&mut *sights).enumerate() {
             let current = slot.current.load(Ordering::SeqCst);
             let epoch = slot.epoch.load(Ordering::Relaxed);
             if current == 0 {
@@ -238,8 +241,9 @@ impl Keeper {
             held_up += usize::from(!slot.stuck.load(Ordering::Relaxed));
             slot.preempt.store(true, Ordering::Relaxed);
             if now_ms - sight.since_ms >= SLOW_HANDLER_MS && !std::mem::replace(&mut sight.reported, true) {
-                self.report(pool, current, now_ms - sight.since_ms);
+                self.note_slow(Pid::from_bits(current & !CURRENT_MARK), &pool.name, now_ms - sight.since_ms);
             }
+            end_killed(shared, pool, at, (current, epoch), sight, now_ms);
         }
         let nobody_gets_on = pool.watch.active() <= held_up;
         let patience = if nobody_gets_on || pool.watch.any_stuck() { 1 } else { 2 };
@@ -263,13 +267,57 @@ impl Keeper {
         called
     }
 
-    fn report(&self, pool: &Pool, current: u64, elapsed_ms: u64) {
-        let slow =
-            SlowHandler { pid: Pid::from_bits(current & !CURRENT_MARK), pool: pool.name.clone(), elapsed_ms };
+    /// Keeps a report of a handler that keeps its thread for long.
+    pub(crate) fn note_slow(&self, pid: Pid, pool: &str, elapsed_ms: u64) {
+        let slow = SlowHandler { pid, pool: pool.to_owned(), elapsed_ms };
         let mut state = self.state.lock();
         if state.slow.len() >= SLOW_HANDLERS_KEPT {
             state.slow.pop_front();
         }
         state.slow.push_back(slow);
     }
+}
+
+/// A killed actor whose handler goes on is interrupted, again and again; then it is given up: it ends, and the thread is left to its handler.
+/// `turn` is the worker's actor and epoch.
+fn end_killed(
+    shared: &Arc<Shared>,
+    pool: &Pool,
+    at: usize,
+    turn: (u64, u32),
+    sight: &mut Sight,
+    now_ms: u64,
+) {
+    let (current, epoch) = turn;
+    let pid = Pid::from_bits(current & !CURRENT_MARK);
+    let due = sight.killed_ms.map_or(now_ms, |begun| begun + INTERRUPT_MS * u64::from(sight.interrupts + 1));
+    if now_ms < due || sight.interrupts > INTERRUPTS_MAX {
+        return;
+    }
+    let Some(cell) = shared.slab.get(pid).filter(|cell| cell.is_killed()) else { return };
+    if sight.killed_ms.is_none() {
+        sight.killed_ms = Some(now_ms);
+        return;
+    }
+    sight.interrupts += 1;
+    if sight.interrupts > INTERRUPTS_MAX {
+        cell.give_up();
+        return;
+    }
+    // On a thread of its own: the host may have to wait for the very handler, and the keeper waits for nobody.
+    let (shared, pool_id, host) = (shared.clone(), pool.index, pool.host.clone());
+    let interrupt = move || {
+        let Some(slot) = shared.pools.get(pool_id as usize).and_then(|pool| pool.slots[at].get()) else {
+            return;
+        };
+        let Some(thread) = slot.thread_id.get() else { return };
+        host.interrupt(*thread, &|| {
+            let same =
+                slot.current.load(Ordering::SeqCst) == current && slot.epoch.load(Ordering::SeqCst) == epoch;
+            slot.interrupted.store(same || slot.interrupted.load(Ordering::SeqCst), Ordering::SeqCst);
+            same
+        });
+    };
+    // Without a thread it is tried again at the next look that is due.
+    let _ = std::thread::Builder::new().name("iris-interrupt".to_owned()).spawn(interrupt);
 }

@@ -17,7 +17,7 @@ use std::cell::{Cell as StdCell, RefCell};
 use std::rc::Rc;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
-use std::thread::JoinHandle;
+use std::thread::{JoinHandle, ThreadId};
 use std::time::Instant;
 
 use crossbeam_deque::{Stealer, Worker as Deque};
@@ -89,6 +89,13 @@ pub trait Host: Send + Sync + 'static {
     fn hold(&self, body: &mut dyn FnMut()) {
         body();
     }
+
+    /// Makes a worker thread end the handler that it runs, because its actor was killed, if the host can. It calls `still` where that
+    /// thread cannot go on meanwhile, and does nothing if it says no.
+    fn interrupt(&self, _thread: ThreadId, _still: &dyn Fn() -> bool) {}
+
+    /// Called on a worker thread (within `hold`) that was interrupted, after the turn: what has not come through is taken back.
+    fn uninterrupt(&self) {}
 }
 
 /// The host of plain Rust pools: nothing around the work.
@@ -157,7 +164,10 @@ pub(crate) struct WorkerSlot {
     stuck: AtomicBool,
     /// Set by the keeper while another program has the worker's processor.
     displaced: AtomicBool,
+    /// The host was asked to end the handler that it runs.
+    interrupted: AtomicBool,
     thread: OsThread,
+    thread_id: OnceLock<ThreadId>,
 }
 
 impl WorkerSlot {
@@ -171,7 +181,9 @@ impl WorkerSlot {
             preempt: AtomicBool::new(false),
             stuck: AtomicBool::new(false),
             displaced: AtomicBool::new(false),
+            interrupted: AtomicBool::new(false),
             thread: OsThread::default(),
+            thread_id: OnceLock::new(),
         }
     }
 

@@ -26,6 +26,7 @@ pub(super) fn main(shared: &Arc<Shared>, pool: u8, id: usize, deque: Deque<Job>)
     let pool = &shared.pools[pool as usize];
     let Some(slot) = pool.slots[id].get() else { return };
     slot.thread.register();
+    let _ = slot.thread_id.set(std::thread::current().id());
     let local = Rc::new(Local { key: pool.key, id, deque });
     LOCAL.set(Some(local.clone()));
     WORKER_OF.set(pool.key);
@@ -159,6 +160,11 @@ impl Worker<'_> {
         let (budget_max, pace) = (u32::MAX, self.pace.budget);
         let handled = job.run(&Slice { preempt, in_hand, budget_max, pace, others: Some(others) });
         self.share.spend(handled);
+        if self.slot.interrupted.load(Ordering::Relaxed) {
+            // Before the next actor's turn, so that it does not meet what was meant for this one's.
+            self.slot.interrupted.store(false, Ordering::Relaxed);
+            self.pool.host.uninterrupt();
+        }
         handled
     }
 

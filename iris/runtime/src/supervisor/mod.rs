@@ -185,6 +185,8 @@ pub enum Command {
     Delete(String, ReplyTo<bool>),
     /// Forget a child that runs on without supervision.
     Release(Pid, ReplyTo<bool>),
+    /// Look up the running child with this id.
+    Child(String, ReplyTo<Option<Pid>>),
     /// List the children.
     Which(ReplyTo<Vec<ChildInfo>>),
 }
@@ -297,6 +299,12 @@ impl SupervisorRef {
     /// Stops supervising a child without stopping it.
     pub fn release(&self, pid: Pid) -> Call<bool> {
         self.0.call(None, |reply| Command::Release(pid, reply))
+    }
+
+    /// The running child with this id.
+    pub fn child(&self, id: impl Into<String>) -> Call<Option<Pid>> {
+        let id = id.into();
+        self.0.call(None, |reply| Command::Child(id, reply))
     }
 
     /// The children in the order of their start.

@@ -413,6 +413,7 @@ impl Tree {
                 reply.send(place.is_some());
             }
             Command::Release(pid, reply) => drop(reply.send(self.release(cx, pid))),
+            Command::Child(id, reply) => drop(reply.send(self.running_child(&id))),
             Command::Which(reply) => drop(reply.send(self.which())),
         }
         Flow::Continue
@@ -432,6 +433,14 @@ impl Tree {
         }
         self.remove(place);
         true
+    }
+
+    /// The pid of the running child with this id; where ids are not unique, the first one's.
+    fn running_child(&self, id: &str) -> Option<Pid> {
+        match self.by_id.get(id) {
+            Some(place) => self.children.get(place).and_then(|child| child.pid),
+            None => self.children.values().find(|child| child.spec.id == id && child.pid.is_some())?.pid,
+        }
     }
 
     fn which(&self) -> Vec<ChildInfo> {
@@ -457,6 +466,10 @@ impl Behaviour<Command> for Tree {
 
     fn handle(&mut self, cx: &mut Cx<'_>, command: Command) -> Flow {
         match command {
+            Command::Child(id, reply) => {
+                reply.send(self.running_child(&id));
+                Flow::Continue
+            }
             Command::Which(reply) => {
                 reply.send(self.which());
                 Flow::Continue
