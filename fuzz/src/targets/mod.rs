@@ -4,6 +4,7 @@ mod bytecode;
 mod regexp;
 mod script;
 mod shell;
+mod utilities;
 
 use crate::random::Random;
 
@@ -54,5 +55,10 @@ pub(crate) const ALL: &[Target] = &[
         name: "shell-bash",
         about: "random scripts against bash: the same output and status",
         round: shell::against_bash,
+    },
+    Target {
+        name: "utilities-gnu",
+        about: "generated command lines of the in-process utilities against the GNU programs",
+        round: utilities::against_gnu,
     },
 ];

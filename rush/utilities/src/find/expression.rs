@@ -36,7 +36,6 @@ pub(super) enum Node {
     Not(Box<Node>),
     And(Box<Node>, Box<Node>),
     Or(Box<Node>, Box<Node>),
-    Comma(Box<Node>, Box<Node>),
     Name {
         pattern: Vec<u8>,
         ignore_case: bool,
@@ -121,10 +120,10 @@ impl<'w> Parser<'_, '_, 'w> {
     }
 
     fn comma(&mut self) -> Option<Node> {
-        let mut node = self.or()?;
-        while self.peek() == Some(b",") {
-            self.at += 1;
-            node = Node::Comma(Box::new(node), Box::new(self.or()?));
+        let node = self.or()?;
+        // GNU reorders what stands around a comma, with other results.
+        if self.peek() == Some(b",") {
+            return None;
         }
         Some(node)
     }
@@ -191,7 +190,11 @@ impl<'w> Parser<'_, '_, 'w> {
             b"-type" => Node::Type(types(self.take()?)?),
             b"-size" => self.size()?,
             b"-mtime" => Node::Modified(Compared::parse(self.take()?)?, 86_400),
-            b"-mmin" => Node::Modified(Compared::parse(self.take()?)?, 60),
+            b"-mmin" => {
+                // Just so many minutes is a window whose place is GNU's own.
+                let minutes = Compared::parse(self.take()?)?;
+                (minutes.sign != std::cmp::Ordering::Equal).then_some(Node::Modified(minutes, 60))?
+            }
             b"-newer" => {
                 // Links are not followed, here neither.
                 let reference = fs::symlink_metadata(self.context.path(self.take()?)).ok()?;

@@ -155,10 +155,6 @@ impl<'w, 'c> Walk<'w, 'c> {
             Node::Not(inner) => !self.test(inner, subject)?,
             Node::And(left, right) => self.test(left, subject)? && !self.quit && self.test(right, subject)?,
             Node::Or(left, right) => self.test(left, subject)? || self.test(right, subject)?,
-            Node::Comma(left, right) => {
-                self.test(left, subject)?;
-                self.test(right, subject)?
-            }
             Node::Name { pattern, ignore_case } => {
                 wildcard::matches(pattern, base_name(subject.path), *ignore_case)
             }

@@ -350,12 +350,13 @@ fn class(name: &str, utf8: bool) -> Option<&'static str> {
         ("lower", true) => "\\p{Lowercase}",
         ("space", true) => "\\s",
         ("upper", true) => "\\p{Uppercase}",
-        ("blank", _) => " \\t",
-        ("cntrl", _) => "\\x00-\\x1f\\x7f",
+        ("blank", false) => " \\t",
+        ("cntrl", false) => "\\x00-\\x1f\\x7f",
+        // Of characters beyond ASCII only the system's tables know whether they are in the others.
         ("digit", _) => "0-9",
-        ("graph", _) => "\\x21-\\x7e",
-        ("print", _) => "\\x20-\\x7e",
-        ("punct", _) => "!-/:-@\\[-`{-~",
+        ("graph", false) => "\\x21-\\x7e",
+        ("print", false) => "\\x20-\\x7e",
+        ("punct", false) => "!-/:-@\\[-`{-~",
         ("xdigit", _) => "0-9A-Fa-f",
         _ => return None,
     })

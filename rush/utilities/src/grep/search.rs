@@ -213,6 +213,7 @@ impl<'s> Search<'s> {
             return;
         }
         if self.binary {
+            report.separated |= self.style.context;
             self.binary_matches = true;
             self.done = true;
             return;
