@@ -71,6 +71,14 @@ impl Plan {
         Plan::finish(resolved, steps, enforcement, context)
     }
 
+    /// What commands will be confined by that [`Plan::contain`] starts elsewhere: to judge and explain with, not to apply.
+    pub fn prepare_shared(policy: &Policy, context: &Context, machine: &Machine) -> Result<Plan, Error> {
+        let (resolved, mut steps, mut enforcement) = prepared(policy, context, machine, &[])?;
+        enforcement.own_processes = furnish_together(policy, machine, &mut steps);
+        enforcement.own_devices = steps.mounts.is_some();
+        Plan::finish(resolved, steps, enforcement, context)
+    }
+
     /// Prepares `policy` and puts this process's only child into the namespaces, once for all commands to come, which share processes,
     /// terminals, shared memory and network, and get the rest of the policy one by one. This process must have one thread. It is outside
     /// afterwards: it must wait for the child, which dies with it, and do nothing else.

@@ -2,6 +2,7 @@
 
 use crate::limits::{FILE_SIZE_MB_DEFAULT, MEMORY_MB_DEFAULT, OPEN_FILES_DEFAULT, PROCESSES_DEFAULT};
 use crate::policy::{Namespaces, Network, Policy, ResourceLimits};
+use crate::probe::Machine;
 use std::path::PathBuf;
 use std::str::FromStr;
 
@@ -151,7 +152,16 @@ const ENVIRONMENT: [&str; 26] = [
 ];
 
 impl Policy {
-    /// The policy of a preset.
+    /// The policy of a preset on a machine: with a loopback that only its own commands see, where there can be one.
+    pub fn preset_on(preset: Preset, machine: &Machine) -> Policy {
+        let mut policy = Policy::preset(preset);
+        if policy.confine && machine.network_namespace {
+            policy.network = Network::Loopback;
+        }
+        policy
+    }
+
+    /// The policy of a preset, as it can be had everywhere.
     pub fn preset(preset: Preset) -> Policy {
         match preset {
             Preset::ReadOnly => confined(preset, &["$tmp"]),
