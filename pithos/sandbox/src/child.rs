@@ -52,6 +52,8 @@ pub(crate) struct Mounts {
     pub(crate) writable: Vec<CString>,
     /// Seen as `/tmp`.
     pub(crate) tmp: Option<CString>,
+    /// Below `/tmp`, and still there when it is covered; at most [`RESTORED_MAX`].
+    pub(crate) restored: Vec<CString>,
     /// `/dev` holds the devices that lead nowhere, shared memory and terminals of its own, and nothing else.
     pub(crate) own_devices: bool,
     /// `/proc` shows the processes of the new pid namespace.
@@ -65,6 +67,9 @@ pub(crate) struct Mounts {
     /// Files that read as empty.
     pub(crate) hidden: Vec<CString>,
 }
+
+/// As many mounts can be held in an array while `/tmp` is covered.
+pub(crate) const RESTORED_MAX: usize = 32;
 
 /// The devices of an own `/dev`: where the host has them, and nothing else of the host's. The last element is the file to make.
 const OWN_DEVICES: [&CStr; 6] =
@@ -251,11 +256,9 @@ impl Mounts {
                 bound_pids(most);
             }
         }
+        self.cover_tmp()?;
         for path in &self.writable {
             mount(Some(path), path, libc::MS_BIND | libc::MS_REC)?;
-        }
-        if let Some(tmp) = &self.tmp {
-            mount(Some(tmp), c"/tmp", libc::MS_BIND)?;
         }
         for path in &self.hidden {
             mount(Some(c"/dev/null"), path, libc::MS_BIND)?;
@@ -285,19 +288,49 @@ impl Mounts {
     }
 }
 
+impl Mounts {
+    /// Puts the private folder on `/tmp`, and on it again what was there and is allowed.
+    fn cover_tmp(&self) -> Outcome {
+        let Some(tmp) = &self.tmp else { return Ok(()) };
+        let mut trees = [-1; RESTORED_MAX];
+        for (tree, path) in trees.iter_mut().zip(&self.restored) {
+            *tree = clone_tree(path, AT_RECURSIVE);
+            check(Step::Mounts, *tree)?;
+        }
+        mount(Some(tmp), c"/tmp", libc::MS_BIND)?;
+        for (tree, path) in trees.into_iter().zip(&self.restored) {
+            attach_tree(tree, path)?;
+        }
+        Ok(())
+    }
+}
+
+/// A mount of what is at `path`, attached nowhere yet: its descriptor, or less than zero.
+fn clone_tree(path: &CStr, flags: libc::c_uint) -> libc::c_long {
+    let flags = OPEN_TREE_CLONE | libc::O_CLOEXEC.cast_unsigned() | flags;
+    // SAFETY: the path ends with a zero.
+    unsafe { libc::syscall(libc::SYS_open_tree, libc::AT_FDCWD, path.as_ptr(), flags) }
+}
+
+/// Mounts a tree of [`clone_tree`] at `path` and closes it.
+fn attach_tree(tree: libc::c_long, path: &CStr) -> Outcome {
+    let flags = MOVE_MOUNT_F_EMPTY_PATH;
+    // SAFETY: both paths end with a zero, and the descriptor is one of `clone_tree`.
+    let moved = unsafe {
+        libc::syscall(libc::SYS_move_mount, tree, c"".as_ptr(), libc::AT_FDCWD, path.as_ptr(), flags)
+    };
+    check(Step::Mounts, moved)?;
+    // SAFETY: the descriptor is ours and closed once.
+    unsafe { libc::close(tree as libc::c_int) };
+    Ok(())
+}
+
 /// Covers `/dev`. Devices cannot be made in a user namespace, so the host's nodes are taken along one by one.
 fn own_devices() -> Outcome {
     let mut trees = [-1; OWN_DEVICES.len()];
     for (tree, device) in trees.iter_mut().zip(OWN_DEVICES) {
-        // SAFETY: the path ends with a zero. A device that the host lacks is not there inside either.
-        *tree = unsafe {
-            libc::syscall(
-                libc::SYS_open_tree,
-                libc::AT_FDCWD,
-                device.as_ptr(),
-                OPEN_TREE_CLONE | libc::O_CLOEXEC.cast_unsigned(),
-            )
-        };
+        // A device that the host lacks is not there inside either.
+        *tree = clone_tree(device, 0);
     }
     let quiet = libc::MS_NOSUID | libc::MS_NOEXEC;
     mount_new(c"tmpfs", c"/dev", quiet, Some(DEVICES_OPTIONS))?;
@@ -306,20 +339,7 @@ fn own_devices() -> Outcome {
             continue;
         }
         make_file(device)?;
-        // SAFETY: both paths end with a zero, and the descriptor was just opened.
-        let moved = unsafe {
-            libc::syscall(
-                libc::SYS_move_mount,
-                tree,
-                c"".as_ptr(),
-                libc::AT_FDCWD,
-                device.as_ptr(),
-                MOVE_MOUNT_F_EMPTY_PATH,
-            )
-        };
-        check(Step::Mounts, moved)?;
-        // SAFETY: the descriptor is ours and closed once.
-        unsafe { libc::close(tree as libc::c_int) };
+        attach_tree(tree, device)?;
     }
     make_folder(c"/dev/shm")?;
     mount_new(c"tmpfs", c"/dev/shm", libc::MS_NOSUID | libc::MS_NODEV, Some(SHARED_MEMORY_OPTIONS))?;

@@ -287,13 +287,22 @@ fn mounts(resolved: &ResolvedPolicy) -> Result<Mounts, Error> {
         CString::new(path.as_os_str().as_bytes())
             .map_err(|_| Error::Policy(format!("{}: a zero byte", path.display())))
     };
-    // The private folder may stand in for /tmp unless something that the policy allows is in there.
+    // The private folder stands in for /tmp; what the policy allows in there is put back where it was.
     let tmp = Path::new("/tmp");
-    let all = resolved.read.iter().chain(&resolved.write).chain(&resolved.exec).chain([&resolved.workspace]);
-    let in_use = all.filter(|path| **path != resolved.private_tmp).any(|path| path.starts_with(tmp));
-    let stands_in = !in_use && tmp.is_dir() && resolved.write.contains(&resolved.private_tmp);
+    let restored = resolved.in_tmp();
+    let stands_in = tmp.is_dir()
+        && restored.len() <= child::RESTORED_MAX
+        && !restored.contains(&tmp)
+        && resolved.write.contains(&resolved.private_tmp);
+    if stands_in {
+        for path in &restored {
+            mount_point(&resolved.private_tmp, path)?;
+        }
+    }
     // Once /tmp is covered, a private folder that is in it has no path of its own any more.
-    let covered = |path: &Path| stands_in && path.starts_with(tmp);
+    let covered = |path: &Path| {
+        stands_in && path.starts_with(tmp) && !restored.iter().any(|kept| path.starts_with(kept))
+    };
     let writable = resolved.write.iter().filter(|path| !covered(path)).map(|path| c_path(path));
     let writable = writable.collect::<Result<Vec<_>, _>>()?;
     // What is covered by the private /tmp is not there to be protected.
@@ -314,6 +323,7 @@ fn mounts(resolved: &ResolvedPolicy) -> Result<Mounts, Error> {
     Ok(Mounts {
         writable,
         tmp: if stands_in { Some(c_path(&resolved.private_tmp)?) } else { None },
+        restored: if stands_in { c_paths(&restored)? } else { Vec::new() },
         own_devices: false,
         own_processes: false,
         processes_max: None,
@@ -321,6 +331,18 @@ fn mounts(resolved: &ResolvedPolicy) -> Result<Mounts, Error> {
         protected: c_paths(&protected)?,
         hidden: c_paths(&hidden)?,
     })
+}
+
+/// Something below `private_tmp` on which `path`, which is below `/tmp`, can be mounted.
+fn mount_point(private_tmp: &Path, path: &Path) -> Result<(), Error> {
+    let at = private_tmp.join(path.strip_prefix("/tmp").unwrap_or(path));
+    let made = if path.is_dir() {
+        std::fs::create_dir_all(&at)
+    } else {
+        let folder = at.parent().map_or(Ok(()), std::fs::create_dir_all);
+        folder.and_then(|()| std::fs::OpenOptions::new().create(true).append(true).open(&at).map(drop))
+    };
+    made.map_err(|source| Error::Path { path: at, source })
 }
 
 fn gaps(resolved: &ResolvedPolicy, machine: &Machine, enforcement: &mut Enforcement) {

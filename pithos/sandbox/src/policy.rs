@@ -277,9 +277,27 @@ impl ResolvedPolicy {
     pub fn host_path(&self, path: &Path) -> PathBuf {
         let full = self.workspace.join(path);
         match full.strip_prefix("/tmp") {
-            Ok(rest) if self.stands_in && !full.starts_with(&self.private_tmp) => self.private_tmp.join(rest),
+            Ok(rest)
+                if self.stands_in
+                    && !full.starts_with(&self.private_tmp)
+                    && !self.in_tmp().iter().any(|kept| full.starts_with(kept)) =>
+            {
+                self.private_tmp.join(rest)
+            }
             _ => full,
         }
+    }
+
+    /// What the policy allows below `/tmp` besides the private folder: folders before what is below them, which is left out.
+    pub(crate) fn in_tmp(&self) -> Vec<&Path> {
+        let all = self.read.iter().chain(&self.write).chain(&self.exec).chain([&self.workspace]);
+        let mut found: Vec<&Path> = all
+            .map(PathBuf::as_path)
+            .filter(|path| path.starts_with("/tmp") && !path.starts_with(&self.private_tmp))
+            .collect();
+        found.sort_unstable();
+        found.dedup_by(|later, earlier| later.starts_with(&*earlier));
+        found
     }
 
     /// Where this process finds a real path of the host, when it is inside itself: what stands in for `/tmp` is there.

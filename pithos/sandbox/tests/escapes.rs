@@ -232,7 +232,11 @@ fn alone() -> MutexGuard<'static, ()> {
 impl Stage {
     /// `user` owns everything, so that only the sandbox stands between an attempt and its success.
     fn build(name: &str, user: Option<u32>) -> Stage {
-        let base = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{name}-{}", std::process::id()));
+        Stage::build_in(Path::new(env!("CARGO_TARGET_TMPDIR")), name, user)
+    }
+
+    fn build_in(folder: &Path, name: &str, user: Option<u32>) -> Stage {
+        let base = folder.join(format!("{name}-{}", std::process::id()));
         let (workspace, outside) = (base.join("workspace"), base.join("outside"));
         for folder in [&base, &workspace, &workspace.join("tmp"), &outside] {
             fs::create_dir_all(folder).unwrap();
@@ -537,18 +541,26 @@ fn the_private_folder_is_tmp() {
     if !(machine.can_confine() && machine.mount_namespace) {
         return;
     }
-    let stage = Stage::build("tmp", None);
-    if stage.scene.workspace.canonicalize().unwrap().starts_with("/tmp") {
-        return; // Then it cannot be.
+    // Also where the workspace itself is below /tmp.
+    let below = tempfile::tempdir_in("/tmp").unwrap();
+    for base in [Path::new(env!("CARGO_TARGET_TMPDIR")), below.path()] {
+        let stage = Stage::build_in(base, "tmp", None);
+        private_folder_is_tmp(&stage, &machine);
     }
-    let plan = stage.plan(Policy::preset(Preset::Workspace), Namespaces::Auto, &machine);
+}
+
+fn private_folder_is_tmp(stage: &Stage, machine: &Machine) {
+    let plan = stage.plan(Policy::preset(Preset::Workspace), Namespaces::Auto, machine);
     assert!(plan.enforcement().private_tmp);
     let name = format!("pithos-private-{}", std::process::id());
-    let (well, text) = script(&stage, &plan, &format!("echo x >/tmp/{name}; test $TMPDIR = /tmp"));
+    let text =
+        format!("echo x >/tmp/{name}; test $TMPDIR = /tmp && pwd && echo y >inside && ls /tmp >/dev/null");
+    let (well, text) = script(stage, &plan, &text);
     assert!(well, "{text}");
     assert!(!Path::new("/tmp").join(&name).exists());
     assert!(plan.policy().host_path(&Path::new("/tmp").join(&name)).exists());
     assert!(plan.check_path(&Path::new("/tmp").join(&name), Access::Write).is_ok());
+    assert!(stage.scene.workspace.join("inside").exists());
 }
 
 #[test]
