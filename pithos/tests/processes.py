@@ -30,3 +30,11 @@ def gone_within(marker: str, seconds: float) -> list[str]:
     while (left := with_marker(marker)) and time.monotonic() < deadline:
         time.sleep(0.005)
     return left
+
+
+def below_in_order(pid: int) -> list[int]:
+    """The processes below one, parents before children; what ends meanwhile is left out."""
+    found = []
+    for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split():
+        found += [int(child), *below_in_order(int(child))]
+    return found

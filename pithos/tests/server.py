@@ -3,11 +3,12 @@
 import contextlib
 import json
 import os
+import re
 import subprocess
 import time
 from pathlib import Path
 
-from processes import with_marker
+from processes import below_in_order, with_marker
 
 
 class Server:
@@ -86,6 +87,17 @@ class Server:
                 if above == self.process.pid and f"--pithos-{role}".encode() in line.split(b"\0"):
                     found.append(pid)
         return found
+
+    def shell(self, session: str = "main") -> int:
+        """The process of a session as this machine knows it: `$$` is its id among the server's own processes."""
+        inside = self.request("tools/call", {"name": "run", "arguments": {"command": "echo $$", "session": session}})
+        inside = inside["result"]["content"][0]["text"].strip()
+        for pid in below_in_order(self.process.pid):
+            with contextlib.suppress(OSError):
+                status = Path(f"/proc/{pid}/status").read_text()
+                if re.search(r"^NSpid:.*\t(\d+)$", status, re.MULTILINE).group(1) == inside:
+                    return pid
+        raise LookupError(inside)
 
     def close(self) -> None:
         """Ends the server, however it is."""

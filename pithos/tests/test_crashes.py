@@ -35,7 +35,7 @@ def segv(pid: int) -> None:
 
 
 def test_segv_in_a_shell(kept: Server) -> None:
-    pid = int(kept.text("run", command="echo $$"))
+    pid = kept.shell()
     started = kept.tool("run", command="/bin/sleep 100", yield_ms=50)
     segv(pid)
     ended = kept.tool("job", action="wait", job=started["job"], timeout_ms=5000)

@@ -1,10 +1,11 @@
 """Whatever ends a server, a session or a run: no process that it started is left."""
 
+import contextlib
 import os
 import signal
 import subprocess
 
-from processes import gone_within
+from processes import below_in_order, gone_within
 from server import Server
 
 #: By path, so that they are processes and not the shell's own `sleep`.
@@ -60,12 +61,13 @@ def test_kill_of_the_server(server: Server) -> None:
 
 
 def test_kill_of_a_session(server: Server) -> None:
-    pid = int(server.request("tools/call", {"name": "run", "arguments": {"command": "echo $$"}})["result"]["content"][0]["text"])
-    server.tool("run", command=TREE, yield_ms=100)
+    server.tool("run", command="true")
+    pid = server.shell()
+    started = server.tool("run", command=TREE, yield_ms=100)
     server.wait_for_sleepers()
     os.kill(pid, signal.SIGKILL)
     assert not server.sleepers_after(PATIENCE)
-    job = server.tool("job", action="wait", job="j2", timeout_ms=5000)
+    job = server.tool("job", action="wait", job=started["job"], timeout_ms=5000)
     assert "ended" in job["failure"]
     assert server.tool("run", command="echo a new main session")["status"] == 0
 
@@ -78,3 +80,26 @@ def test_kill_of_the_guardian(server: Server) -> None:
     ).stdout.split()[0]
     os.kill(int(guardian), signal.SIGKILL)
     assert not server.sleepers_after(PATIENCE)
+
+
+def test_kill_of_everything_of_ours_at_once(server: Server) -> None:
+    server.tool("run", command=TREE, yield_ms=100)
+    server.wait_for_sleepers()
+    # The server, the guardian's process outside and the one inside: nobody is left who could clean up but the kernel.
+    below = below_in_order(server.process.pid)[:2]
+    for pid in [server.process.pid, *below]:
+        os.kill(pid, signal.SIGKILL)
+    assert not server.sleepers_after(PATIENCE)
+    assert not gone_within(server.marker, OWN_PATIENCE)
+
+
+def test_kill_of_server_and_guardian_by_name(server: Server) -> None:
+    server.tool("run", command=TREE, yield_ms=100)
+    server.wait_for_sleepers()
+    below = below_in_order(server.process.pid)
+    ours = [pid for pid in below if b"--pithos" in open(f"/proc/{pid}/cmdline", "rb").read()]
+    for pid in [server.process.pid, *ours]:
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL)
+    assert not server.sleepers_after(PATIENCE)
+    assert not gone_within(server.marker, OWN_PATIENCE)

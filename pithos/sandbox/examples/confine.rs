@@ -1,10 +1,11 @@
 //! Runs a command in a sandbox and says what was enforced and what was denied.
 //!
-//! `confine [PRESET | POLICY.toml] COMMAND [ARG...]`, or `confine doctor`, or `confine time COMMAND...` for what starting costs.
+//! `confine [PRESET | POLICY.toml] COMMAND [ARG...]`, or `confine doctor`, or `confine time COMMAND...` for what starting costs, or
+//! `confine together off|loopback SCRIPT` for a script in namespaces that commands share.
 
 #![forbid(unsafe_code)]
 
-use pithos_sandbox::{Context, Plan, Policy, Preset, probe};
+use pithos_sandbox::{Contained, Context, Network, Plan, Policy, Preset, probe};
 use std::error::Error;
 use std::process::{Command, ExitCode, Stdio};
 use std::time::Instant;
@@ -28,6 +29,7 @@ fn main() -> Result<ExitCode, Box<dyn Error>> {
             }
             Ok(ExitCode::SUCCESS)
         }
+        Some((word, [network, script])) if word == "together" => together(network, script, &machine),
         Some((policy, rest)) if !rest.is_empty() => {
             let policy = match policy.parse::<Preset>() {
                 Ok(preset) => Policy::preset(preset),
@@ -51,16 +53,40 @@ fn main() -> Result<ExitCode, Box<dyn Error>> {
     }
 }
 
+fn together(
+    network: &str,
+    script: &str,
+    machine: &pithos_sandbox::Machine,
+) -> Result<ExitCode, Box<dyn Error>> {
+    let network = if network == "loopback" { Network::Loopback } else { Network::Off };
+    let policy = Policy { network, ..Policy::preset(Preset::Workspace) };
+    match Plan::contain(&policy, &context()?, machine)? {
+        Contained::Outside { child } => {
+            let status = nix::sys::wait::waitpid(nix::unistd::Pid::from_raw(child.cast_signed()), None)?;
+            Ok(match status {
+                nix::sys::wait::WaitStatus::Exited(_, status) => ExitCode::from(u8::try_from(status)?),
+                _ => ExitCode::FAILURE,
+            })
+        }
+        Contained::Inside(plan) => {
+            let mut command = Command::new("/bin/sh");
+            plan.apply(&mut command)?;
+            let status = plan.spawn(command.args(["-c", script]))?.wait()?;
+            Ok(ExitCode::from(status.code().and_then(|code| u8::try_from(code).ok()).unwrap_or(1)))
+        }
+    }
+}
+
 fn plan_of(policy: &Policy, machine: &pithos_sandbox::Machine) -> Result<Plan, pithos_sandbox::Error> {
+    Plan::prepare(policy, &context()?, machine)
+}
+
+fn context() -> Result<Context, pithos_sandbox::Error> {
     let workspace = std::env::current_dir().map_err(pithos_sandbox::Error::Start)?;
     let private_tmp = std::env::temp_dir().join(format!("confine-{}", std::process::id()));
     std::fs::create_dir_all(&private_tmp).map_err(pithos_sandbox::Error::Start)?;
     let home = std::env::var_os("HOME").map(Into::into);
-    Plan::prepare(
-        policy,
-        &Context { workspace, home, private_tmp, environment: std::env::vars_os().collect() },
-        machine,
-    )
+    Ok(Context { workspace, home, private_tmp, environment: std::env::vars_os().collect() })
 }
 
 fn command(plan: &Plan, words: &[String]) -> Result<Command, Box<dyn Error>> {

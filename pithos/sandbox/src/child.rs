@@ -8,7 +8,7 @@
 
 use crate::error::Step;
 use seccompiler::BpfProgram;
-use std::ffi::CString;
+use std::ffi::{CStr, CString};
 use std::io::{self, PipeReader, PipeWriter, Read};
 use std::os::fd::{AsRawFd, OwnedFd, RawFd};
 use std::os::unix::process::CommandExt;
@@ -22,6 +22,8 @@ const CAPABILITIES_KEPT: [libc::c_ulong; 7] = [0, 1, 3, 4, 5, 6, 7];
 /// No kernel numbers capabilities beyond this.
 const CAPABILITY_MAX: libc::c_ulong = 63;
 const MOUNT_ATTR_RDONLY: u64 = 1;
+const OPEN_TREE_CLONE: libc::c_uint = 1;
+const MOVE_MOUNT_F_EMPTY_PATH: libc::c_uint = 4;
 const AT_RECURSIVE: libc::c_uint = 0x8000;
 const CLOSE_RANGE_CLOEXEC: libc::c_uint = 4;
 
@@ -50,7 +52,42 @@ pub(crate) struct Mounts {
     pub(crate) writable: Vec<CString>,
     /// Seen as `/tmp`.
     pub(crate) tmp: Option<CString>,
+    /// Below `/tmp`, and still there when it is covered; at most [`RESTORED_MAX`].
+    pub(crate) restored: Vec<CString>,
+    /// `/dev` holds the devices that lead nowhere, shared memory and terminals of its own, and nothing else.
+    pub(crate) own_devices: bool,
+    /// `/proc` shows the processes of the new pid namespace.
+    pub(crate) own_processes: bool,
+    /// With `own_processes`: how many processes and threads there may be at once, root's as well.
+    pub(crate) processes_max: Option<u64>,
+    /// Folders between a writable one and a protected path: as mounts of their own they cannot be renamed away.
+    pub(crate) pinned: Vec<CString>,
+    /// Exist below a writable folder and stay read-only.
+    pub(crate) protected: Vec<CString>,
+    /// Files that read as empty.
+    pub(crate) hidden: Vec<CString>,
 }
+
+/// As many mounts can be held in an array while `/tmp` is covered.
+pub(crate) const RESTORED_MAX: usize = 32;
+
+/// The devices of an own `/dev`: where the host has them, and nothing else of the host's. The last element is the file to make.
+const OWN_DEVICES: [&CStr; 6] =
+    [c"/dev/null", c"/dev/zero", c"/dev/full", c"/dev/random", c"/dev/urandom", c"/dev/tty"];
+/// Where each link of an own `/dev` leads.
+const OWN_LINKS: [(&CStr, &CStr); 5] = [
+    (c"/proc/self/fd", c"/dev/fd"),
+    (c"/proc/self/fd/0", c"/dev/stdin"),
+    (c"/proc/self/fd/1", c"/dev/stdout"),
+    (c"/proc/self/fd/2", c"/dev/stderr"),
+    (c"pts/ptmx", c"/dev/ptmx"),
+];
+/// Nothing but links, and files to mount devices on, is in the folder itself.
+const DEVICES_OPTIONS: &CStr = c"mode=0755,size=64k";
+/// Shared memory is memory: no more of it than this ([`crate::limits::SHARED_MEMORY_MB`]).
+const SHARED_MEMORY_OPTIONS: &CStr = c"mode=1777,size=1024m";
+/// Terminals of its own: what others have open cannot be named.
+const TERMINALS_OPTIONS: &CStr = c"newinstance,ptmxmode=0666,mode=0620";
 
 type Outcome = Result<(), (Step, i32)>;
 
@@ -147,21 +184,19 @@ impl Steps {
     }
 
     fn enter_namespaces(&self) -> Outcome {
+        self.make_namespaces()?;
+        if self.namespaces & libc::CLONE_NEWPID != 0 {
+            // Only children are in the new pid namespace: one of them tries what is left, and ends with it.
+            return in_a_child(|| self.furnish());
+        }
+        self.furnish()
+    }
+
+    /// Mounts and network of namespaces that were made.
+    fn furnish(&self) -> Outcome {
         let mut directory = [0u8; libc::PATH_MAX as usize];
         // SAFETY: the buffer is as long as is said.
         let known = !unsafe { libc::getcwd(directory.as_mut_ptr().cast(), directory.len()) }.is_null();
-        // SAFETY: these take nothing and cannot fail.
-        let (user, group) = unsafe { (libc::geteuid(), libc::getegid()) };
-        // A process that changed its user may not write its own maps unless it is dumpable. Exec sets this anew.
-        // SAFETY: takes numbers only.
-        unsafe { libc::prctl(libc::PR_SET_DUMPABLE, 1, 0, 0, 0) };
-        // SAFETY: takes a number only; the child has one thread.
-        check(Step::Namespaces, unsafe { libc::unshare(self.namespaces) }.into())?;
-        if self.namespaces & libc::CLONE_NEWUSER != 0 {
-            write_file(c"/proc/self/setgroups", b"deny")?;
-            write_map(c"/proc/self/uid_map", user)?;
-            write_map(c"/proc/self/gid_map", group)?;
-        }
         if let Some(mounts) = &self.mounts {
             mounts.apply()?;
             if known {
@@ -172,6 +207,22 @@ impl Steps {
         }
         if self.loopback {
             loopback_up()?;
+        }
+        Ok(())
+    }
+
+    fn make_namespaces(&self) -> Outcome {
+        // SAFETY: these take nothing and cannot fail.
+        let (user, group) = unsafe { (libc::geteuid(), libc::getegid()) };
+        // A process that changed its user may not write its own maps unless it is dumpable. Exec sets this anew.
+        // SAFETY: takes numbers only.
+        unsafe { libc::prctl(libc::PR_SET_DUMPABLE, 1, 0, 0, 0) };
+        // SAFETY: takes a number only; the process has one thread.
+        check(Step::Namespaces, unsafe { libc::unshare(self.namespaces) }.into())?;
+        if self.namespaces & libc::CLONE_NEWUSER != 0 {
+            write_file(c"/proc/self/setgroups", b"deny")?;
+            write_map(c"/proc/self/uid_map", user)?;
+            write_map(c"/proc/self/gid_map", group)?;
         }
         Ok(())
     }
@@ -195,13 +246,29 @@ impl Steps {
 impl Mounts {
     fn apply(&self) -> Outcome {
         mount(None, c"/", libc::MS_REC | libc::MS_PRIVATE)?;
+        if self.own_devices {
+            own_devices()?;
+        }
+        if self.own_processes {
+            let flags = libc::MS_NOSUID | libc::MS_NODEV | libc::MS_NOEXEC;
+            mount_new(c"proc", c"/proc", flags, None)?;
+            if let Some(most) = self.processes_max {
+                bound_pids(most);
+            }
+        }
+        self.cover_tmp()?;
         for path in &self.writable {
             mount(Some(path), path, libc::MS_BIND | libc::MS_REC)?;
         }
-        if let Some(tmp) = &self.tmp {
-            mount(Some(tmp), c"/tmp", libc::MS_BIND)?;
+        for path in &self.hidden {
+            mount(Some(c"/dev/null"), path, libc::MS_BIND)?;
         }
         mount_attributes(c"/", AT_RECURSIVE, MOUNT_ATTR_RDONLY, 0)?;
+        if self.own_devices {
+            for path in [c"/dev/shm", c"/dev/pts"] {
+                mount_attributes(path, 0, 0, MOUNT_ATTR_RDONLY)?;
+            }
+        }
         for path in &self.writable {
             // What was read-only already when we came, below a writable folder, stays so and makes the first attempt fail.
             mount_attributes(path, AT_RECURSIVE, 0, MOUNT_ATTR_RDONLY)
@@ -210,8 +277,158 @@ impl Mounts {
         if self.tmp.is_some() {
             mount_attributes(c"/tmp", 0, 0, MOUNT_ATTR_RDONLY)?;
         }
+        for path in &self.pinned {
+            mount(Some(path), path, libc::MS_BIND | libc::MS_REC)?;
+        }
+        for path in &self.protected {
+            mount(Some(path), path, libc::MS_BIND | libc::MS_REC)?;
+            mount_attributes(path, AT_RECURSIVE, MOUNT_ATTR_RDONLY, 0)?;
+        }
         Ok(())
     }
+}
+
+impl Mounts {
+    /// Puts the private folder on `/tmp`, and on it again what was there and is allowed.
+    fn cover_tmp(&self) -> Outcome {
+        let Some(tmp) = &self.tmp else { return Ok(()) };
+        let mut trees = [-1; RESTORED_MAX];
+        for (tree, path) in trees.iter_mut().zip(&self.restored) {
+            *tree = clone_tree(path, AT_RECURSIVE);
+            check(Step::Mounts, *tree)?;
+        }
+        mount(Some(tmp), c"/tmp", libc::MS_BIND)?;
+        for (tree, path) in trees.into_iter().zip(&self.restored) {
+            attach_tree(tree, path)?;
+        }
+        Ok(())
+    }
+}
+
+/// A mount of what is at `path`, attached nowhere yet: its descriptor, or less than zero.
+fn clone_tree(path: &CStr, flags: libc::c_uint) -> libc::c_long {
+    let flags = OPEN_TREE_CLONE | libc::O_CLOEXEC.cast_unsigned() | flags;
+    // SAFETY: the path ends with a zero.
+    unsafe { libc::syscall(libc::SYS_open_tree, libc::AT_FDCWD, path.as_ptr(), flags) }
+}
+
+/// Mounts a tree of [`clone_tree`] at `path` and closes it.
+fn attach_tree(tree: libc::c_long, path: &CStr) -> Outcome {
+    let flags = MOVE_MOUNT_F_EMPTY_PATH;
+    // SAFETY: both paths end with a zero, and the descriptor is one of `clone_tree`.
+    let moved = unsafe {
+        libc::syscall(libc::SYS_move_mount, tree, c"".as_ptr(), libc::AT_FDCWD, path.as_ptr(), flags)
+    };
+    check(Step::Mounts, moved)?;
+    // SAFETY: the descriptor is ours and closed once.
+    unsafe { libc::close(tree as libc::c_int) };
+    Ok(())
+}
+
+/// Covers `/dev`. Devices cannot be made in a user namespace, so the host's nodes are taken along one by one.
+fn own_devices() -> Outcome {
+    let mut trees = [-1; OWN_DEVICES.len()];
+    for (tree, device) in trees.iter_mut().zip(OWN_DEVICES) {
+        // A device that the host lacks is not there inside either.
+        *tree = clone_tree(device, 0);
+    }
+    let quiet = libc::MS_NOSUID | libc::MS_NOEXEC;
+    mount_new(c"tmpfs", c"/dev", quiet, Some(DEVICES_OPTIONS))?;
+    for (tree, device) in trees.into_iter().zip(OWN_DEVICES) {
+        if tree < 0 {
+            continue;
+        }
+        make_file(device)?;
+        attach_tree(tree, device)?;
+    }
+    make_folder(c"/dev/shm")?;
+    mount_new(c"tmpfs", c"/dev/shm", libc::MS_NOSUID | libc::MS_NODEV, Some(SHARED_MEMORY_OPTIONS))?;
+    make_folder(c"/dev/pts")?;
+    mount_new(c"devpts", c"/dev/pts", quiet, Some(TERMINALS_OPTIONS))?;
+    for (target, link) in OWN_LINKS {
+        // SAFETY: both paths end with a zero.
+        check(Step::Mounts, unsafe { libc::symlink(target.as_ptr(), link.as_ptr()) }.into())?;
+    }
+    Ok(())
+}
+
+fn make_folder(path: &CStr) -> Outcome {
+    // SAFETY: the path ends with a zero.
+    check(Step::Mounts, unsafe { libc::mkdir(path.as_ptr(), 0o755) }.into())
+}
+
+fn make_file(path: &CStr) -> Outcome {
+    // SAFETY: the path ends with a zero.
+    let file = unsafe { libc::open(path.as_ptr(), libc::O_CREAT | libc::O_RDONLY | libc::O_CLOEXEC, 0o666) };
+    check(Step::Mounts, file.into())?;
+    // SAFETY: the descriptor was just opened and is closed once.
+    unsafe { libc::close(file) };
+    Ok(())
+}
+
+/// A new file system of a kind.
+fn mount_new(kind: &CStr, target: &CStr, flags: libc::c_ulong, options: Option<&CStr>) -> Outcome {
+    let data = options.map_or(std::ptr::null(), CStr::as_ptr);
+    // SAFETY: all texts end with a zero and live through the call; the options may be null.
+    let result = unsafe { libc::mount(kind.as_ptr(), target.as_ptr(), kind.as_ptr(), flags, data.cast()) };
+    check(Step::Mounts, result.into())
+}
+
+/// Does `work` in a child process and waits for it; the exit status tells the step and the pipe of the report is not needed.
+fn in_a_child(work: impl FnOnce() -> Outcome) -> Outcome {
+    // SAFETY: the process has one thread; the child makes system calls only and leaves by `_exit`.
+    let child = unsafe { libc::fork() };
+    check(Step::Namespaces, child.into())?;
+    if child == 0 {
+        let status = match work() {
+            Ok(()) => 0,
+            Err((step, _)) => step as libc::c_int,
+        };
+        // SAFETY: takes a number only.
+        unsafe { libc::_exit(status) };
+    }
+    let mut status = 0;
+    // SAFETY: the pointer is to a number that lives through the call.
+    check(Step::Namespaces, unsafe { libc::waitpid(child, &raw mut status, 0) }.into())?;
+    match u8::try_from(libc::WEXITSTATUS(status)) {
+        Ok(0) if libc::WIFEXITED(status) => Ok(()),
+        Ok(number) => Err((Step::from_number(number).unwrap_or(Step::Namespaces), libc::EPERM)),
+        Err(_) => Err((Step::Namespaces, libc::EPERM)),
+    }
+}
+
+/// Which of the two processes after [`contain`] this is.
+pub(crate) enum Side {
+    /// The one outside, which only waits for the child of this id.
+    Outside(u32),
+    /// The one inside: with a pid namespace its first process.
+    Inside,
+}
+
+/// Puts a child of this process into the namespaces of `steps`, furnished; the child goes on as the process did. The process must have
+/// one thread. The child dies with the process outside.
+pub(crate) fn contain(steps: &Steps) -> Result<Side, (Step, io::Error)> {
+    let failed = |(step, errno): (Step, i32)| (step, io::Error::from_raw_os_error(errno));
+    if steps.namespaces != 0 {
+        steps.make_namespaces().map_err(failed)?;
+    }
+    // SAFETY: one thread, says the contract; both sides go on as ordinary processes.
+    let child = unsafe { libc::fork() };
+    check(Step::Namespaces, child.into()).map_err(failed)?;
+    if child != 0 {
+        // What the side inside holds must close when it ends, so nothing of it may stay open here.
+        // SAFETY: takes numbers only; nothing on this side uses descriptors beyond the standard ones any more.
+        unsafe {
+            libc::syscall(libc::SYS_close_range, 3 as libc::c_uint, libc::c_uint::MAX, 0 as libc::c_uint)
+        };
+        return Ok(Side::Outside(child.cast_unsigned()));
+    }
+    // SAFETY: takes numbers only.
+    unsafe { libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL, 0, 0, 0) };
+    if steps.namespaces != 0 {
+        steps.furnish().map_err(failed)?;
+    }
+    Ok(Side::Inside)
 }
 
 /// The number of the last error.
@@ -230,8 +447,8 @@ fn new_session() {
     unsafe { libc::setsid() };
 }
 
-fn mount(source: Option<&std::ffi::CStr>, target: &std::ffi::CStr, flags: libc::c_ulong) -> Outcome {
-    let source = source.map_or(std::ptr::null(), std::ffi::CStr::as_ptr);
+fn mount(source: Option<&CStr>, target: &CStr, flags: libc::c_ulong) -> Outcome {
+    let source = source.map_or(std::ptr::null(), CStr::as_ptr);
     // SAFETY: source and target are null or end with a zero and live through the call; type and data may be null.
     let result = unsafe { libc::mount(source, target.as_ptr(), std::ptr::null(), flags, std::ptr::null()) };
     check(Step::Mounts, result.into())
@@ -246,7 +463,7 @@ struct MountAttributes {
     user_namespace: u64,
 }
 
-fn mount_attributes(path: &std::ffi::CStr, flags: libc::c_uint, set: u64, clear: u64) -> Outcome {
+fn mount_attributes(path: &CStr, flags: libc::c_uint, set: u64, clear: u64) -> Outcome {
     let attributes = MountAttributes { set, clear, propagation: 0, user_namespace: 0 };
     // SAFETY: the path ends with a zero; the structure is as large as is said; both live through the call.
     let result = unsafe {
@@ -262,7 +479,7 @@ fn mount_attributes(path: &std::ffi::CStr, flags: libc::c_uint, set: u64, clear:
     check(Step::Mounts, result)
 }
 
-fn write_file(path: &std::ffi::CStr, text: &[u8]) -> Outcome {
+fn write_file(path: &CStr, text: &[u8]) -> Outcome {
     // SAFETY: the path ends with a zero.
     let file = unsafe { libc::open(path.as_ptr(), libc::O_WRONLY | libc::O_CLOEXEC) };
     check(Step::Identity, file.into())?;
@@ -274,8 +491,63 @@ fn write_file(path: &std::ffi::CStr, text: &[u8]) -> Outcome {
     result
 }
 
+/// Numbers below this are given to nobody once pids have wrapped, so a bound counts from here.
+const RESERVED_PIDS: u64 = 300;
+
+/// Bounds how many processes and threads the pid namespace of this process holds, as far as the kernel keeps that number for each
+/// namespace. `/proc` must be the namespace's own: through another one the whole machine's number would change.
+fn bound_pids(most: u64) -> bool {
+    namespaced_pid_max() && write_pid_max(most)
+}
+
+/// Whether this kernel keeps the greatest pid for each namespace: Linux 6.14 and later.
+pub(crate) fn namespaced_pid_max() -> bool {
+    let mut text = [0u8; 32];
+    // SAFETY: the path ends with a zero; the buffer is as long as is said; the descriptor is closed once.
+    let read = unsafe {
+        let flags = libc::O_RDONLY | libc::O_CLOEXEC;
+        let file = libc::open(c"/proc/sys/kernel/osrelease".as_ptr(), flags);
+        if file < 0 {
+            return false;
+        }
+        let read = libc::read(file, text.as_mut_ptr().cast(), text.len());
+        libc::close(file);
+        read
+    };
+    let Ok(length) = usize::try_from(read) else { return false };
+    let mut numbers = text[..length].split(|byte| !byte.is_ascii_digit()).map(|digits| {
+        digits
+            .iter()
+            .fold(0u32, |number, digit| number.saturating_mul(10).saturating_add(u32::from(digit - b'0')))
+    });
+    let version = (numbers.next().unwrap_or(0), numbers.next().unwrap_or(0));
+    version >= (6, 14)
+}
+
+fn write_pid_max(most: u64) -> bool {
+    let mut text = [0u8; 20];
+    let mut at = text.len();
+    let mut rest = most.saturating_add(RESERVED_PIDS);
+    while at > 0 && (rest > 0 || at == text.len()) {
+        at -= 1;
+        text[at] = b'0' + (rest % 10) as u8;
+        rest /= 10;
+    }
+    // SAFETY: the path ends with a zero; the buffer is as long as is said; the descriptor is closed once.
+    unsafe {
+        let file = libc::open(c"/proc/sys/kernel/pid_max".as_ptr(), libc::O_WRONLY | libc::O_CLOEXEC);
+        if file < 0 {
+            return false;
+        }
+        let length = text.len() - at;
+        let written = libc::write(file, text[at..].as_ptr().cast(), length);
+        libc::close(file);
+        usize::try_from(written) == Ok(length)
+    }
+}
+
 /// Maps one identity to itself, formatted without allocating: `ID ID 1`.
-fn write_map(path: &std::ffi::CStr, identity: u32) -> Outcome {
+fn write_map(path: &CStr, identity: u32) -> Outcome {
     let mut text = [0u8; 32];
     let mut length = 0;
     for separator in [b' ', b' '] {

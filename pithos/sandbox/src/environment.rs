@@ -13,9 +13,23 @@ pub(crate) fn select(policy: &Policy, context: &Context, tmp: &Path) -> Vec<(OsS
             chosen.retain(|(existing, _)| existing != name);
             chosen.push((name.into(), tmp.into()));
         }
+        for (name, folder) in CACHES {
+            if !chosen.iter().any(|(existing, _)| existing == name) {
+                chosen.push((name.into(), tmp.join(folder).into()));
+            }
+        }
     }
     chosen
 }
+
+/// Where tools keep what they have fetched or built: by default at home, which is not writable, and without it some do not work at all.
+/// Below the private folder it is writable, seen by all sessions of a server, and gone with it.
+const CACHES: [(&str, &str); 4] = [
+    ("XDG_CACHE_HOME", ".cache"),
+    ("GOCACHE", ".cache/go-build"),
+    ("npm_config_cache", ".cache/npm"),
+    ("GRADLE_USER_HOME", ".gradle"),
+];
 
 /// Whether the policy passes a variable on.
 pub(crate) fn allows(policy: &Policy, name: &OsStr) -> bool {
@@ -49,7 +63,15 @@ mod tests {
 
     #[test]
     fn only_named_variables_pass() {
-        let private = ["TMPDIR=/private", "TMP=/private", "TEMP=/private"];
+        let private = [
+            "TMPDIR=/private",
+            "TMP=/private",
+            "TEMP=/private",
+            "XDG_CACHE_HOME=/private/.cache",
+            "GOCACHE=/private/.cache/go-build",
+            "npm_config_cache=/private/.cache/npm",
+            "GRADLE_USER_HOME=/private/.gradle",
+        ];
         assert_eq!(chosen(&["HOME", "LC_*"], true), [&["HOME=value", "LC_ALL=value"], &private[..]].concat());
         assert_eq!(chosen(&[], true), private);
     }

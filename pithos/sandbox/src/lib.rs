@@ -43,7 +43,7 @@ mod ruleset;
 
 pub use denial::{Denial, DenialKind};
 pub use error::{Error, Step};
-pub use plan::{Enforcement, Plan};
+pub use plan::{Contained, Enforcement, Plan};
 pub use policy::{Access, Context, Namespaces, Network, Policy, ResolvedPolicy, ResourceLimits};
 pub use preset::Preset;
 pub use probe::{Machine, probe};

@@ -16,3 +16,5 @@ pub const OPEN_FILES_DEFAULT: u64 = 4096;
 pub const PROCESSES_DEFAULT: u64 = 2048;
 /// The largest file by default, in MB.
 pub const FILE_SIZE_MB_DEFAULT: u64 = 16 << 10;
+/// What a process may hold of private memory by default, in MB: far beyond what a build takes, far below what ends a machine.
+pub const MEMORY_MB_DEFAULT: u64 = 8 << 10;

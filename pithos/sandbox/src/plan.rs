@@ -30,6 +30,12 @@ pub struct Enforcement {
     pub private_tmp: bool,
     /// The network is the sandbox's own.
     pub private_network: bool,
+    /// `/dev` is the sandbox's own: no terminal and no device of the machine's is in it.
+    pub own_devices: bool,
+    /// Processes of others are not seen, and with the first process all others end.
+    pub own_processes: bool,
+    /// The paths that the policy protects stay as they are.
+    pub protected_paths: bool,
     /// What the policy asks for and is not enforced in full, one sentence each.
     pub gaps: Vec<String>,
 }
@@ -58,27 +64,57 @@ impl Plan {
         machine: &Machine,
         kept: &[RawFd],
     ) -> Result<Plan, Error> {
-        let mut resolved = policy.resolve(context)?;
-        let mut steps = Steps { resource_limits: resource_limits(&policy.limits), ..Steps::default() };
-        let mut enforcement = Enforcement {
-            landlock: false,
-            seccomp: false,
-            read_only_mounts: false,
-            private_tmp: false,
-            private_network: false,
-            gaps: Vec::new(),
-        };
+        let (resolved, mut steps, enforcement) = prepared(policy, context, machine, kept)?;
         if policy.confine {
-            confine(&resolved, machine, &mut steps, &mut enforcement)?;
-            steps.close_descriptors = true;
-            steps.kept_descriptors = kept.iter().copied().filter(|fd| *fd > 2).collect();
-            steps.kept_descriptors.sort_unstable();
+            steps.ruleset = Some(ruleset::build(&resolved, machine, false)?);
         }
+        Plan::finish(resolved, steps, enforcement, context)
+    }
+
+    /// What commands will be confined by that [`Plan::contain`] starts elsewhere: to judge and explain with, not to apply.
+    pub fn prepare_shared(policy: &Policy, context: &Context, machine: &Machine) -> Result<Plan, Error> {
+        let (resolved, mut steps, mut enforcement) = prepared(policy, context, machine, &[])?;
+        enforcement.own_processes = furnish_together(policy, machine, &mut steps);
+        enforcement.own_devices = steps.mounts.is_some();
+        Plan::finish(resolved, steps, enforcement, context)
+    }
+
+    /// Prepares `policy` and puts this process's only child into the namespaces, once for all commands to come, which share processes,
+    /// terminals, shared memory and network, and get the rest of the policy one by one. This process must have one thread. It is outside
+    /// afterwards: it must wait for the child, which dies with it, and do nothing else.
+    pub fn contain(policy: &Policy, context: &Context, machine: &Machine) -> Result<Contained, Error> {
+        let (mut resolved, mut steps, mut enforcement) = prepared(policy, context, machine, &[])?;
+        let together = furnish_together(policy, machine, &mut steps);
+        enforcement.own_devices = steps.mounts.is_some();
+        match child::contain(&steps).map_err(|(step, source)| Error::Child { step, source })? {
+            child::Side::Outside(child) => return Ok(Contained::Outside { child }),
+            child::Side::Inside => {}
+        }
+        enforcement.own_processes = together;
+        resolved.own_devices = enforcement.own_devices;
         resolved.stands_in = enforcement.private_tmp;
+        if policy.confine {
+            steps.ruleset = Some(ruleset::build(&resolved, machine, enforcement.own_devices)?);
+        }
+        steps.namespaces = 0;
+        steps.mounts = None;
+        steps.loopback = false;
+        Ok(Contained::Inside(Box::new(Plan::finish(resolved, steps, enforcement, context)?)))
+    }
+
+    fn finish(
+        mut resolved: ResolvedPolicy,
+        steps: Steps,
+        enforcement: Enforcement,
+        context: &Context,
+    ) -> Result<Plan, Error> {
+        let policy = resolved.policy.clone();
+        resolved.stands_in = enforcement.private_tmp;
+        resolved.own_devices = enforcement.own_devices;
         let tmp = if enforcement.private_tmp { Path::new("/tmp") } else { resolved.private_tmp.as_path() };
         let (reader, writer) = io::pipe().map_err(Error::Start)?;
         Ok(Plan {
-            environment: environment::select(policy, context, tmp),
+            environment: environment::select(&policy, context, tmp),
             resolved,
             enforcement,
             steps: Arc::new(steps),
@@ -130,6 +166,57 @@ impl Plan {
     }
 }
 
+/// What commands that share their namespaces have besides: devices, and where the machine allows it processes of their own, which is the answer.
+fn furnish_together(policy: &Policy, machine: &Machine, steps: &mut Steps) -> bool {
+    let Some(mounts) = &mut steps.mounts else { return false };
+    mounts.own_devices = true;
+    if machine.pid_namespace {
+        mounts.own_processes = true;
+        mounts.processes_max = policy.limits.processes;
+        steps.namespaces |= libc::CLONE_NEWPID;
+    }
+    machine.pid_namespace
+}
+
+/// On which side of [`Plan::contain`] a process is.
+pub enum Contained {
+    /// Outside: the process that has to wait for this child.
+    Outside {
+        /// Its id here.
+        child: u32,
+    },
+    /// Inside, with the plan for commands.
+    Inside(Box<Plan>),
+}
+
+fn prepared(
+    policy: &Policy,
+    context: &Context,
+    machine: &Machine,
+    kept: &[RawFd],
+) -> Result<(ResolvedPolicy, Steps, Enforcement), Error> {
+    let resolved = policy.resolve(context)?;
+    let mut steps = Steps { resource_limits: resource_limits(&policy.limits), ..Steps::default() };
+    let mut enforcement = Enforcement {
+        landlock: false,
+        seccomp: false,
+        read_only_mounts: false,
+        private_tmp: false,
+        private_network: false,
+        own_devices: false,
+        own_processes: false,
+        protected_paths: resolved.protect.is_empty(),
+        gaps: Vec::new(),
+    };
+    if policy.confine {
+        confine(&resolved, machine, &mut steps, &mut enforcement)?;
+        steps.close_descriptors = true;
+        steps.kept_descriptors = kept.iter().copied().filter(|fd| *fd > 2).collect();
+        steps.kept_descriptors.sort_unstable();
+    }
+    Ok((resolved, steps, enforcement))
+}
+
 fn confine(
     resolved: &ResolvedPolicy,
     machine: &Machine,
@@ -146,7 +233,6 @@ fn confine(
     }
     steps.no_new_privileges = true;
     steps.drop_capabilities = true;
-    steps.ruleset = Some(ruleset::build(resolved, machine)?);
     steps.filters = filter::build(policy)?;
     enforcement.landlock = true;
     enforcement.seccomp = true;
@@ -180,6 +266,7 @@ fn use_namespaces(
         steps.namespaces |= user | libc::CLONE_NEWNS | libc::CLONE_NEWIPC;
         steps.mounts = Some(mounts(resolved)?);
         enforcement.read_only_mounts = true;
+        enforcement.protected_paths = true;
         enforcement.private_tmp = steps.mounts.as_ref().is_some_and(|mounts| mounts.tmp.is_some());
     }
     // Without sockets a network namespace adds nothing but the time to make it.
@@ -200,24 +287,74 @@ fn mounts(resolved: &ResolvedPolicy) -> Result<Mounts, Error> {
         CString::new(path.as_os_str().as_bytes())
             .map_err(|_| Error::Policy(format!("{}: a zero byte", path.display())))
     };
-    // The private folder may stand in for /tmp unless something that the policy allows is in there.
+    // The private folder stands in for /tmp; what the policy allows in there is put back where it was.
     let tmp = Path::new("/tmp");
-    let all = resolved.read.iter().chain(&resolved.write).chain(&resolved.exec).chain([&resolved.workspace]);
-    let in_use = all.filter(|path| **path != resolved.private_tmp).any(|path| path.starts_with(tmp));
-    let stands_in = !in_use && tmp.is_dir() && resolved.write.contains(&resolved.private_tmp);
+    let restored = resolved.in_tmp();
+    let stands_in = tmp.is_dir()
+        && restored.len() <= child::RESTORED_MAX
+        && !restored.contains(&tmp)
+        && resolved.write.contains(&resolved.private_tmp);
+    if stands_in {
+        for path in &restored {
+            mount_point(&resolved.private_tmp, path)?;
+        }
+    }
     // Once /tmp is covered, a private folder that is in it has no path of its own any more.
-    let covered = |path: &Path| stands_in && path.starts_with(tmp);
+    let covered = |path: &Path| {
+        stands_in && path.starts_with(tmp) && !restored.iter().any(|kept| path.starts_with(kept))
+    };
     let writable = resolved.write.iter().filter(|path| !covered(path)).map(|path| c_path(path));
     let writable = writable.collect::<Result<Vec<_>, _>>()?;
-    Ok(Mounts { writable, tmp: if stands_in { Some(c_path(&resolved.private_tmp)?) } else { None } })
+    // What is covered by the private /tmp is not there to be protected.
+    let protected: Vec<&Path> =
+        resolved.protect.iter().filter(|path| !covered(path)).map(std::path::PathBuf::as_path).collect();
+    let mut pinned: Vec<&Path> = Vec::new();
+    for path in &protected {
+        let folders = path.ancestors().skip(1);
+        let below =
+            |folder: &&Path| resolved.write.iter().any(|root| *folder != root && folder.starts_with(root));
+        pinned.extend(folders.take_while(below));
+    }
+    pinned.sort_unstable();
+    pinned.dedup();
+    let c_paths = |paths: &[&Path]| paths.iter().map(|path| c_path(path)).collect::<Result<Vec<_>, _>>();
+    let hidden: Vec<&Path> =
+        resolved.hide.iter().filter(|path| !covered(path)).map(|path| path.as_path()).collect();
+    Ok(Mounts {
+        writable,
+        tmp: if stands_in { Some(c_path(&resolved.private_tmp)?) } else { None },
+        restored: if stands_in { c_paths(&restored)? } else { Vec::new() },
+        own_devices: false,
+        own_processes: false,
+        processes_max: None,
+        pinned: c_paths(&pinned)?,
+        protected: c_paths(&protected)?,
+        hidden: c_paths(&hidden)?,
+    })
+}
+
+/// Something below `private_tmp` on which `path`, which is below `/tmp`, can be mounted.
+fn mount_point(private_tmp: &Path, path: &Path) -> Result<(), Error> {
+    let at = private_tmp.join(path.strip_prefix("/tmp").unwrap_or(path));
+    let made = if path.is_dir() {
+        std::fs::create_dir_all(&at)
+    } else {
+        let folder = at.parent().map_or(Ok(()), std::fs::create_dir_all);
+        folder.and_then(|()| std::fs::OpenOptions::new().create(true).append(true).open(&at).map(drop))
+    };
+    made.map_err(|source| Error::Path { path: at, source })
 }
 
 fn gaps(resolved: &ResolvedPolicy, machine: &Machine, enforcement: &mut Enforcement) {
+    let enforcement_protects = enforcement.protected_paths;
     let mut gap = |text: &str| enforcement.gaps.push(text.to_owned());
     if !enforcement.read_only_mounts {
         gap(
             "mode, owner and times of files outside can be changed by their owner: no mount namespace is used",
         );
+    }
+    if !enforcement_protects {
+        gap("protected paths can be changed where a folder above is writable: no mount namespace is used");
     }
     if machine.landlock_abi < 6 {
         gap("signals reach processes of the same user outside: this kernel's Landlock is older than ABI 6");
@@ -225,8 +362,10 @@ fn gaps(resolved: &ResolvedPolicy, machine: &Machine, enforcement: &mut Enforcem
     if resolved.policy.unix_sockets {
         gap("services that listen on Unix sockets can be reached");
     }
-    if resolved.policy.limits.processes.is_some() && machine.root && !machine.user_namespace {
-        gap("the number of processes is not bounded: root is exempt and there is no user namespace");
+    if resolved.policy.limits.processes.is_some() && machine.root && !machine.processes_bounded {
+        gap(
+            "the number of processes is not bounded: root is exempt from resource limits, and this kernel bounds no pid namespace",
+        );
     }
 }
 

@@ -25,6 +25,10 @@ pub struct Policy {
     pub write: Vec<PathBuf>,
     /// May be read and executed.
     pub exec: Vec<PathBuf>,
+    /// May not be written although a folder above may: what others run later, outside. Needs a mount namespace.
+    pub protect: Vec<PathBuf>,
+    /// Files that may not be read although a folder above may: secrets.
+    pub hide: Vec<PathBuf>,
     /// What can be reached.
     pub network: Network,
     /// With `network = "loopback"`: only these TCP ports; an empty list allows all of the private loopback.
@@ -48,6 +52,8 @@ impl Default for Policy {
             read: Vec::new(),
             write: Vec::new(),
             exec: Vec::new(),
+            protect: Vec::new(),
+            hide: Vec::new(),
             network: Network::Off,
             loopback_ports: Vec::new(),
             unix_sockets: false,
@@ -142,7 +148,13 @@ impl Policy {
     }
 
     fn validate(&self) -> Result<(), Error> {
-        for (name, list) in [("read", &self.read), ("write", &self.write), ("exec", &self.exec)] {
+        for (name, list) in [
+            ("read", &self.read),
+            ("write", &self.write),
+            ("exec", &self.exec),
+            ("protect", &self.protect),
+            ("hide", &self.hide),
+        ] {
             if list.len() > PATHS_MAX {
                 return Err(Error::Policy(format!("{name} has more than {PATHS_MAX} paths")));
             }
@@ -176,6 +188,7 @@ impl Policy {
             found
         };
         let (read, write, exec) = (all(&self.read), all(&self.write), all(&self.exec));
+        let (protect, hide) = (existing(&self.protect, context), existing(&self.hide, context));
         let workspace = context
             .workspace
             .canonicalize()
@@ -190,12 +203,24 @@ impl Policy {
             read,
             write,
             exec,
+            protect,
+            hide,
             missing,
             workspace,
             private_tmp,
             stands_in,
+            own_devices: false,
         })
     }
+}
+
+/// The real paths of those that exist.
+fn existing(list: &[PathBuf], context: &Context) -> Vec<PathBuf> {
+    let mut found: Vec<PathBuf> =
+        list.iter().filter_map(|path| absolute(path, context)?.canonicalize().ok()).collect();
+    found.sort();
+    found.dedup();
+    found
 }
 
 /// The meaning of one of a policy's paths; none for `~` without a home, or for a variable that names no folder.
@@ -231,6 +256,10 @@ pub struct ResolvedPolicy {
     pub write: Vec<PathBuf>,
     /// Real paths that may be executed.
     pub exec: Vec<PathBuf>,
+    /// Real paths that stay as they are.
+    pub protect: Vec<PathBuf>,
+    /// Real paths of files that read as empty or not at all.
+    pub hide: Vec<PathBuf>,
     /// Paths of the policy that do not exist.
     pub missing: Vec<PathBuf>,
     /// The real working directory.
@@ -239,6 +268,8 @@ pub struct ResolvedPolicy {
     pub private_tmp: PathBuf,
     /// Whether the program sees the private temporary folder as `/tmp`; a plan decides that.
     pub(crate) stands_in: bool,
+    /// Whether `/dev` is the sandbox's own; a plan decides that.
+    pub(crate) own_devices: bool,
 }
 
 impl ResolvedPolicy {
@@ -246,9 +277,33 @@ impl ResolvedPolicy {
     pub fn host_path(&self, path: &Path) -> PathBuf {
         let full = self.workspace.join(path);
         match full.strip_prefix("/tmp") {
-            Ok(rest) if self.stands_in && !full.starts_with(&self.private_tmp) => self.private_tmp.join(rest),
+            Ok(rest)
+                if self.stands_in
+                    && !full.starts_with(&self.private_tmp)
+                    && !self.in_tmp().iter().any(|kept| full.starts_with(kept)) =>
+            {
+                self.private_tmp.join(rest)
+            }
             _ => full,
         }
+    }
+
+    /// What the policy allows below `/tmp` besides the private folder: folders before what is below them, which is left out.
+    pub(crate) fn in_tmp(&self) -> Vec<&Path> {
+        let all = self.read.iter().chain(&self.write).chain(&self.exec).chain([&self.workspace]);
+        let mut found: Vec<&Path> = all
+            .map(PathBuf::as_path)
+            .filter(|path| path.starts_with("/tmp") && !path.starts_with(&self.private_tmp))
+            .collect();
+        found.sort_unstable();
+        found.dedup_by(|later, earlier| later.starts_with(&*earlier));
+        found
+    }
+
+    /// Where this process finds a real path of the host, when it is inside itself: what stands in for `/tmp` is there.
+    pub(crate) fn inside<'a>(&self, path: &'a Path) -> &'a Path {
+        let covered = self.own_devices && self.stands_in && path == self.private_tmp;
+        if covered && path.starts_with("/tmp") { Path::new("/tmp") } else { path }
     }
 
     /// Whether `path` may be used so. Symbolic links are followed, as the kernel does; a path that does not exist yet is
@@ -259,10 +314,13 @@ impl ResolvedPolicy {
         }
         let real = real_path(&self.host_path(path));
         let below = |list: &[PathBuf]| list.iter().any(|allowed| real.starts_with(allowed));
-        let device = crate::ruleset::DEVICES.iter().any(|device| Path::new(device) == real);
+        let device = crate::ruleset::DEVICES.iter().any(|device| Path::new(device) == real)
+            || self.own_devices
+                && crate::ruleset::DEVICE_FOLDERS.iter().any(|folder| real.starts_with(folder));
         match access {
+            _ if below(&self.hide) => false,
             Access::Read => device || below(&self.read) || below(&self.write) || below(&self.exec),
-            Access::Write => device || below(&self.write),
+            Access::Write => device || below(&self.write) && !below(&self.protect),
             Access::Exec => below(&self.exec),
         }
     }

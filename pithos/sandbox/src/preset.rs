@@ -1,7 +1,8 @@
 //! The three policies that most people need, so that a policy file is for the rest.
 
-use crate::limits::{FILE_SIZE_MB_DEFAULT, OPEN_FILES_DEFAULT, PROCESSES_DEFAULT};
+use crate::limits::{FILE_SIZE_MB_DEFAULT, MEMORY_MB_DEFAULT, OPEN_FILES_DEFAULT, PROCESSES_DEFAULT};
 use crate::policy::{Namespaces, Network, Policy, ResourceLimits};
+use crate::probe::Machine;
 use std::path::PathBuf;
 use std::str::FromStr;
 
@@ -40,7 +41,7 @@ impl FromStr for Preset {
 
 /// Where a system keeps its programs and what they need. The rest of the machine, other people's homes and ours but for
 /// the tools below, is not read.
-const SYSTEM: [&str; 15] = [
+const SYSTEM: [&str; 14] = [
     "/usr",
     "/bin",
     "/sbin",
@@ -55,7 +56,43 @@ const SYSTEM: [&str; 15] = [
     "/var/cache",
     "/proc",
     "/sys",
-    "/dev",
+];
+
+/// Files of a project that other programs run or obey later, outside the sandbox, and that a session therefore may not change where
+/// namespaces can stop it. What a project is built with (`package.json`, `Makefile`) is not among them: writing that is the work.
+const PROTECTED: [&str; 18] = [
+    "$workspace/.git/hooks",
+    "$workspace/.git/config",
+    "$workspace/.git/config.worktree",
+    "$workspace/.git/info/attributes",
+    "$workspace/.gitmodules",
+    "$workspace/.vscode",
+    "$workspace/.idea",
+    "$workspace/.envrc",
+    "$workspace/.mcp.json",
+    "$workspace/.claude",
+    "$workspace/.codex",
+    "$workspace/.cursor",
+    "$workspace/.gemini",
+    "$workspace/.windsurf",
+    "$workspace/.husky",
+    "$workspace/.devcontainer",
+    "$workspace/.bashrc",
+    "$workspace/.profile",
+];
+
+/// Secrets inside folders that are read for their tools.
+const HIDDEN: [&str; 10] = [
+    "~/.cargo/credentials",
+    "~/.cargo/credentials.toml",
+    "$CARGO_HOME/credentials",
+    "$CARGO_HOME/credentials.toml",
+    "~/.npm/_authToken",
+    "~/.rustup/credentials.toml",
+    "~/.deno/credentials.json",
+    "~/.local/share/uv/credentials",
+    "~/.local/share/uv/credentials.toml",
+    "~/.sdkman/etc/credentials",
 ];
 
 /// Tool chains that people keep at home, or where a variable says: without them nothing builds.
@@ -115,7 +152,16 @@ const ENVIRONMENT: [&str; 26] = [
 ];
 
 impl Policy {
-    /// The policy of a preset.
+    /// The policy of a preset on a machine: with a loopback that only its own commands see, where there can be one.
+    pub fn preset_on(preset: Preset, machine: &Machine) -> Policy {
+        let mut policy = Policy::preset(preset);
+        if policy.confine && machine.network_namespace {
+            policy.network = Network::Loopback;
+        }
+        policy
+    }
+
+    /// The policy of a preset, as it can be had everywhere.
     pub fn preset(preset: Preset) -> Policy {
         match preset {
             Preset::ReadOnly => confined(preset, &["$tmp"]),
@@ -133,8 +179,11 @@ fn confined(preset: Preset, write: &[&str]) -> Policy {
         read: paths(&[&["$workspace"], &SYSTEM, &HOME_TOOLS]),
         write: paths(&[write]),
         exec: paths(&[&["$workspace", "$tmp"], &SYSTEM, &HOME_TOOLS]),
+        protect: paths(&[&PROTECTED]),
+        hide: paths(&[&HIDDEN]),
         environment: ENVIRONMENT.map(str::to_owned).to_vec(),
         limits: ResourceLimits {
+            memory_mb: Some(MEMORY_MB_DEFAULT),
             processes: Some(PROCESSES_DEFAULT),
             open_files: Some(OPEN_FILES_DEFAULT),
             file_size_mb: Some(FILE_SIZE_MB_DEFAULT),

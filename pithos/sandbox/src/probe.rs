@@ -4,11 +4,11 @@ use crate::child::{self, Mounts, Steps};
 use crate::filter;
 use crate::limits::LANDLOCK_ABI_MIN;
 use crate::policy::Policy;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use std::fmt;
 
 /// What was found.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Machine {
     /// The kernel's release.
     pub kernel: String,
@@ -24,6 +24,10 @@ pub struct Machine {
     pub network_namespace: bool,
     /// Whether namespaces are made inside a user namespace (so that root inside is nobody outside).
     pub user_namespace: bool,
+    /// Whether processes can have a namespace of their own, with its own `/proc`.
+    pub pid_namespace: bool,
+    /// Whether the number of processes can be bounded for root too: by a pid namespace of Linux 6.14 and later.
+    pub processes_bounded: bool,
     /// Why something is missing, one sentence each.
     pub notes: Vec<String>,
 }
@@ -43,9 +47,13 @@ pub fn probe() -> Machine {
     let user_namespace = attempt("user namespace", Steps { namespaces: user, ..Steps::default() });
     // Root can do without a user namespace.
     let base = if user_namespace { user } else { 0 };
-    let read_only = Mounts::default();
+    let read_only = Mounts { own_devices: true, ..Mounts::default() };
     let mount = Steps { namespaces: base | libc::CLONE_NEWNS, mounts: Some(read_only), ..Steps::default() };
     let mount_namespace = attempt("read-only mounts", mount);
+    let processes = Mounts { own_processes: true, ..Mounts::default() };
+    let flags = base | libc::CLONE_NEWNS | libc::CLONE_NEWPID;
+    let pid_namespace = mount_namespace
+        && attempt("own processes", Steps { namespaces: flags, mounts: Some(processes), ..Steps::default() });
     let network = Steps { namespaces: base | libc::CLONE_NEWNET, loopback: true, ..Steps::default() };
     let network_namespace = attempt("private network", network);
     let filters = filter::build(&Policy::default()).unwrap_or_default();
@@ -57,7 +65,19 @@ pub fn probe() -> Machine {
     }
     let kernel = std::fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default().trim().to_owned();
     let root = child::is_root();
-    Machine { kernel, root, landlock_abi, seccomp, mount_namespace, network_namespace, user_namespace, notes }
+    let processes_bounded = pid_namespace && child::namespaced_pid_max();
+    Machine {
+        kernel,
+        root,
+        landlock_abi,
+        seccomp,
+        mount_namespace,
+        network_namespace,
+        user_namespace,
+        pid_namespace,
+        processes_bounded,
+        notes,
+    }
 }
 
 impl Machine {
@@ -70,7 +90,7 @@ impl Machine {
 impl fmt::Display for Machine {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut line = |what: &str, by: &str, enforced: bool| {
-            writeln!(f, "  {} {what:<44} {by}", if enforced { "yes" } else { "NO " })
+            writeln!(f, "  {} {what:<48} {by}", if enforced { "yes" } else { "NO " })
         };
         let landlock = |least: u32| self.landlock_abi >= least;
         let (mounts, network) = (self.mount_namespace, self.network_namespace);
@@ -80,6 +100,9 @@ impl fmt::Display for Machine {
         line("signals and abstract sockets to the outside", "Landlock 6", landlock(6))?;
         line("metadata: mode, owner, times outside", "read-only mounts", mounts)?;
         line("a private /tmp", "mount namespace", mounts)?;
+        line("an own /dev: no terminal or disk of the machine", "mount namespace", mounts)?;
+        line("protected paths (.git/hooks and the like)", "read-only mounts", mounts)?;
+        line("only its own processes; they end together", "pid namespace", self.pid_namespace)?;
         line("no network: TCP, UDP and all other sockets", "seccomp", self.seccomp)?;
         line("a private loopback network", "network namespace", network)?;
         line(
@@ -90,7 +113,12 @@ impl fmt::Display for Machine {
         line("io_uring, mounts, namespaces, keys, kernel", "seccomp", self.seccomp)?;
         line("setuid programs gain nothing", "no_new_privs", true)?;
         line("processor, memory, descriptors, file size", "resource limits", true)?;
-        line("number of processes", "resource limits", !self.root || self.user_namespace)?;
+        line(
+            "number of processes",
+            "resource limits, pid namespace of Linux 6.14",
+            !self.root || self.processes_bounded,
+        )?;
+        line("memory of all processes together", "nothing yet: each has its own limit", false)?;
         for note in &self.notes {
             writeln!(f, "  note: {note}")?;
         }

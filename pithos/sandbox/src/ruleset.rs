@@ -11,23 +11,25 @@ use landlock::{
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 
-/// Devices that every program may use: they hold nothing and lead nowhere.
-pub(crate) const DEVICES: [&str; 8] = [
-    "/dev/null",
-    "/dev/zero",
-    "/dev/full",
-    "/dev/random",
-    "/dev/urandom",
-    "/dev/tty",
-    "/dev/ptmx",
-    "/dev/pts",
-];
+/// Devices that every program may use: they hold nothing and lead nowhere. `/dev/tty` is the terminal of who opens it.
+pub(crate) const DEVICES: [&str; 6] =
+    ["/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/tty"];
+/// Folders of an own `/dev` that are written: shared memory and terminals.
+pub(crate) const DEVICE_FOLDERS: [&str; 2] = ["/dev/shm", "/dev/pts"];
 
 /// The newest ABI whose rights are asked for; an older kernel handles what it knows.
 const ABI_WANTED: ABI = ABI::V6;
 
 /// The ruleset of a resolved policy.
-pub(crate) fn build(resolved: &ResolvedPolicy, machine: &Machine) -> Result<OwnedFd, Error> {
+///
+/// Paths are looked up now, so it is built where the mounts of the sandbox are already made, if the process itself is inside: a right
+/// to a folder is no right to what is mounted on it. Of the host's `/dev` the harmless devices are named one by one, and nothing else
+/// there can be opened: no terminal of anybody, no disk.
+pub(crate) fn build(
+    resolved: &ResolvedPolicy,
+    machine: &Machine,
+    own_devices: bool,
+) -> Result<OwnedFd, Error> {
     if machine.landlock_abi < LANDLOCK_ABI_MIN {
         return Err(Error::Unenforceable {
             what: "file access".to_owned(),
@@ -40,6 +42,7 @@ pub(crate) fn build(resolved: &ResolvedPolicy, machine: &Machine) -> Result<Owne
     }
     let created = create(resolved).map_err(|error| Error::Rules(error.to_string()))?;
     let created = add_paths(created, resolved)?;
+    let created = add_devices(created, own_devices)?;
     let fd: Option<OwnedFd> = created.into();
     fd.ok_or_else(|| Error::Rules("the kernel gave no ruleset".to_owned()))
 }
@@ -74,14 +77,53 @@ fn add_paths(mut created: RulesetCreated, resolved: &ResolvedPolicy) -> Result<R
     let run = look | AccessFs::Execute;
     for (paths, access) in [(&resolved.read, look), (&resolved.write, change), (&resolved.exec, run)] {
         for path in paths {
-            created = add_path(created, path, access)?;
+            let path = resolved.inside(path);
+            created = add_path_but(created, path, access, &resolved.hide)?;
         }
     }
+    Ok(created)
+}
+
+fn add_devices(mut created: RulesetCreated, own_devices: bool) -> Result<RulesetCreated, Error> {
     let device = AccessFs::ReadFile | AccessFs::WriteFile | AccessFs::IoctlDev | AccessFs::Truncate;
+    if own_devices {
+        created = add_path(created, Path::new("/dev"), AccessFs::ReadDir.into())?;
+        let all = AccessFs::from_all(ABI_WANTED) & !(AccessFs::MakeChar | AccessFs::MakeBlock);
+        for folder in DEVICE_FOLDERS {
+            created = add_path(created, Path::new(folder), all)?;
+        }
+    }
     for path in DEVICES.map(PathBuf::from).into_iter().filter(|path| path.exists()) {
         created = add_path(created, &path, device)?;
     }
     Ok(created)
+}
+
+/// A rule for `path`; where something hidden is below it, rules for everything beside that instead, since a right cannot be taken back
+/// further down.
+fn add_path_but(
+    mut created: RulesetCreated,
+    path: &Path,
+    access: BitFlags<AccessFs>,
+    hidden: &[PathBuf],
+) -> Result<RulesetCreated, Error> {
+    if hidden.iter().any(|secret| secret == path) {
+        return Ok(created);
+    }
+    // What may be written is the program's own, secrets in there included.
+    if access.contains(AccessFs::WriteFile) || !hidden.iter().any(|secret| secret.starts_with(path)) {
+        return add_path(created, path, access);
+    }
+    let failed = |source| Error::Path { path: path.to_owned(), source };
+    for entry in std::fs::read_dir(path).map_err(failed)? {
+        let entry = entry.map_err(failed)?.path();
+        // Links lead to what has rules of its own, or none.
+        if !entry.is_symlink() {
+            created = add_path_but(created, &entry, access, hidden)?;
+        }
+    }
+    let list = access & AccessFs::ReadDir;
+    if list.is_empty() { Ok(created) } else { add_path(created, path, list.into()) }
 }
 
 fn add_path(

@@ -5,7 +5,9 @@
 
 #![cfg(target_os = "linux")]
 
-use pithos_sandbox::{Access, Context, DenialKind, Machine, Namespaces, Plan, Policy, Preset, probe};
+use pithos_sandbox::{
+    Access, Context, DenialKind, Machine, Namespaces, Network, Plan, Policy, Preset, probe,
+};
 use std::ffi::OsString;
 use std::fs::{self, File, Permissions};
 use std::io::{self, Write};
@@ -35,7 +37,7 @@ enum Needs {
 
 type Attempt = fn(&Scene) -> io::Result<()>;
 
-const ATTEMPTS: [(&str, Needs, Attempt); 33] = [
+const ATTEMPTS: [(&str, Needs, Attempt); 40] = [
     ("write a file outside", Needs::Nothing, |s| fs::write(s.outside.join("new"), "x")),
     ("write into a file outside", Needs::Nothing, |s| append(&s.victim())),
     ("write through a symbolic link", Needs::Nothing, |s| {
@@ -103,6 +105,35 @@ const ATTEMPTS: [(&str, Needs, Attempt); 33] = [
         // Without a sandbox the kernel asks whether this is a terminal at all (error 25); the filter never gets that far.
         perl("my $c = 'x'; ioctl(STDIN, 0x5412, $c); exit($! + 0 == 25 ? 0 : 77)")
     }),
+    ("a terminal of somebody else", Needs::Nothing, |s| {
+        File::options().read(true).write(true).open(&s.terminal).map(drop)
+    }),
+    ("a disk", Needs::Root, |_| {
+        let disks = ["/dev/loop-control", "/dev/kvm", "/dev/vda", "/dev/sda", "/dev/mem", "/dev/kmsg"];
+        let open = |path| File::options().read(true).open(path);
+        disks
+            .into_iter()
+            .map(open)
+            .find(Result::is_ok)
+            .map_or(Err(io::Error::other("none")), |disk| disk.map(drop))
+    }),
+    ("a file that is protected", Needs::Mounts, |s| append(&s.workspace.join(".git/config"))),
+    ("a new file in a folder that is protected", Needs::Mounts, |s| {
+        fs::write(s.workspace.join(".git/hooks/pre-commit"), "x")
+    }),
+    ("a file put in the place of a protected one", Needs::Mounts, |s| {
+        let own = s.workspace.join(format!("config{}", std::process::id()));
+        fs::write(&own, "x")?;
+        fs::rename(own, s.workspace.join(".git/config"))
+    }),
+    ("a protected path whose folder is renamed", Needs::Mounts, |s| {
+        fs::rename(s.workspace.join(".git"), s.workspace.join(".git-aside"))?;
+        fs::create_dir_all(s.workspace.join(".git/hooks"))
+    }),
+    ("a secret among tools", Needs::Nothing, |s| {
+        let text = fs::read_to_string(s.workspace.join("../tools/credentials"))?;
+        if text.is_empty() { Err(io::Error::other("empty")) } else { Ok(()) }
+    }),
     ("mount", Needs::Root, |s| {
         succeed(tool("mount", &["-t", "tmpfs", "none", &s.workspace.to_string_lossy()]))
     }),
@@ -145,6 +176,8 @@ struct Scene {
     victim_process: u32,
     descriptor: i32,
     abstract_name: String,
+    /// The other end of a terminal that somebody has open.
+    terminal: PathBuf,
     tcp_port: u16,
     udp_port: u16,
 }
@@ -161,6 +194,7 @@ impl Scene {
             ("SCENE_PROCESS", self.victim_process.to_string().into()),
             ("SCENE_DESCRIPTOR", self.descriptor.to_string().into()),
             ("SCENE_ABSTRACT", self.abstract_name.clone().into()),
+            ("SCENE_TERMINAL", self.terminal.clone().into()),
             ("SCENE_TCP", self.tcp_port.to_string().into()),
             ("SCENE_UDP", self.udp_port.to_string().into()),
         ]
@@ -174,6 +208,7 @@ impl Scene {
             victim_process: text("SCENE_PROCESS").parse().unwrap(),
             descriptor: text("SCENE_DESCRIPTOR").parse().unwrap(),
             abstract_name: text("SCENE_ABSTRACT"),
+            terminal: text("SCENE_TERMINAL").into(),
             tcp_port: text("SCENE_TCP").parse().unwrap(),
             udp_port: text("SCENE_UDP").parse().unwrap(),
         }
@@ -184,7 +219,7 @@ impl Scene {
 struct Stage {
     scene: Scene,
     victim: Child,
-    _kept: (File, TcpListener, UdpSocket, UnixListener, UnixListener),
+    _kept: (File, TcpListener, UdpSocket, UnixListener, UnixListener, nix::pty::PtyMaster),
 }
 
 /// One test at a time: a child that another thread forks holds our descriptors until its exec, and then a program that
@@ -197,7 +232,11 @@ fn alone() -> MutexGuard<'static, ()> {
 impl Stage {
     /// `user` owns everything, so that only the sandbox stands between an attempt and its success.
     fn build(name: &str, user: Option<u32>) -> Stage {
-        let base = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{name}-{}", std::process::id()));
+        Stage::build_in(Path::new(env!("CARGO_TARGET_TMPDIR")), name, user)
+    }
+
+    fn build_in(folder: &Path, name: &str, user: Option<u32>) -> Stage {
+        let base = folder.join(format!("{name}-{}", std::process::id()));
         let (workspace, outside) = (base.join("workspace"), base.join("outside"));
         for folder in [&base, &workspace, &workspace.join("tmp"), &outside] {
             fs::create_dir_all(folder).unwrap();
@@ -206,10 +245,18 @@ impl Stage {
             fs::write(outside.join(file), "secret").unwrap();
         }
         fs::copy("/bin/true", outside.join("tool")).unwrap();
+        for folder in [".git", ".git/hooks", "../tools"] {
+            fs::create_dir_all(workspace.join(folder)).unwrap();
+        }
+        fs::write(workspace.join(".git/config"), "[core]\n").unwrap();
+        fs::write(workspace.join("../tools/credentials"), "secret").unwrap();
         let listener = UnixListener::bind(outside.join("socket")).unwrap();
         if let Some(user) = user {
             for path in [&base, &workspace, &workspace.join("tmp"), &outside] {
                 std::os::unix::fs::chown(path, Some(user), Some(user)).unwrap();
+            }
+            for path in [".git", ".git/hooks", ".git/config", "../tools", "../tools/credentials"] {
+                std::os::unix::fs::chown(workspace.join(path), Some(user), Some(user)).unwrap();
             }
             for file in ["victim", "removable", "secret", "tool", "socket"] {
                 std::os::unix::fs::chown(outside.join(file), Some(user), Some(user)).unwrap();
@@ -230,7 +277,9 @@ impl Stage {
             sleeper.uid(user).gid(user);
         }
         let victim = sleeper.spawn().unwrap();
+        let (terminal, terminal_name) = somebodys_terminal(user);
         let scene = Scene {
+            terminal: terminal_name,
             workspace,
             outside,
             victim_process: victim.id(),
@@ -239,12 +288,16 @@ impl Stage {
             tcp_port: tcp.local_addr().unwrap().port(),
             udp_port: udp.local_addr().unwrap().port(),
         };
-        Stage { scene, victim, _kept: (open, tcp, udp, listener, abstract_listener) }
+        Stage { scene, victim, _kept: (open, tcp, udp, listener, abstract_listener, terminal) }
     }
 
     fn plan(&self, mut policy: Policy, namespaces: Namespaces, machine: &Machine) -> Plan {
         let program = std::env::current_exe().unwrap();
         policy.exec.push(program.parent().unwrap().to_owned());
+        if policy.confine {
+            policy.read.push("$workspace/../tools".into());
+            policy.hide.push("$workspace/../tools/credentials".into());
+        }
         policy.namespaces = if policy.confine { namespaces } else { Namespaces::Off };
         Plan::prepare(&policy, &self.context(), machine).unwrap()
     }
@@ -283,6 +336,18 @@ impl Stage {
             _ => panic!("{name}: {:?}: {}", output.status, String::from_utf8_lossy(&output.stderr)),
         }
     }
+}
+
+/// A terminal that this program has open, of the user who tries to reach it.
+fn somebodys_terminal(user: Option<u32>) -> (nix::pty::PtyMaster, PathBuf) {
+    let master = nix::pty::posix_openpt(nix::fcntl::OFlag::O_RDWR | nix::fcntl::OFlag::O_NOCTTY).unwrap();
+    nix::pty::grantpt(&master).unwrap();
+    nix::pty::unlockpt(&master).unwrap();
+    let name = PathBuf::from(nix::pty::ptsname_r(&master).unwrap());
+    if let Some(user) = user {
+        std::os::unix::fs::chown(&name, Some(user), Some(user)).unwrap();
+    }
+    (master, name)
 }
 
 impl Drop for Stage {
@@ -381,6 +446,11 @@ fn every_attempt_succeeds_without_a_sandbox() {
                 "io_uring" => true,
                 "a user namespace" => !machine.user_namespace,
                 "mount" => !machine.mount_namespace,
+                "a disk" => {
+                    !["/dev/loop-control", "/dev/kvm", "/dev/vda", "/dev/sda", "/dev/mem", "/dev/kmsg"]
+                        .iter()
+                        .any(|path| Path::new(path).exists())
+                }
                 _ => false,
             };
             if possible(needs, user) && !absent {
@@ -456,7 +526,7 @@ fn the_loopback_is_private() {
         return;
     }
     let stage = Stage::build("loopback", None);
-    let policy = Policy { network: pithos_sandbox::Network::Loopback, ..Policy::preset(Preset::Workspace) };
+    let policy = Policy { network: Network::Loopback, ..Policy::preset(Preset::Workspace) };
     let plan = stage.plan(policy, Namespaces::Auto, &machine);
     assert!(plan.enforcement().private_network);
     assert!(stage.attempt("listening on TCP", &plan, None), "the sandbox's own loopback is there");
@@ -471,18 +541,26 @@ fn the_private_folder_is_tmp() {
     if !(machine.can_confine() && machine.mount_namespace) {
         return;
     }
-    let stage = Stage::build("tmp", None);
-    if stage.scene.workspace.canonicalize().unwrap().starts_with("/tmp") {
-        return; // Then it cannot be.
+    // Also where the workspace itself is below /tmp.
+    let below = tempfile::tempdir_in("/tmp").unwrap();
+    for base in [Path::new(env!("CARGO_TARGET_TMPDIR")), below.path()] {
+        let stage = Stage::build_in(base, "tmp", None);
+        private_folder_is_tmp(&stage, &machine);
     }
-    let plan = stage.plan(Policy::preset(Preset::Workspace), Namespaces::Auto, &machine);
+}
+
+fn private_folder_is_tmp(stage: &Stage, machine: &Machine) {
+    let plan = stage.plan(Policy::preset(Preset::Workspace), Namespaces::Auto, machine);
     assert!(plan.enforcement().private_tmp);
     let name = format!("pithos-private-{}", std::process::id());
-    let (well, text) = script(&stage, &plan, &format!("echo x >/tmp/{name}; test $TMPDIR = /tmp"));
+    let text =
+        format!("echo x >/tmp/{name}; test $TMPDIR = /tmp && pwd && echo y >inside && ls /tmp >/dev/null");
+    let (well, text) = script(stage, &plan, &text);
     assert!(well, "{text}");
     assert!(!Path::new("/tmp").join(&name).exists());
     assert!(plan.policy().host_path(&Path::new("/tmp").join(&name)).exists());
     assert!(plan.check_path(&Path::new("/tmp").join(&name), Access::Write).is_ok());
+    assert!(stage.scene.workspace.join("inside").exists());
 }
 
 #[test]
@@ -512,7 +590,7 @@ fn what_cannot_be_enforced_is_an_error() {
     machine = Machine { seccomp: false, landlock_abi: 7, ..machine };
     assert!(Plan::prepare(&Policy::preset(Preset::ReadOnly), &stage.context(), &machine).is_err());
     machine = Machine { seccomp: true, network_namespace: false, mount_namespace: false, ..machine };
-    let policy = Policy { network: pithos_sandbox::Network::Loopback, ..Policy::preset(Preset::Workspace) };
+    let policy = Policy { network: Network::Loopback, ..Policy::preset(Preset::Workspace) };
     assert!(Plan::prepare(&policy, &stage.context(), &machine).unwrap_err().to_string().contains("loopback"));
     let policy = Policy { namespaces: Namespaces::Require, ..Policy::preset(Preset::Workspace) };
     assert!(Plan::prepare(&policy, &stage.context(), &machine).unwrap_err().to_string().contains("require"));
@@ -533,4 +611,100 @@ fn a_missing_program_is_not_the_sandbox_failing() {
     // The plan is still good.
     let (well, _) = script(&stage, &plan, "true");
     assert!(well);
+}
+
+/// Runs a shell script inside what [`Plan::contain`] makes, as `user`; what it printed, and whether it ended well. The example program
+/// starts it, because only a process of one thread can be contained.
+fn contained(stage: &Stage, network: &str, user: Option<u32>, text: &str) -> (bool, String) {
+    let built = std::env::current_exe().unwrap();
+    let example = built.parent().unwrap().parent().unwrap().join("examples/confine");
+    let mut command = Command::new(example);
+    command.args(["together", network, text]).env("TMPDIR", stage.scene.workspace.join("tmp"));
+    command.current_dir(&stage.scene.workspace).stdin(Stdio::null());
+    if let Some(user) = user {
+        command.uid(user).gid(user);
+    }
+    let output =
+        command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap().wait_with_output().unwrap();
+    let text = String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned();
+    (output.status.success(), text)
+}
+/// What a session finds in `/dev`, held against a list: whatever else appears there is reached by accident.
+#[test]
+fn nothing_is_in_dev_but_what_leads_nowhere() {
+    let _alone = alone();
+    let machine = probe();
+    if !(machine.can_confine() && machine.mount_namespace) {
+        eprintln!("skipped: no mount namespace here");
+        return;
+    }
+    for user in users() {
+        let stage = Stage::build("dev", user);
+        devices_are_own(&stage, user);
+    }
+}
+
+fn devices_are_own(stage: &Stage, user: Option<u32>) {
+    let (well, text) = contained(stage, "off", user, "ls /dev; ls /dev/pts; ls -A /dev/shm");
+    assert!(well, "{text}");
+    let expected = "fd full null ptmx pts random shm stderr stdin stdout tty urandom zero ptmx";
+    assert_eq!(text.split_whitespace().collect::<Vec<_>>().join(" "), expected);
+    let (well, text) = contained(
+        stage,
+        "off",
+        user,
+        "set -e; echo x >/dev/null; head -c 2 /dev/zero | wc -c; echo y >/dev/shm/y; cat /dev/shm/y; echo z | cat /dev/fd/0; \
+         if echo >/dev/new; then exit 1; fi; script -qc 'tty' /dev/null | tr -d '\\r'",
+    );
+    assert!(well, "{text}");
+    assert!(text.contains("2\ny\nz\n") && text.contains("/dev/pts/0"), "{text}");
+}
+
+#[test]
+fn processes_inside_are_alone_counted_and_end_together() {
+    let _alone = alone();
+    let machine = probe();
+    if !(machine.can_confine() && machine.pid_namespace) {
+        eprintln!("skipped: no pid namespace here");
+        return;
+    }
+    for user in users() {
+        let stage = Stage::build("processes", user);
+        let (_, text) =
+            contained(&stage, "off", user, "ls -d /proc/[0-9]* | wc -l; cat /proc/sys/kernel/pid_max");
+        let mut numbers = text.split_whitespace().map(|word| word.parse::<u64>().unwrap());
+        assert!(numbers.next().unwrap() <= 6, "{text}");
+        if machine.processes_bounded {
+            assert_eq!(numbers.next(), Some(2048 + 300), "{text}");
+            // Root too cannot pass the bound: dash says so and ends.
+            let (well, text) =
+                contained(&stage, "off", user, "i=0; while [ $i -lt 3000 ]; do sleep 20 & i=$((i+1)); done");
+            assert!(!well && text.to_lowercase().contains("fork"), "{text}");
+        }
+        let name = format!("{}.5", 100_000 + std::process::id());
+        contained(&stage, "off", user, &format!("setsid sleep {name} & (setsid sleep {name} &) ; sleep 0.2"));
+        let left = Command::new("pgrep").args(["-f", &format!("sleep {name}")]).output().unwrap();
+        assert_eq!(String::from_utf8_lossy(&left.stdout), "", "left after the first process ended");
+    }
+}
+
+#[test]
+fn the_loopback_of_a_container_is_shared_by_its_commands_and_private() {
+    let _alone = alone();
+    let machine = probe();
+    if !(machine.can_confine() && machine.network_namespace) {
+        eprintln!("skipped: no network namespace here");
+        return;
+    }
+    for user in users() {
+        let stage = Stage::build("together", user);
+        let script = format!(
+            "perl -MIO::Socket::INET -e 'my $l = IO::Socket::INET->new(Listen => 1, LocalAddr => \"127.0.0.1\") or exit 3; \
+             IO::Socket::INET->new(PeerAddr => \"127.0.0.1\", PeerPort => $l->sockport) or exit 4; \
+             IO::Socket::INET->new(PeerAddr => \"127.0.0.1\", PeerPort => {}) and exit 5; exit 0'",
+            stage.scene.tcp_port
+        );
+        let (well, text) = contained(&stage, "loopback", user, &script);
+        assert!(well, "as {user:?}: {text}");
+    }
 }

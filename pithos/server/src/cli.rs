@@ -1,16 +1,16 @@
 //! The command line: sub-commands, flags, usage errors (status 2).
 
 use std::net::SocketAddr;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
 
 use lexopt::Arg::{Long, Short, Value};
-use pithos_sandbox::{Policy, Preset};
+use pithos_sandbox::{Machine, Policy, Preset};
 use pithos_sessions::{Budget, CellRequest, Config, Confinement, Manager, Outcome, Request};
 
 use crate::audit::Audit;
-use crate::{control, demo, http, inspect, install, result, serve};
+use crate::{demo, http, inspect, install, result, serve, state};
 
 const USAGE: &str = "\
 pithos: the place where agents run things
@@ -172,26 +172,55 @@ fn config(options: &Options) -> Result<Config, Failure> {
     };
     let cwd =
         cwd.canonicalize().map_err(|error| Failure::Run(format!("--cwd {}: {error}", cwd.display())))?;
-    let (logs, private_tmp) = control::folders();
+    let home = std::env::var_os("HOME").filter(|home| !home.is_empty()).map(PathBuf::from);
+    let machine = pithos_sandbox::probe();
+    let policy = within_reason(
+        policy(options.sandbox.as_deref().unwrap_or(Preset::Workspace.name()), &machine)?,
+        &cwd,
+        home.as_deref(),
+        &machine,
+    );
+    let folders = state::make().map_err(Failure::Run)?;
     let confinement = Confinement {
-        policy: policy(options.sandbox.as_deref().unwrap_or(Preset::Workspace.name()))?,
+        policy,
+        machine,
         workspace: cwd,
-        private_tmp,
-        home: std::env::var_os("HOME").filter(|home| !home.is_empty()).map(PathBuf::from),
+        private_tmp: folders.private_tmp,
+        home,
         environment: std::env::vars_os().collect(),
     };
-    Ok(Config { confinement, logs })
+    Ok(Config { confinement, logs: folders.logs, control: folders.control, passing: folders.passing })
+}
+
+/// Where a project would be everything a person has, or the machine, writing below it is not what anybody means who started a server there
+/// (clients start theirs where they happen to be): it gets the read-only preset, and says so.
+fn within_reason(policy: Policy, workspace: &Path, home: Option<&Path>, machine: &Machine) -> Policy {
+    let home = home.and_then(|home| home.canonicalize().ok());
+    let whole = workspace.parent().is_none() || home.is_some_and(|home| home.starts_with(workspace));
+    if !whole || policy.name != Preset::Workspace.name() || !policy.confine {
+        return policy;
+    }
+    eprintln!(
+        "pithos: the working directory is {}: sessions may only read there. Start it in a project, or with --cwd PROJECT; if writing \
+         everywhere below is meant, give a policy file with write = [\"$workspace\", \"$tmp\"] by --sandbox",
+        workspace.display()
+    );
+    Policy::preset_on(Preset::ReadOnly, machine)
 }
 
 /// A preset by name, or a policy file.
-fn policy(name: &str) -> Result<Policy, Failure> {
+fn policy(name: &str, machine: &Machine) -> Result<Policy, Failure> {
     if let Ok(preset) = name.parse::<Preset>() {
-        return Ok(Policy::preset(preset));
+        return Ok(Policy::preset_on(preset, machine));
     }
     let text = std::fs::read_to_string(name).map_err(|error| {
         Failure::Usage(format!("--sandbox {name}: neither a preset (read-only, workspace, trusted) nor a file that can be read: {error}"))
     })?;
-    Policy::from_toml(&text).map_err(|error| Failure::Usage(format!("--sandbox {name}: {error}")))
+    let mut policy =
+        Policy::from_toml(&text).map_err(|error| Failure::Usage(format!("--sandbox {name}: {error}")))?;
+    // What a session may do is not for a session to say.
+    policy.protect.extend(Path::new(name).canonicalize().ok());
+    Ok(policy)
 }
 
 /// `pithos doctor`: what this machine can enforce.

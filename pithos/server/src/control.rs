@@ -4,9 +4,8 @@
 //! a session cannot read another's logs through it.
 
 use std::io::{BufRead, BufReader, Write};
-use std::os::unix::fs::MetadataExt;
 use std::os::unix::net::UnixStream as StdStream;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -16,12 +15,10 @@ use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt};
 use tokio::net::{UnixListener, UnixStream};
 
+use crate::state;
+
 /// The socket's name in the server's folder.
 const SOCKET: &str = "control.sock";
-/// Folders of servers are named so, then their process id.
-const FOLDER_PREFIX: &str = "pithos-";
-/// The same for what sessions find as their temporary folder.
-const PRIVATE_PREFIX: &str = "pithos-tmp-";
 /// A server that does not answer within this is left out.
 const PATIENCE: Duration = Duration::from_secs(2);
 /// The longest question.
@@ -35,28 +32,6 @@ pub(crate) enum Question {
     Sessions,
     /// Where a job's log is.
     Log { job: String },
-}
-
-/// The folders of a server that begins: for logs and the socket, and for its sessions' temporary files.
-pub(crate) fn folders() -> (PathBuf, PathBuf) {
-    sweep();
-    let (base, pid) = (std::env::temp_dir(), std::process::id());
-    (base.join(format!("{FOLDER_PREFIX}{pid}")), base.join(format!("{PRIVATE_PREFIX}{pid}")))
-}
-
-/// Removes what servers left that were killed.
-fn sweep() {
-    let own = rustix::process::geteuid().as_raw();
-    for entry in std::fs::read_dir(std::env::temp_dir()).into_iter().flatten().flatten() {
-        let name = entry.file_name();
-        let Some(name) = name.to_str() else { continue };
-        let pid = name.strip_prefix(PRIVATE_PREFIX).or_else(|| name.strip_prefix(FOLDER_PREFIX));
-        let Some(pid) = pid.and_then(|pid| pid.parse::<u32>().ok()) else { continue };
-        let ours = entry.metadata().is_ok_and(|data| data.is_dir() && data.uid() == own);
-        if ours && !Path::new(&format!("/proc/{pid}")).exists() {
-            let _ = std::fs::remove_dir_all(entry.path());
-        }
-    }
 }
 
 /// Answers questions until the server ends. A server without the socket works all the same.
@@ -108,10 +83,8 @@ fn sessions(manager: &Manager) -> Value {
 /// The servers that answer, with their process ids.
 pub(crate) fn ask_all(question: &Question) -> Vec<(u32, Value)> {
     let mut answers = Vec::new();
-    for entry in std::fs::read_dir(std::env::temp_dir()).into_iter().flatten().flatten() {
-        let pid = entry.file_name().to_str().and_then(|name| name.strip_prefix(FOLDER_PREFIX)?.parse().ok());
-        let Some(pid) = pid else { continue };
-        if let Ok(answer) = ask(&entry.path().join(SOCKET), question) {
+    for (pid, folder) in state::servers() {
+        if let Ok(answer) = ask(&folder.join(SOCKET), question) {
             answers.push((pid, answer));
         }
     }

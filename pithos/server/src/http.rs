@@ -46,7 +46,7 @@ pub(crate) async fn serve(
     let listener = TcpListener::bind(address).await.map_err(|error| format!("--http {address}: {error}"))?;
     let bound = listener.local_addr().map_err(|error| error.to_string())?;
     announce(bound, &token, token_file)?;
-    let folder = config.logs.clone();
+    let folder = config.control.clone();
     let manager = Manager::start(config).map_err(|error| error.to_string())?;
     control::serve(&manager, &folder);
     let handler = Handler::new(manager, audit);

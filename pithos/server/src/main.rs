@@ -12,6 +12,7 @@ mod install;
 mod result;
 mod schema;
 mod serve;
+mod state;
 mod tools;
 
 use std::process::ExitCode;

@@ -15,7 +15,7 @@ use crate::handler::Handler;
 
 /// Serves one client on stdio until it goes.
 pub(crate) async fn stdio(config: Config, audit: Audit) -> Result<ExitCode, String> {
-    let folder = config.logs.clone();
+    let folder = config.control.clone();
     let manager = Manager::start(config).map_err(|error| error.to_string())?;
     control::serve(&manager, &folder);
     let handler = Handler::new(manager, audit);

@@ -5,13 +5,15 @@ use std::ffi::OsString;
 use std::io;
 use std::path::PathBuf;
 
-use pithos_sandbox::{Context, Error, Plan, Policy, probe};
+use pithos_sandbox::{Contained, Context, Error, Machine, Plan, Policy};
 
 /// A policy and what the names in it mean.
 #[derive(Debug, Clone)]
 pub struct Confinement {
     /// The policy.
     pub policy: Policy,
+    /// What this machine can enforce of it.
+    pub machine: Machine,
     /// `$workspace`.
     pub workspace: PathBuf,
     /// `$tmp`: exists and belongs to this server alone.
@@ -25,32 +27,48 @@ pub struct Confinement {
 impl Confinement {
     /// Prepares the plan, or says what this machine cannot enforce.
     pub(crate) fn prepare(&self) -> Result<Plan, Error> {
+        Plan::prepare_shared(&self.policy(), &self.context(), &self.machine)
+    }
+
+    /// Puts this process's child into the sandbox that all workers share; see [`Plan::contain`].
+    pub(crate) fn contain(&self) -> Result<Contained, Error> {
+        Plan::contain(&self.policy(), &self.context(), &self.machine)
+    }
+
+    fn policy(&self) -> Policy {
         let mut policy = self.policy.clone();
         // Workers are this very executable.
         policy.exec.extend(std::env::current_exe().ok());
-        let context = Context {
+        policy
+    }
+
+    fn context(&self) -> Context {
+        Context {
             workspace: self.workspace.clone(),
             home: self.home.clone(),
             private_tmp: self.private_tmp.clone(),
             environment: self.environment.clone(),
-        };
-        Plan::prepare(&policy, &context, &probe())
+        }
     }
 
     /// The arguments from which the guardian makes the same; the environment it inherits.
     pub(crate) fn arguments(&self) -> Result<Vec<String>, Error> {
         let text = |path: &PathBuf| path.to_string_lossy().into_owned();
-        let mut arguments = vec![self.policy.to_toml()?, text(&self.workspace), text(&self.private_tmp)];
+        let machine =
+            serde_json::to_string(&self.machine).map_err(|error| Error::Policy(error.to_string()))?;
+        let mut arguments =
+            vec![self.policy.to_toml()?, machine, text(&self.workspace), text(&self.private_tmp)];
         arguments.extend(self.home.as_ref().map(text));
         Ok(arguments)
     }
 
     pub(crate) fn from_arguments(arguments: &[String]) -> io::Result<Self> {
-        let [policy, workspace, private_tmp, home @ ..] = arguments else {
+        let [policy, machine, workspace, private_tmp, home @ ..] = arguments else {
             return Err(io::Error::other("the guardian is started by the server only"));
         };
         Ok(Self {
             policy: Policy::from_toml(policy).map_err(io::Error::other)?,
+            machine: serde_json::from_str(machine)?,
             workspace: workspace.into(),
             private_tmp: private_tmp.into(),
             home: home.first().map(PathBuf::from),

@@ -113,7 +113,7 @@ pub enum Stdin {
 impl Job {
     /// Starts the script; the job's task runs on its own from here.
     pub(crate) fn start(start: Start) -> io::Result<Arc<Self>> {
-        let Streams { out, error, sink, name, script_side } = Streams::open(&start.stdin)?;
+        let Streams { out, error, sink, name, script_side } = Streams::open(&start.stdin, start.shell.pid())?;
         let [input, output, errors] = &script_side;
         let running = start.shell.run(start.run, [input.as_fd(), output.as_fd(), errors.as_fd()])?;
         drop(script_side);
@@ -255,9 +255,9 @@ struct Streams {
 }
 
 impl Streams {
-    fn open(stdin: &Stdin) -> io::Result<Self> {
+    fn open(stdin: &Stdin, worker: u32) -> io::Result<Self> {
         if let Stdin::Terminal(size) = stdin {
-            let terminal = Terminal::open(*size)?;
+            let terminal = Terminal::open(worker, *size)?;
             let script_side = [terminal.side.try_clone()?, terminal.side.try_clone()?, terminal.side];
             let (out, sink, name) = (terminal.source, Some(terminal.sink), Some(terminal.name));
             return Ok(Self { out, error: None, sink, name, script_side });

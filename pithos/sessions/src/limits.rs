@@ -35,7 +35,7 @@ pub const REMEMBERED_BYTES: usize = 16 * 1024;
 /// Ended runs that keep all they hold in memory; older ones are cut to [`REMEMBERED_BYTES`].
 pub const JOBS_WHOLE_MAX: usize = 8;
 /// A log on disk stops growing here; the run goes on.
-pub const LOG_BYTES_MAX: u64 = 8 * 1024 * 1024 * 1024;
+pub const LOG_BYTES_MAX: u64 = 1024 * 1024 * 1024;
 /// One read of a pipe.
 pub const READ_BYTES: usize = 64 * 1024;
 /// The same until a run has filled it once: most runs say little.
@@ -102,3 +102,5 @@ pub const ACTOR_REQUESTS_MAX: usize = 32;
 pub const ACTOR_TIMEOUT_MS_DEFAULT: u64 = 10 * 1000;
 /// Past a request's own time, its system has this long to answer before it is ended.
 pub const ACTOR_GRACE_MS: u64 = 30 * 1000;
+/// How much rather the kernel ends what agents run than anything else when memory is short (-1000 to 1000).
+pub const OOM_SCORE_ADJUSTMENT: &str = "500";

@@ -30,8 +30,12 @@ use crate::tree::{Branch, Supervised, Tree, TreeNode};
 pub struct Config {
     /// What sessions may do, and where they begin: its workspace.
     pub confinement: Confinement,
-    /// The folder for logs; made private to this user, removed when the manager is dropped.
+    /// The folder for logs; exists and is private to this user.
     pub logs: PathBuf,
+    /// Where the server's control socket is; exists and is private to this user.
+    pub control: PathBuf,
+    /// Removed when the manager is dropped.
+    pub passing: Vec<PathBuf>,
 }
 
 /// A shell that keeps its state between runs.
@@ -151,8 +155,8 @@ impl Manager {
     /// # Errors
     /// When the guardian cannot be started or the log folder cannot be made.
     pub fn start(config: Config) -> Result<Arc<Self>, Error> {
-        make_private_folder(&config.logs)?;
-        make_private_folder(&config.confinement.private_tmp)?;
+        check_private_folder(&config.logs)?;
+        check_private_folder(&config.confinement.private_tmp)?;
         let plan = config.confinement.prepare().map_err(Error::Sandbox)?;
         let arguments = config.confinement.arguments().map_err(Error::Sandbox)?;
         let guardian = Guardian::start(GUARDIAN_ROLE, &arguments).map_err(Error::Guardian)?;
@@ -610,8 +614,9 @@ impl CellHost for Manager {
 impl Drop for Manager {
     fn drop(&mut self) {
         self.tree.leave();
-        let _ = std::fs::remove_dir_all(&self.config.logs);
-        let _ = std::fs::remove_dir_all(&self.config.confinement.private_tmp);
+        for folder in &self.config.passing {
+            let _ = std::fs::remove_dir_all(folder);
+        }
     }
 }
 
@@ -621,11 +626,14 @@ fn name_is_good(name: &str) -> bool {
         && name.chars().all(|c| c.is_ascii_alphanumeric() || "-_.".contains(c))
 }
 
-fn make_private_folder(path: &Path) -> Result<(), Error> {
-    use std::os::unix::fs::DirBuilderExt;
-    std::fs::DirBuilder::new()
-        .recursive(true)
-        .mode(0o700)
-        .create(path)
-        .map_err(|error| Error::Logs { path: path.to_path_buf(), error })
+/// A folder of this user, no link, that nobody else may look into.
+fn check_private_folder(path: &Path) -> Result<(), Error> {
+    use std::os::unix::fs::MetadataExt;
+    let failed = |error| Error::Logs { path: path.to_path_buf(), error };
+    let data = path.symlink_metadata().map_err(failed)?;
+    let own = rustix::process::geteuid().as_raw();
+    if data.is_dir() && data.uid() == own && data.mode() & 0o077 == 0 {
+        return Ok(());
+    }
+    Err(failed(std::io::Error::other("not a folder of this user alone")))
 }

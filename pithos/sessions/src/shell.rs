@@ -56,7 +56,7 @@ impl Shell {
         drop(theirs);
         match answer.await {
             Ok(Ok(FromShell::Forked { pid, .. })) => {
-                guardian.adopt(pid)?;
+                let pid = guardian.adopt(pid, self.pid)?;
                 shell.wait_ready(ready, pid).await
             }
             Ok(Err(message)) => Err(io::Error::other(message)),

@@ -48,10 +48,19 @@ pub(crate) struct Terminal {
 impl Terminal {
     /// Opens one. It echoes and edits lines as terminals do, but does not put carriage returns before line ends: what a run
     /// prints reads as from a pipe.
-    pub(crate) fn open(size: TerminalSize) -> io::Result<Self> {
+    ///
+    /// It is one of those that `worker` sees, so that programs find it by its name in their `/dev/pts`.
+    pub(crate) fn open(worker: u32, size: TerminalSize) -> io::Result<Self> {
         let flags = OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC;
-        let master = openpt(flags)?;
-        grantpt(&master)?;
+        let master = match own_terminal(worker) {
+            Ok(master) => master,
+            // Without namespaces there are only the machine's.
+            Err(_) => {
+                let master = openpt(flags)?;
+                grantpt(&master)?;
+                master
+            }
+        };
         unlockpt(&master)?;
         let side = ioctl_tiocgptpeer(&master, flags)?;
         tcsetwinsize(&side, size.kernel())?;
@@ -62,6 +71,13 @@ impl Terminal {
         let sink = Sink::over(master.try_clone()?, true)?;
         Ok(Self { source: Source::over(master)?, sink, side, name })
     }
+}
+
+/// The master side of a new terminal in the `/dev/pts` of a process.
+fn own_terminal(process: u32) -> io::Result<OwnedFd> {
+    use rustix::fs::{Mode, OFlags, open};
+    let path = format!("/proc/{process}/root/dev/pts/ptmx");
+    Ok(open(path, OFlags::RDWR | OFlags::NOCTTY | OFlags::CLOEXEC, Mode::empty())?)
 }
 
 impl Source {

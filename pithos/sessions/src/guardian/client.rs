@@ -15,6 +15,7 @@ use tokio::io::AsyncReadExt;
 use tokio::net::UnixStream;
 use tokio::sync::{oneshot, watch};
 
+use super::names::Names;
 use super::{FromGuardian, ToGuardian};
 use crate::limits::KILL_GRACE_MS;
 use crate::sync::lock;
@@ -35,6 +36,7 @@ pub enum Exit {
 /// An end that somebody waits for: the exit, and what the worker had left behind.
 type Ended = Option<(Exit, Vec<Process>)>;
 
+/// All ids in here are those inside the guardian's pid namespace.
 #[derive(Default)]
 struct Waiting {
     spawns: HashMap<u64, oneshot::Sender<Result<u32, String>>>,
@@ -51,6 +53,7 @@ pub struct Guardian {
 struct Shared {
     socket: OwnedFd,
     waiting: Arc<Mutex<Waiting>>,
+    names: Names,
     next_id: AtomicU64,
 }
 
@@ -70,12 +73,13 @@ impl Guardian {
             .stdout(Stdio::null())
             .stderr(Stdio::inherit())
             .spawn()?;
+        let names = Names::new(child.id());
         std::thread::Builder::new().name("guardian-reaper".into()).spawn(move || drop(child.wait()))?;
         let socket = OwnedFd::from(ours.try_clone()?);
         ours.set_nonblocking(true)?;
         let waiting = Arc::new(Mutex::new(Waiting::default()));
         tokio::spawn(read_answers(UnixStream::from_std(ours)?, Arc::clone(&waiting)));
-        Ok(Self { shared: Arc::new(Shared { socket, waiting, next_id: AtomicU64::new(1) }) })
+        Ok(Self { shared: Arc::new(Shared { socket, waiting, names, next_id: AtomicU64::new(1) }) })
     }
 
     /// Starts a worker of `role` whose standard input is `socket`; its pid.
@@ -95,18 +99,19 @@ impl Guardian {
         let request = ToGuardian::Spawn { id, role: role.to_string(), arguments: arguments.to_vec() };
         self.send(&request, Some(socket))?;
         let answer = receiver.await.map_err(|_| gone())?;
-        let pid = answer.map_err(io::Error::other)?;
-        lock(&self.shared.waiting).ends.entry(pid).or_insert_with(|| watch::channel(None).0);
-        Ok(pid)
+        let inside = answer.map_err(io::Error::other)?;
+        lock(&self.shared.waiting).ends.entry(inside).or_insert_with(|| watch::channel(None).0);
+        self.shared.names.learn(inside, None)
     }
 
-    /// Makes a process below a worker a worker of its own.
+    /// Makes a process below the worker `parent` a worker of its own; `inside` is the id that it has for itself. Its id here.
     ///
     /// # Errors
-    /// When the guardian is gone.
-    pub fn adopt(&self, pid: u32) -> io::Result<()> {
-        lock(&self.shared.waiting).ends.entry(pid).or_insert_with(|| watch::channel(None).0);
-        self.send(&ToGuardian::Adopt { pid }, None)
+    /// When the guardian is gone, or the process.
+    pub fn adopt(&self, inside: u32, parent: u32) -> io::Result<u32> {
+        lock(&self.shared.waiting).ends.entry(inside).or_insert_with(|| watch::channel(None).0);
+        self.send(&ToGuardian::Adopt { pid: inside }, None)?;
+        self.shared.names.learn(inside, Some(parent))
     }
 
     /// Ends a worker with everything below it.
@@ -114,16 +119,22 @@ impl Guardian {
     /// # Errors
     /// When the guardian is gone.
     pub fn end(&self, pid: u32) -> io::Result<()> {
-        self.send(&ToGuardian::End { pid }, None)
+        match self.shared.names.inside(pid) {
+            Some(pid) => self.send(&ToGuardian::End { pid }, None),
+            // It was no worker, or is forgotten because it has ended.
+            None => Ok(()),
+        }
     }
 
     /// Waits until the worker has ended; what it had left behind is dead by then.
     pub async fn ended(&self, pid: u32) -> (Exit, Vec<Process>) {
-        let receiver = lock(&self.shared.waiting).ends.get(&pid).map(watch::Sender::subscribe);
+        let Some(inside) = self.shared.names.inside(pid) else { return (Exit::Unknown, Vec::new()) };
+        let receiver = lock(&self.shared.waiting).ends.get(&inside).map(watch::Sender::subscribe);
         let Some(mut receiver) = receiver else { return (Exit::Unknown, Vec::new()) };
         let ended = receiver.wait_for(Option::is_some).await;
         let result = ended.ok().and_then(|value| value.clone()).unwrap_or((Exit::Unknown, Vec::new()));
-        lock(&self.shared.waiting).ends.remove(&pid);
+        lock(&self.shared.waiting).ends.remove(&inside);
+        self.shared.names.forget(pid);
         result
     }
 

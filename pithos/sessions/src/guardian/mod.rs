@@ -1,5 +1,8 @@
 //! The guardian: the one process that starts every worker and that outlives the server by as long as it takes to end them all.
 //!
+//! Two processes: one outside the sandbox, which only waits and sweeps, and one inside ([`Plan::contain`]), with a pid namespace its first process:
+//! when that ends, however, the kernel ends everything in it. All ids that pass through its socket are those inside; [`client`] translates.
+//!
 //! It is a subreaper, so whatever a worker leaves behind becomes the guardian's own child. When its socket closes (the server
 //! ended, however), it kills everything below it and exits. When a worker ends, what that worker left is killed too. Workers die
 //! with the guardian (parent-death signal), and the server is a subreaper as well, so killing the guardian leaves nothing either.
@@ -7,14 +10,15 @@
 //! The server's half is [`client`]; this half is a single thread that waits in `poll`.
 
 mod client;
+mod names;
 
 use std::collections::{HashMap, HashSet};
 use std::io;
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::{AsFd, IntoRawFd, OwnedFd};
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-use pithos_sandbox::Plan;
+use pithos_sandbox::{Contained, Plan};
 use rush_session::Frames;
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::process::{Pid, PidfdFlags, WaitOptions, pidfd_open, waitpid};
@@ -23,7 +27,7 @@ use serde::{Deserialize, Serialize};
 pub use client::{Exit, Guardian};
 
 use crate::confinement::Confinement;
-use crate::limits::{END_PATIENCE_MS, KILL_GRACE_MS};
+use crate::limits::{END_PATIENCE_MS, KILL_GRACE_MS, OOM_SCORE_ADJUSTMENT};
 use rush_session::process_tree;
 
 /// How long what a worker left is pursued.
@@ -70,11 +74,38 @@ pub fn main(socket: OwnedFd, arguments: &[String]) -> io::Result<()> {
     // A group leader already (started by hand) is fine too.
     let _ = rustix::process::setsid();
     rustix::process::set_child_subreaper(Some(rustix::process::getpid()))?;
-    let plan = Confinement::from_arguments(arguments)?.prepare().map_err(io::Error::other)?;
+    let confinement = Confinement::from_arguments(arguments)?;
+    // Nothing of this process's own folder is needed, and it may be covered inside.
+    std::env::set_current_dir("/")?;
+    let plan = match confinement.contain().map_err(io::Error::other)? {
+        Contained::Outside { child } => {
+            // Closed already, on this side.
+            let _ = socket.into_raw_fd();
+            return keep_watch(child);
+        }
+        Contained::Inside(plan) => *plan,
+    };
+    rustix::process::set_child_subreaper(Some(rustix::process::getpid()))?;
+    prefer_for_the_killer();
     let mut state = State { frames: Frames::new(socket), workers: HashMap::new(), plan };
     while state.turn()? {}
     process_tree::end_all_below(&HashSet::new(), END_PATIENCE);
     Ok(())
+}
+
+/// The process outside waits for the one inside. With a pid namespace the kernel has ended everything else by then; otherwise what is left
+/// has become this process's, also when server and guardian were killed together.
+fn keep_watch(child: u32) -> io::Result<()> {
+    let pid = i32::try_from(child).ok().and_then(Pid::from_raw);
+    while let Err(rustix::io::Errno::INTR) = waitpid(pid, WaitOptions::empty()) {}
+    process_tree::end_all_below(&HashSet::new(), END_PATIENCE);
+    Ok(())
+}
+
+/// When the machine runs out of memory, what agents run goes before what people work with.
+fn prefer_for_the_killer() {
+    // Not allowed everywhere, and then everything is as it was.
+    let _ = std::fs::write("/proc/self/oom_score_adj", OOM_SCORE_ADJUSTMENT);
 }
 
 struct State {
