@@ -296,7 +296,7 @@ impl ResolvedPolicy {
             .filter(|path| path.starts_with("/tmp") && !path.starts_with(&self.private_tmp))
             .collect();
         found.sort_unstable();
-        found.dedup_by(|later, earlier| later.starts_with(&*earlier));
+        found.dedup_by(|later, earlier| later.starts_with(*earlier));
         found
     }
 

@@ -123,7 +123,7 @@ fn add_path_but(
         }
     }
     let list = access & AccessFs::ReadDir;
-    if list.is_empty() { Ok(created) } else { add_path(created, path, list.into()) }
+    if list.is_empty() { Ok(created) } else { add_path(created, path, list) }
 }
 
 fn add_path(

@@ -109,6 +109,7 @@ fn names_descriptor(argument: &[u8]) -> bool {
 }
 
 /// Whether a file that grows too large ends the process that writes it: then that must not be the shell.
+#[allow(clippy::unnecessary_cast, reason = "the type of a resource differs between C libraries")]
 fn file_sizes_are_limited() -> bool {
     resource::limits(libc::RLIMIT_FSIZE as u32).is_ok_and(|limits| limits.soft != libc::RLIM_INFINITY)
 }
