@@ -6,7 +6,7 @@ SHELL := /bin/sh
 PITHOS_CACHE ?= $(if $(XDG_CACHE_HOME),$(XDG_CACHE_HOME),$(HOME)/.cache)/pithos
 export PITHOS_CACHE
 
-.PHONY: help demo test npm bless bench bench-peers conformance fuzz docs install need-cargo need-cc
+.PHONY: help demo test npm bless bench bench-peers conformance fuzz docs install dist need-cargo need-cc
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-14s %s\n", $$1, $$2}' Makefile
@@ -41,6 +41,9 @@ docs: need-cargo need-cc ## the API documentation under target/doc
 
 install: need-cargo need-cc ## release binaries into ~/.local/bin
 	@cargo xtask install
+
+dist: need-cargo need-cc ## an archive of stripped binaries, debug files and documents below dist/
+	@cargo xtask dist
 
 need-cargo:
 	@command -v cargo >/dev/null 2>&1 || { echo "make: cargo was not found: install Rust 1.95 or newer from https://rustup.rs and open a new shell" >&2; exit 1; }

@@ -4,11 +4,16 @@ import contextlib
 import json
 import os
 import re
+import select
 import subprocess
 import time
 from pathlib import Path
 
 from processes import below_in_order, with_marker
+
+
+#: Seconds for any answer: a server that gives none is stuck.
+PATIENCE = 120.0
 
 
 class Server:
@@ -20,16 +25,17 @@ class Server:
             [pithos, "serve", "--cwd", str(workspace), *arguments],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
-            text=True,
             env=os.environ | environment,
         )
         self.count = 0
+        self.unread = b""
+        self.answers = {}
         client = {"name": "test", "version": "1"}
         self.request("initialize", {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": client})
         self.send({"jsonrpc": "2.0", "method": "notifications/initialized"})
 
     def send(self, message: dict) -> None:
-        self.process.stdin.write(json.dumps(message) + "\n")
+        self.process.stdin.write(json.dumps(message).encode() + b"\n")
         self.process.stdin.flush()
 
     def start(self, method: str, params: dict) -> int:
@@ -37,13 +43,47 @@ class Server:
         self.send({"jsonrpc": "2.0", "id": self.count, "method": method, "params": params})
         return self.count
 
-    def answer(self, wanted: int) -> dict:
+    def answer(self, wanted: int, patience: float = PATIENCE) -> dict:
+        deadline = time.monotonic() + patience
         while True:
-            line = self.process.stdout.readline()
-            assert line, "the server has closed its side"
-            message = json.loads(line)
+            if wanted in self.answers:
+                return self.answers.pop(wanted)
+            message = json.loads(self.line(deadline))
             if message.get("id") == wanted:
                 return message
+            # Answers come in any order.
+            if "id" in message:
+                self.answers[message["id"]] = message
+
+    def next_message(self, patience: float = PATIENCE) -> dict:
+        """Whatever the server says next."""
+        return json.loads(self.line(time.monotonic() + patience))
+
+    def line(self, deadline: float) -> bytes:
+        """The next line of the server, by the deadline."""
+        pieces = [self.unread]
+        while b"\n" not in pieces[-1]:
+            ready, _, _ = select.select([self.process.stdout], [], [], max(0.0, deadline - time.monotonic()))
+            assert ready, "the server gives no answer"
+            piece = os.read(self.process.stdout.fileno(), 1 << 20)
+            assert piece, "the server has closed its side"
+            pieces.append(piece)
+        line, self.unread = b"".join(pieces).split(b"\n", 1)
+        return line
+
+    def lives(self) -> None:
+        """It answers, and runs what it is given, whatever happened before."""
+        assert self.answer(self.start("ping", {}), 30)["result"] == {}
+        asked = self.start("tools/call", {"name": "run", "arguments": {"command": "echo alive", "session": self.probe()}})
+        assert self.answer(asked, 60)["result"]["content"][0]["text"] == "alive\n"
+
+    def probe(self) -> str:
+        """A session that only `lives` uses."""
+        listed = self.tool("session", action="list")["sessions"]
+        if not any(row["session"] == "probe" and row["alive"] for row in listed):
+            self.call("session", action="close", session="probe")
+            self.tool("session", action="open", name="probe")
+        return "probe"
 
     def request(self, method: str, params: dict) -> dict:
         return self.answer(self.start(method, params))

@@ -23,6 +23,8 @@ def kept(server: Server) -> Server:
 
 def survived(server: Server) -> None:
     assert server.text("run", command="echo $x", session="other") == "kept\n"
+    # A call that finds its session lost is told so, and only that one.
+    assert server.text("run", command="echo alive").startswith("alive\n")
     assert server.text("run", command="echo alive") == "alive\n"
 
 
@@ -127,7 +129,7 @@ def test_a_full_disk(pithos: str, workspace: Path) -> None:
 def test_garbage_from_the_client(kept: Server) -> None:
     before = kept.process.pid
     for line in ["not json", "{}", "[]", '{"jsonrpc": "2.0"}', '{"jsonrpc":"2.0","id":77,"method":5}', "\x00\xff{", ""]:
-        kept.process.stdin.write(line + "\n")
+        kept.process.stdin.write(line.encode() + b"\n")
     kept.process.stdin.flush()
     unknown = kept.request("no/such/method", {})
     assert unknown["error"]["code"] == -32601
@@ -142,8 +144,8 @@ def test_garbage_from_the_client(kept: Server) -> None:
 
 
 def test_a_megabyte_of_garbage_in_one_line(kept: Server) -> None:
-    kept.process.stdin.write("x" * (1 << 20) + "\n")
-    kept.process.stdin.write(json.dumps({"jsonrpc": "2.0", "id": 5000, "method": "ping"})[:-1] + "\n")
+    kept.process.stdin.write(b"x" * (1 << 20) + b"\n")
+    kept.process.stdin.write(json.dumps({"jsonrpc": "2.0", "id": 5000, "method": "ping"})[:-1].encode() + b"\n")
     kept.process.stdin.flush()
     survived(kept)
 

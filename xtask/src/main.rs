@@ -6,6 +6,7 @@ mod bench;
 mod conformance;
 mod corpora;
 mod demo;
+mod install;
 mod miri;
 mod npm;
 mod python;
@@ -32,7 +33,8 @@ usage: cargo xtask COMMAND [ARG...]
   demo                    the scripted agent task on release binaries
   bench [ARG...]          release builds of everything measured, then pithos-bench with these arguments (default: all)
   start-order NAME [BUILD]  renew the list of functions that stand together in the static cynic or rush (needs valgrind)
-  install [--prefix DIR]  release binaries into DIR/bin (default ~/.local)
+  install [--prefix DIR]  release binaries, stripped, into DIR/bin (default ~/.local); debug files into DIR/lib/debug
+  dist                    the same and documents as an archive below dist/
 ";
 
 fn main() -> ExitCode {
@@ -49,7 +51,8 @@ fn main() -> ExitCode {
         "demo" => demo::run(&workspace),
         "bench" => bench::run(&workspace, &rest),
         "start-order" => start_order::run(&workspace, &rest),
-        "install" => demo::install(&workspace, &rest),
+        "install" => install::install(&workspace, &rest),
+        "dist" => install::dist(&workspace, &rest),
         "help" | "--help" | "-h" => {
             print!("{USAGE}");
             Ok(())

@@ -1,32 +1,37 @@
 //! The MCP side: lists the tools, hands calls to them, turns their outcomes into results. Cancelling a call ends what it started.
 
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use pithos_sessions::Manager;
+use pithos_sessions::limits::RUN_YIELD_MS_DEFAULT;
 use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, Implementation, ListToolsResult,
-    PaginatedRequestParams, ProgressNotificationParam, ServerCapabilities, ServerConfig, Tool,
+    CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, CustomRequest, CustomResult,
+    ErrorCode, Implementation, ListToolsResult, PaginatedRequestParams, ProgressNotificationParam,
+    ServerCapabilities, ServerConfig, Tool,
 };
 use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer, ServerHandler};
 use serde_json::Value;
 
 use crate::audit::Audit;
+use crate::lines;
 use crate::schema;
 use crate::tools::{self, Call, Outcome};
+use crate::watchdog::Calls;
 
 /// One client's server.
 #[derive(Clone)]
 pub(crate) struct Handler {
     manager: Arc<Manager>,
     audit: Arc<Audit>,
+    calls: Calls,
 }
 
 impl Handler {
     /// A handler over the sessions of `manager`.
-    pub(crate) fn new(manager: Arc<Manager>, audit: Audit) -> Self {
-        Self { manager, audit: Arc::new(audit) }
+    pub(crate) fn new(manager: Arc<Manager>, audit: Audit, calls: Calls) -> Self {
+        Self { manager, audit: Arc::new(audit), calls }
     }
 }
 
@@ -52,6 +57,17 @@ impl ServerHandler for Handler {
         schema::tools().iter().find(|tool| tool.name == name).cloned()
     }
 
+    async fn on_custom_request(
+        &self,
+        request: CustomRequest,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<CustomResult, ErrorData> {
+        if request.method == lines::TOO_LONG {
+            return Err(ErrorData::invalid_request(lines::too_long_message(), None));
+        }
+        Err(ErrorData::new(ErrorCode::METHOD_NOT_FOUND, request.method, None))
+    }
+
     async fn call_tool(
         &self,
         request: CallToolRequestParams,
@@ -62,8 +78,9 @@ impl ServerHandler for Handler {
         let progress = progress_reporter(&context);
         let audited = self.audit.wants().then(|| arguments.clone());
         let call = Call { manager: Arc::clone(&self.manager), cancelled: context.ct.clone() };
-        let outcome = tools::call(&request.name, arguments, call).await;
-        drop(progress);
+        let under_way = self.calls.enter(serde_json::to_value(&context.id).unwrap_or(Value::Null));
+        let outcome = watched(request.name.to_string(), arguments, call).await;
+        drop((progress, under_way));
         let Some(outcome) = outcome else {
             return Err(ErrorData::invalid_params(format!("there is no tool '{}'", request.name), None));
         };
@@ -83,6 +100,38 @@ impl ServerHandler for Handler {
         }
         Ok(result.into())
     }
+}
+
+/// Past what a call may take by its own arguments, so long and it is given up.
+const CALL_GRACE: Duration = Duration::from_secs(60);
+
+/// Carries out a call in a task of its own: one that panics or never comes back is an answer too.
+async fn watched(name: String, arguments: Value, call: Call) -> Option<Outcome> {
+    let patience = patience(&arguments).saturating_add(CALL_GRACE);
+    let cancelled = call.cancelled.clone();
+    let mut work = tokio::spawn(async move { tools::call(&name, arguments, call).await });
+    let end = tokio::time::timeout(patience, &mut work).await;
+    let wrong = |message: String| Some(Outcome::Wrong(message));
+    match end {
+        Ok(Ok(outcome)) => outcome,
+        Ok(Err(_)) => wrong(
+            "the call failed inside the server (this is a fault of pithos; its stderr says more); sessions and jobs go on".to_string(),
+        ),
+        Err(_) => {
+            cancelled.cancel();
+            work.abort();
+            wrong(format!(
+                "the call did not come back within {} s and was given up (this is a fault of pithos); sessions and jobs go on",
+                patience.as_secs()
+            ))
+        }
+    }
+}
+
+/// What a call may take: the longest time that it names, or the longest default.
+fn patience(arguments: &Value) -> Duration {
+    let named = ["timeout_ms", "yield_ms"].iter().filter_map(|name| arguments[name].as_u64()).max();
+    Duration::from_millis(named.unwrap_or(0).max(RUN_YIELD_MS_DEFAULT))
 }
 
 /// Seconds between two progress messages.

@@ -21,6 +21,7 @@ use tokio::net::TcpListener;
 use crate::audit::Audit;
 use crate::control;
 use crate::handler::Handler;
+use crate::watchdog::{self, Calls};
 
 /// Bytes of randomness in the token.
 const TOKEN_BYTES: usize = 32;
@@ -49,7 +50,10 @@ pub(crate) async fn serve(
     let folder = config.control.clone();
     let manager = Manager::start(config).map_err(|error| error.to_string())?;
     control::serve(&manager, &folder);
-    let handler = Handler::new(manager, audit);
+    let calls = Calls::default();
+    watchdog::start(calls.clone(), false)?;
+    crate::serve::raise_descriptor_limit();
+    let handler = Handler::new(manager, audit, calls);
     let settings = StreamableHttpServerConfig::default().enforce_origin_validation();
     let service: Service = StreamableHttpService::new(
         move || Ok(handler.clone()),

@@ -9,16 +9,19 @@ mod handler;
 mod http;
 mod inspect;
 mod install;
+mod lines;
 mod result;
 mod schema;
 mod serve;
 mod state;
 mod tools;
+mod watchdog;
 
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let arguments: Vec<String> =
+        std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned()).collect();
     // Workers are this same executable under a role; they must not pay for anything of the server.
     if let Some(code) = pithos_sessions::run_role(&arguments) {
         return code;

@@ -11,6 +11,9 @@ const STATUS_SIGPIPE: i32 = 141;
 /// Statuses from here on mean 128 + a signal.
 const STATUS_SIGNAL_BASE: i32 = 128;
 
+/// The last pipelines of a script that a result lists.
+const PIPELINES_SHOWN_MAX: usize = 50;
+
 /// The two halves of a tool result.
 pub(crate) struct Report {
     pub(crate) structured: Value,
@@ -30,10 +33,11 @@ pub(crate) fn of_job(manager: &Manager, job: &Job, budget: Budget) -> Report {
     fields.insert("stdout_bytes".into(), json!(totals.stdout_bytes));
     fields.insert("stderr_bytes".into(), json!(totals.stderr_bytes));
     fields.insert("truncated".into(), json!(rendered.truncated));
+    job.shown_up_to(totals.bytes());
     if let Some(why) = totals.log_stopped {
         fields.insert("log_stopped".into(), json!(why));
     }
-    let mut notes = Vec::new();
+    let mut notes: Vec<String> = job.news.iter().cloned().collect();
     match end.as_deref() {
         Some(end) => describe_end(end, &mut fields, &mut notes),
         None => describe_running(job, &mut fields, &mut notes),
@@ -110,10 +114,6 @@ fn describe_status(done: &RunDone, fields: &mut Map<String, Value>, notes: &mut 
     let status = done.status.0;
     fields.insert("status".into(), json!(status));
     fields.insert("cwd".into(), json!(done.cwd));
-    if done.exited {
-        fields.insert("session_ended".into(), json!(true));
-        notes.push("the script ended its session".to_string());
-    }
     if status > STATUS_SIGNAL_BASE {
         fields.insert("signal".into(), json!(status - STATUS_SIGNAL_BASE));
     }
@@ -121,8 +121,10 @@ fn describe_status(done: &RunDone, fields: &mut Map<String, Value>, notes: &mut 
         notes.push(format!("exit status {status}"));
     }
     let pipelines: Vec<&Vec<i32>> = done.pipelines.iter().map(|pipeline| &pipeline.stages).collect();
-    if pipelines.iter().any(|stages| stages.len() > 1) {
-        fields.insert("pipelines".into(), json!(pipelines));
+    // One command alone is told by the status.
+    if pipelines.len() > 1 || pipelines.iter().any(|stages| stages.len() > 1) {
+        let last = pipelines.len().saturating_sub(PIPELINES_SHOWN_MAX);
+        fields.insert("pipelines".into(), json!(pipelines[last..]));
     }
     for stages in &pipelines {
         hidden_failures(stages, notes);
@@ -150,7 +152,7 @@ fn last_line(text: &str) -> String {
     text.lines().last().unwrap_or("").chars().take(200).collect()
 }
 
-fn with_notes(mut text: String, notes: &[String]) -> String {
+pub(crate) fn with_notes(mut text: String, notes: &[String]) -> String {
     if notes.is_empty() {
         return text;
     }

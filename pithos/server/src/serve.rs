@@ -12,20 +12,35 @@ use tokio::net::UnixStream;
 use crate::audit::Audit;
 use crate::control;
 use crate::handler::Handler;
+use crate::lines::Lines;
+use crate::watchdog::{self, Calls};
 
 /// Serves one client on stdio until it goes.
 pub(crate) async fn stdio(config: Config, audit: Audit) -> Result<ExitCode, String> {
     let folder = config.control.clone();
     let manager = Manager::start(config).map_err(|error| error.to_string())?;
     control::serve(&manager, &folder);
-    let handler = Handler::new(manager, audit);
+    let calls = Calls::default();
+    watchdog::start(calls.clone(), true)?;
+    raise_descriptor_limit();
+    let handler = Handler::new(manager, audit, calls);
     let started = match standard_sockets() {
-        Some(sockets) => handler.serve(sockets).await,
-        None => handler.serve(rmcp::transport::io::stdio_pipes()).await,
+        Some((from, to)) => handler.serve((Lines::new(from), to)).await,
+        None => {
+            let (from, to) = rmcp::transport::io::stdio_pipes();
+            handler.serve((Lines::new(from), to)).await
+        }
     };
     let service = started.map_err(|error| format!("the client's first message: {error}"))?;
     service.waiting().await.map_err(|error| format!("the server's loop: {error}"))?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// Lets this process have as many descriptors as it may; the guardian and what it starts were given the limit as it was.
+pub(crate) fn raise_descriptor_limit() {
+    let mut limit = rustix::process::getrlimit(rustix::process::Resource::Nofile);
+    limit.current = limit.maximum;
+    let _ = rustix::process::setrlimit(rustix::process::Resource::Nofile, limit);
 }
 
 /// Standard input and output when both are sockets, as node gives them to its children: driven without a thread for each direction, which is

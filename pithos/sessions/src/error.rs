@@ -7,7 +7,7 @@ use std::path::PathBuf;
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// No session has this handle.
-    #[error("there is no session '{handle}': {}; open one, or leave the session out to use 'main'", open_list(.open))]
+    #[error("there is no session '{}': {}; open one, or leave the session out to use 'main'", short(.handle), open_list(.open))]
     UnknownSession {
         /// What was asked for.
         handle: String,
@@ -15,10 +15,10 @@ pub enum Error {
         open: String,
     },
     /// No job has this handle.
-    #[error("there is no job '{0}': it was never started here, or it ended long ago and was forgotten")]
+    #[error("there is no job '{}': it was never started here, or it ended long ago and was forgotten", short(.0))]
     UnknownJob(String),
     /// No cell has this handle.
-    #[error("there is no cell '{0}': it was never started here, or it ended long ago and was forgotten")]
+    #[error("there is no cell '{}': it was never started here, or it ended long ago and was forgotten", short(.0))]
     UnknownCell(String),
     /// The session runs something else.
     #[error(
@@ -42,6 +42,19 @@ pub enum Error {
     /// The table is full.
     #[error("too many sessions are open: close some")]
     TooManySessions,
+    /// A text is over its limit.
+    #[error("{what}: {bytes} bytes are over the limit of {limit}; put large data into a file")]
+    TooLong {
+        /// Which part of the request.
+        what: String,
+        /// How long it is.
+        bytes: usize,
+        /// How long it may be.
+        limit: usize,
+    },
+    /// No program can be given such a text.
+    #[error("{0} holds a NUL byte")]
+    NulByte(String),
     /// The working directory does not exist or cannot be entered.
     #[error("the working directory '{0}' cannot be entered")]
     Directory(String),
@@ -52,7 +65,7 @@ pub enum Error {
     #[error("the guardian process: {0}")]
     Guardian(#[source] io::Error),
     /// No actor system has this name.
-    #[error("there is no actor system '{0}': spawn makes it")]
+    #[error("there is no actor system '{}': spawn makes it", short(.0))]
     UnknownSystem(String),
     /// The table is full.
     #[error("too many actor systems run: end some")]
@@ -77,6 +90,17 @@ pub enum Error {
         /// Why it is not.
         error: io::Error,
     },
+}
+
+/// Of what a client named, a message repeats so much.
+const SHOWN_CHARS: usize = 64;
+
+/// A client's own word in a message.
+pub(crate) fn short(text: &str) -> std::borrow::Cow<'_, str> {
+    match text.char_indices().nth(SHOWN_CHARS) {
+        Some((at, _)) => format!("{}…", &text[..at]).into(),
+        None => text.into(),
+    }
 }
 
 fn open_list(open: &str) -> String {

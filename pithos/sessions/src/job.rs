@@ -5,8 +5,9 @@
 //! the capture; background processes may write on after it.
 
 use std::io;
-use std::os::fd::{AsFd, OwnedFd};
-use std::sync::{Arc, Mutex};
+use std::os::fd::OwnedFd;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 
 use rush_session::{RunDone, Termination};
@@ -14,14 +15,15 @@ use rustix::process::Signal;
 use tokio::sync::futures::Notified;
 use tokio::sync::{Notify, mpsc, watch};
 
-use crate::guardian::Guardian;
+use crate::guardian::{Exit, Guardian};
 use crate::limits::{
-    DRAIN_BYTES, KILL_GRACE_MS, READ_BYTES, READ_BYTES_FIRST, STDIN_BYTES_MAX, TERMINATE_GRACE_MS,
+    DRAIN_BYTES, KILL_GRACE_MS, PROMPT_LOOK_MS, READ_BYTES, READ_BYTES_FIRST, STDIN_BYTES_MAX,
+    STDIN_PATIENCE_MS, TERMINATE_GRACE_MS,
 };
 use crate::output::{Capture, Stream};
 use crate::shell::{Ended, Running, Shell};
 use crate::stream::{Sink, Source, Terminal, TerminalSize, null};
-use crate::sync::lock;
+use crate::sync::Locked;
 use crate::tree::Supervised;
 use rush_session::process_tree::{self, Process};
 
@@ -73,13 +75,18 @@ pub struct Job {
     pub script: String,
     /// When it began.
     pub started: Instant,
-    capture: Mutex<Capture>,
+    /// What its client must know of the session.
+    pub news: Option<String>,
+    capture: Locked<Capture>,
+    /// How much of the output its client has been shown.
+    shown: AtomicU64,
     end: watch::Sender<Option<Arc<End>>>,
     output: Notify,
     stdin: tokio::sync::Mutex<Option<Sink>>,
     stdin_link: Option<String>,
     stop: mpsc::UnboundedSender<Reason>,
-    shell: Arc<Shell>,
+    /// Not the job's to keep: a remembered job must hold nothing of a session that is over.
+    shell: Weak<Shell>,
 }
 
 /// What a job needs to run.
@@ -87,6 +94,7 @@ pub(crate) struct Start {
     pub(crate) handle: String,
     pub(crate) session: String,
     pub(crate) script: String,
+    pub(crate) news: Option<String>,
     pub(crate) run: rush_session::Run,
     pub(crate) stdin: Stdin,
     pub(crate) timeout: Duration,
@@ -114,9 +122,7 @@ impl Job {
     /// Starts the script; the job's task runs on its own from here.
     pub(crate) fn start(start: Start) -> io::Result<Arc<Self>> {
         let Streams { out, error, sink, name, script_side } = Streams::open(&start.stdin, start.shell.pid())?;
-        let [input, output, errors] = &script_side;
-        let running = start.shell.run(start.run, [input.as_fd(), output.as_fd(), errors.as_fd()])?;
-        drop(script_side);
+        let running = start.shell.run(start.run, script_side)?;
         let (stop, stops) = mpsc::unbounded_channel();
         let keep_open = !matches!(start.stdin, Stdin::Closed | Stdin::Bytes(_));
         let (kept, fed) = if keep_open { (sink, None) } else { (None, sink) };
@@ -125,19 +131,22 @@ impl Job {
             session: start.session,
             script: start.script,
             started: Instant::now(),
-            capture: Mutex::new(Capture::new(start.log)),
+            news: start.news,
+            capture: Locked::new(Capture::new(start.log)),
+            shown: AtomicU64::new(0),
             end: watch::channel(None).0,
             output: Notify::new(),
             stdin: tokio::sync::Mutex::new(kept),
             stdin_link: keep_open.then_some(name).flatten(),
             stop,
-            shell: start.shell,
+            shell: Arc::downgrade(&start.shell),
         });
         if let (Some(mut feed), Stdin::Bytes(bytes)) = (fed, start.stdin) {
             tokio::spawn(async move { drop(feed.write_all(&bytes).await) });
         }
         let task = Task {
             job: Arc::clone(&job),
+            shell: Some(start.shell),
             out: Some(out),
             error,
             running,
@@ -169,18 +178,23 @@ impl Job {
 
     /// Looks at what was captured.
     pub fn with_capture<T>(&self, look: impl FnOnce(&Capture) -> T) -> T {
-        look(&lock(&self.capture))
+        self.capture.with(|capture| look(capture))
     }
 
     /// The log's file with everything so far.
     #[must_use]
     pub fn log_file(&self) -> std::path::PathBuf {
-        lock(&self.capture).log_file().to_path_buf()
+        self.capture.with(|capture| capture.log_file().to_path_buf())
+    }
+
+    /// Notes that a client has seen the output up to `offset`; where the last look ended.
+    pub fn shown_up_to(&self, offset: u64) -> u64 {
+        self.shown.fetch_max(offset, Ordering::Relaxed)
     }
 
     /// Gives back most of what the capture holds in memory.
     pub(crate) fn shrink(&self) {
-        lock(&self.capture).shrink();
+        self.capture.with(Capture::shrink);
     }
 
     /// Ends the job from outside; its end carries the reason. Does nothing to a job that has ended.
@@ -188,24 +202,66 @@ impl Job {
         let _ = self.stop.send(reason);
     }
 
-    /// Sends a signal to the processes of the job, and to none of the shell itself.
+    /// Sends a signal to the processes of the job. What runs in the shell itself (a loop of builtins) is reached where the signal means the end: INT and
+    /// TERM end the script, KILL ends the session's process with it. The number of processes that got it.
     pub fn signal(&self, signal: Signal) -> usize {
         let processes = self.processes();
         processes.iter().for_each(|process| process_tree::signal(process.pid, signal));
-        processes.len()
+        let shell = self.shell.upgrade().filter(|_| self.end().is_none());
+        let Some(shell) = shell else { return processes.len() };
+        match signal {
+            Signal::KILL => process_tree::signal(shell.pid(), Signal::KILL),
+            Signal::INT => process_tree::signal(shell.pid(), Signal::INT),
+            Signal::TERM | Signal::HUP | Signal::QUIT if processes.is_empty() => {
+                process_tree::signal(shell.pid(), Signal::INT);
+            }
+            _ => return processes.len(),
+        }
+        processes.len() + 1
     }
 
     /// The processes below the job's shell.
     #[must_use]
     pub fn processes(&self) -> Vec<Process> {
-        process_tree::descendants(self.shell.pid(), &std::collections::HashSet::new())
+        let Some(shell) = self.shell.upgrade() else { return Vec::new() };
+        process_tree::descendants(shell.pid(), &std::collections::HashSet::new())
     }
 
     /// The process that waits for input that nobody has written, if there is one. Reads `/proc`: not for a hot path.
     #[must_use]
     pub fn waits_for_input(&self) -> Option<Process> {
-        let link = self.stdin_link.as_deref()?;
-        process_tree::waits_for_input(self.shell.pid(), link)
+        let (link, shell) = (self.stdin_link.as_deref()?, self.shell.upgrade()?);
+        process_tree::waits_for_input(shell.pid(), link)
+    }
+
+    /// Completes when something of the job waits for input; never for a job whose input is not open.
+    pub async fn asks(&self) {
+        if self.stdin_link.is_none() {
+            return std::future::pending().await;
+        }
+        // A terminal hands on what was written a moment later: what waits at two looks waits.
+        let mut waited = false;
+        loop {
+            tokio::time::sleep(Duration::from_millis(PROMPT_LOOK_MS)).await;
+            let waits = self.end().is_none() && self.waits_for_input().is_some();
+            if waits && waited {
+                return;
+            }
+            waited = waits;
+        }
+    }
+
+    /// Feeds text that came with the run, as the script reads it.
+    pub fn feed(self: &Arc<Self>, text: String) {
+        let job = Arc::clone(self);
+        tokio::spawn(async move {
+            if let Some(sink) = job.stdin.lock().await.as_mut() {
+                tokio::select! {
+                    _ = sink.write_all(text.as_bytes()) => {}
+                    _ = job.ended() => {}
+                }
+            }
+        });
     }
 
     /// Writes to the script's standard input; `close` ends it after that.
@@ -218,13 +274,28 @@ impl Job {
                 "at most {STDIN_BYTES_MAX} bytes can be written in one call"
             )));
         }
+        let mut sent = 0;
+        let patience = Duration::from_millis(STDIN_PATIENCE_MS);
+        match tokio::time::timeout(patience, self.write_counted(bytes, close, &mut sent)).await {
+            Ok(written) => written,
+            Err(_) => Err(io::Error::other(format!(
+                "{sent} of {} bytes were written: the program reads no further; stdin stays open",
+                bytes.len()
+            ))),
+        }
+    }
+
+    async fn write_counted(&self, bytes: &[u8], close: bool, sent: &mut usize) -> io::Result<()> {
         let mut stdin = self.stdin.lock().await;
         let Some(sink) = stdin.as_mut() else {
             return Err(io::Error::other(
                 "stdin of this job is closed: run it with interactive or terminal to write to it later",
             ));
         };
-        let written = sink.write_all(bytes).await;
+        let mut written = Ok(());
+        while *sent < bytes.len() && written.is_ok() {
+            written = sink.write(&bytes[*sent..]).await.map(|some| *sent += some);
+        }
         if let Some(sink) = stdin.take_if(|_| close || written.is_err()) {
             *stdin = sink.close().await?;
         }
@@ -236,7 +307,10 @@ impl Job {
     /// # Errors
     /// When it has none.
     pub async fn resize(&self, size: TerminalSize) -> io::Result<()> {
-        match self.stdin.lock().await.as_ref() {
+        // Whoever writes at this moment holds it, for as long as the program does not read.
+        let patience = Duration::from_millis(STDIN_PATIENCE_MS);
+        let stdin = tokio::time::timeout(patience, self.stdin.lock()).await;
+        match stdin.as_ref().ok().and_then(|stdin| stdin.as_ref()) {
             Some(sink) => sink.resize(size),
             None => Err(io::Error::other("this job has no terminal: run it with terminal")),
         }
@@ -275,6 +349,8 @@ impl Streams {
 /// The job's task.
 struct Task {
     job: Arc<Job>,
+    /// Until the script's end.
+    shell: Option<Arc<Shell>>,
     out: Option<Source>,
     error: Option<Source>,
     running: Running,
@@ -318,10 +394,13 @@ impl Task {
                     // Everything that the script wrote is in the pipes by now.
                     self.drain(&mut buffer);
                     self.publish(ended, stopped.take()).await;
+                    // What background processes write goes on; the session is no business of this job any more.
+                    self.shell = None;
                     published = true;
                 }
             }
         }
+        self.job.capture.with(Capture::close_log);
         // Nobody is left to read it; whoever writes at this moment lets go of it when the job is forgotten.
         if let Ok(mut stdin) = self.job.stdin.try_lock() {
             *stdin = None;
@@ -347,7 +426,7 @@ impl Task {
     }
 
     fn drain(&mut self, buffer: &mut [u8]) {
-        for stream in [Stream::Error, Stream::Out] {
+        for stream in [Stream::Out, Stream::Error] {
             // A background process may write without end; what is there now is bounded by the pipe, a few reads of it.
             for _ in 0..DRAIN_BYTES.div_ceil(buffer.len()) {
                 let pipe = if stream == Stream::Out { &self.out } else { &self.error };
@@ -361,19 +440,21 @@ impl Task {
     }
 
     fn take(&self, stream: Stream, bytes: &[u8]) {
-        lock(&self.job.capture).write(stream, bytes);
+        self.job.capture.with(|capture| capture.write(stream, bytes));
         self.job.output.notify_waiters();
     }
 
     /// Interrupts the shell and kills what runs below it; kills the shell too when it does not come back.
     async fn terminate(&self) -> Vec<Process> {
-        let pid = self.job.shell.pid();
+        let Some(pid) = self.shell.as_ref().map(|shell| shell.pid()) else { return Vec::new() };
+        let ran = self.job.started.elapsed();
         let killed = tokio::task::spawn_blocking(move || {
             process_tree::signal(pid, Signal::INT);
-            let none = std::collections::HashSet::new();
+            // What earlier runs left on purpose goes on.
+            let earlier = process_tree::older_than(pid, ran);
             let (grace, patience) =
                 (Duration::from_millis(TERMINATE_GRACE_MS), Duration::from_millis(KILL_GRACE_MS));
-            process_tree::end(pid, &none, grace, patience)
+            process_tree::end(pid, &earlier, grace, patience)
         });
         let killed = killed.await.unwrap_or_default();
         let (job, guardian) = (Arc::clone(&self.job), self.guardian.clone());
@@ -397,9 +478,12 @@ impl Task {
             }
             Ended::Failed(message) => (None, Some(message)),
             Ended::Lost => {
-                let (exit, left) = self.guardian.ended(self.job.shell.pid()).await;
+                let pid = self.shell.as_ref().map_or(0, |shell| shell.pid());
+                // The connection may be gone and the process not.
+                let _ = self.guardian.end(pid);
+                let (exit, left) = self.guardian.ended(pid).await;
                 killed.extend(left);
-                (None, Some(format!("the session's shell process ended ({exit:?}); its state is lost")))
+                (None, Some(lost(exit)))
             }
         };
         self.unit.end(failure.as_deref());
@@ -407,6 +491,18 @@ impl Task {
         self.job.end.send_replace(Some(Arc::new(end)));
         self.job.output.notify_waiters();
     }
+}
+
+/// What is told when a session's process has ended in the middle of a script.
+fn lost(exit: Exit) -> String {
+    let how = match exit {
+        Exit::Code(status) => format!("ended with status {status}"),
+        Exit::Signal(signal) => format!("was ended by signal {signal}"),
+        Exit::Unknown => "ended".to_string(),
+    };
+    format!(
+        "the session's process {how}; its working directory, variables, functions and background processes are lost, and the next call is in a new one"
+    )
 }
 
 async fn readable(source: Option<&Source>) {

@@ -17,6 +17,7 @@
 mod actors;
 mod cells;
 mod confinement;
+mod connection;
 mod error;
 mod guardian;
 mod job;
@@ -44,6 +45,7 @@ pub use pithos_sandbox::{Denial, Enforcement};
 pub use rush_session::process_tree::Process;
 pub use rush_session::{Pipeline, RunDone, Status};
 pub use stream::TerminalSize;
+pub use sync::Locked;
 pub use tree::TreeNode;
 
 /// The first argument of the guardian process.
@@ -52,12 +54,24 @@ const GUARDIAN_ROLE: &str = "--pithos-guardian";
 const ACTORS_ROLE: &str = "--pithos-actors";
 /// The first argument of a cell worker.
 const CELL_ROLE: &str = "--pithos-cell";
+/// The first argument of a script that the kernel does not run by itself.
+const SCRIPT_ROLE: &str = "--pithos-script";
 /// The first argument of a shell worker.
 const SHELL_ROLE: &str = "--pithos-shell";
 
 /// Runs a worker role when `arguments` (without the program's name) ask for one; `None` when they do not.
 #[must_use]
 pub fn run_role(arguments: &[String]) -> Option<std::process::ExitCode> {
+    if arguments.first()? == SCRIPT_ROLE {
+        return Some(match worker::script(&arguments[1..]) {
+            Ok(status) => status.into(),
+            Err(error) => {
+                eprintln!("{}: {error}", arguments.get(1).map_or("pithos", String::as_str));
+                // As shells say of a script that cannot be read.
+                std::process::ExitCode::from(126)
+            }
+        });
+    }
     let result = match arguments.first()?.as_str() {
         GUARDIAN_ROLE => worker::own_socket().and_then(|socket| guardian::main(socket, &arguments[1..])),
         ACTORS_ROLE => worker::actors(),

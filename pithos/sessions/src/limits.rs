@@ -104,3 +104,23 @@ pub const ACTOR_TIMEOUT_MS_DEFAULT: u64 = 10 * 1000;
 pub const ACTOR_GRACE_MS: u64 = 30 * 1000;
 /// How much rather the kernel ends what agents run than anything else when memory is short (-1000 to 1000).
 pub const OOM_SCORE_ADJUSTMENT: &str = "500";
+/// The script of one call: with everything that JSON may add it fits into a frame of the sessions' protocol.
+pub const COMMAND_BYTES_MAX: usize = 2 * 1024 * 1024;
+/// Standard input that a call may bring along.
+pub const STDIN_TEXT_BYTES_MAX: usize = 16 * 1024 * 1024;
+/// The code of a cell: somewhat less than the engine parses.
+pub const CODE_BYTES_MAX: usize = 1_000_000;
+/// One variable of a call's environment with its name: the kernel starts no program with a longer one.
+pub const ENVIRONMENT_VARIABLE_BYTES_MAX: usize = 128 * 1024 - 2;
+/// All variables of a call together: programs with more than 2 MB of arguments and environment are not started.
+pub const ENVIRONMENT_BYTES_MAX: usize = 1024 * 1024;
+/// A path of a call.
+pub const PATH_BYTES_MAX: usize = 4096;
+/// What is kept for a process that does not read what it is sent.
+pub const UNSENT_BYTES_MAX: usize = 64 * 1024 * 1024;
+/// The longest time-out that a cell may ask for: a day.
+pub const CELL_TIMEOUT_MS_MAX: u64 = RUN_TIMEOUT_MS_MAX;
+/// How long text that a program does not read is held against its job.
+pub const STDIN_PATIENCE_MS: u64 = 5 * 1000;
+/// Between two looks whether a run waits for input; a look reads `/proc`.
+pub const PROMPT_LOOK_MS: u64 = 40;

@@ -2,8 +2,8 @@
 
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use pithos_sandbox::{Denial, Enforcement, Plan};
@@ -13,16 +13,17 @@ use crate::GUARDIAN_ROLE;
 use crate::actors::{ActorRequest, Actors};
 use crate::cells::{Cell, CellHost, CellRequest, Cells};
 use crate::confinement::Confinement;
-use crate::error::Error;
+use crate::error::{Error, short};
 use crate::guardian::Guardian;
 use crate::job::{Job, Reason, Start, Stdin};
 use crate::limits::{
-    JOBS_REMEMBERED_MAX, JOBS_WHOLE_MAX, OUTPUT_BYTES_MAX, POOL_SIZE, RUN_TIMEOUT_MS_DEFAULT,
-    RUN_TIMEOUT_MS_MAX, SESSIONS_MAX,
+    COMMAND_BYTES_MAX, ENVIRONMENT_BYTES_MAX, ENVIRONMENT_VARIABLE_BYTES_MAX, JOBS_REMEMBERED_MAX,
+    JOBS_WHOLE_MAX, OUTPUT_BYTES_MAX, PATH_BYTES_MAX, POOL_SIZE, RUN_TIMEOUT_MS_DEFAULT, RUN_TIMEOUT_MS_MAX,
+    SESSIONS_MAX, STDIN_TEXT_BYTES_MAX,
 };
 use crate::output::{Budget, Capture};
 use crate::shell::Shell;
-use crate::sync::lock;
+use crate::sync::Locked;
 use crate::tree::{Branch, Supervised, Tree, TreeNode};
 
 /// What a manager is given; it reads nothing of its process's own environment.
@@ -46,33 +47,53 @@ pub struct Session {
     pub opened: Instant,
     shell: Arc<Shell>,
     unit: Supervised,
-    state: Mutex<SessionState>,
+    state: Locked<SessionState>,
+    /// Held by whose run is next.
+    turn: tokio::sync::Mutex<()>,
 }
 
 struct SessionState {
     cwd: PathBuf,
     last_job: Option<Arc<Job>>,
+    /// A job is being started at this moment.
+    starting: bool,
     runs: u64,
     /// When it was last given something, or that ended.
     used: Instant,
+    /// What its first call is to be told: that an earlier session of its name is lost.
+    news: Option<String>,
 }
 
 impl Session {
     fn new(handle: String, shell: Shell, unit: Supervised, cwd: PathBuf) -> Self {
-        let state = Mutex::new(SessionState { cwd, last_job: None, runs: 0, used: Instant::now() });
-        Self { handle, opened: Instant::now(), shell: Arc::new(shell), unit, state }
+        let state = Locked::new(SessionState {
+            cwd,
+            last_job: None,
+            starting: false,
+            runs: 0,
+            used: Instant::now(),
+            news: None,
+        });
+        Self {
+            handle,
+            opened: Instant::now(),
+            shell: Arc::new(shell),
+            unit,
+            state,
+            turn: tokio::sync::Mutex::new(()),
+        }
     }
 
     /// The working directory after the last run.
     #[must_use]
     pub fn cwd(&self) -> PathBuf {
-        lock(&self.state).cwd.clone()
+        self.state.with(|state| state.cwd.clone())
     }
 
     /// How many scripts it has been given.
     #[must_use]
     pub fn runs(&self) -> u64 {
-        lock(&self.state).runs
+        self.state.with(|state| state.runs)
     }
 
     /// Its process.
@@ -90,7 +111,7 @@ impl Session {
     /// The job that occupies it now.
     #[must_use]
     pub fn running(&self) -> Option<Arc<Job>> {
-        lock(&self.state).last_job.clone().filter(|job| job.end().is_none())
+        self.state.with(|state| state.last_job.clone()).filter(|job| job.end().is_none())
     }
 }
 
@@ -124,8 +145,8 @@ pub struct Manager {
     config: Config,
     plan: Plan,
     guardian: Guardian,
-    sessions: Mutex<HashMap<String, Arc<Session>>>,
-    jobs: Mutex<Jobs>,
+    sessions: Locked<HashMap<String, Arc<Session>>>,
+    jobs: Locked<Jobs>,
     pool: Arc<Pool>,
     cells: Arc<Cells>,
     actors: Actors,
@@ -139,7 +160,7 @@ pub struct Manager {
 /// Shells that wait for a session. Nobody waits for the pool: who finds it empty starts a shell.
 #[derive(Default)]
 struct Pool {
-    shells: Mutex<Vec<Shell>>,
+    shells: Locked<Vec<Shell>>,
     filling: AtomicBool,
 }
 
@@ -147,6 +168,27 @@ struct Pool {
 struct Jobs {
     by_handle: HashMap<String, Arc<Job>>,
     order: std::collections::VecDeque<String>,
+}
+
+impl Jobs {
+    /// Adds a job. Gives the one that is to be shrunk, and those that are forgotten now.
+    fn insert(&mut self, job: &Arc<Job>) -> (Option<Arc<Job>>, Vec<Arc<Job>>) {
+        self.by_handle.insert(job.handle.clone(), Arc::clone(job));
+        self.order.push_back(job.handle.clone());
+        let old = self.order.len().checked_sub(JOBS_WHOLE_MAX);
+        let old = old.and_then(|at| self.order.get(at.saturating_sub(1)));
+        let old =
+            old.and_then(|handle| self.by_handle.get(handle)).filter(|job| job.end().is_some()).cloned();
+        let mut forgotten = Vec::new();
+        while self.order.len() > JOBS_REMEMBERED_MAX {
+            let has_ended =
+                |handle: &String| self.by_handle.get(handle).is_none_or(|job| job.end().is_some());
+            let oldest_ended = self.order.iter().position(has_ended);
+            let Some(handle) = oldest_ended.and_then(|at| self.order.remove(at)) else { break };
+            forgotten.extend(self.by_handle.remove(&handle));
+        }
+        (old, forgotten)
+    }
 }
 
 impl Manager {
@@ -167,8 +209,8 @@ impl Manager {
             actors: Actors::new(guardian.clone(), tree.clone()),
             tree,
             guardian,
-            sessions: Mutex::new(HashMap::new()),
-            jobs: Mutex::new(Jobs::default()),
+            sessions: Locked::new(HashMap::new()),
+            jobs: Locked::new(Jobs::default()),
             pool: Arc::default(),
             next_session: AtomicU64::new(1),
             next_job: AtomicU64::new(1),
@@ -223,7 +265,7 @@ impl Manager {
             loop {
                 tokio::time::sleep(pause).await;
                 let (Some(manager), Some(session)) = (manager.upgrade(), session.upgrade()) else { return };
-                let unused = lock(&session.state).used.elapsed();
+                let unused = session.state.with(|state| state.used.elapsed());
                 if session.running().is_some() {
                     pause = idle;
                 } else if unused >= idle {
@@ -244,7 +286,7 @@ impl Manager {
     /// The open sessions, by handle.
     #[must_use]
     pub fn sessions(&self) -> Vec<Arc<Session>> {
-        let mut list: Vec<_> = lock(&self.sessions).values().cloned().collect();
+        let mut list: Vec<_> = self.sessions.with(|sessions| sessions.values().cloned().collect());
         list.sort_by(|left, right| {
             left.handle.len().cmp(&right.handle.len()).then_with(|| left.handle.cmp(&right.handle))
         });
@@ -256,13 +298,14 @@ impl Manager {
     /// # Errors
     /// When the session is unknown.
     pub fn close(&self, handle: &str) -> Result<(), Error> {
-        let session = lock(&self.sessions).remove(handle).ok_or_else(|| self.unknown_session(handle))?;
+        let removed = self.sessions.with(|sessions| sessions.remove(handle));
+        let session = removed.ok_or_else(|| self.unknown_session(handle))?;
         if let Some(job) = session.running() {
             job.stop(Reason::Closed);
         }
         session.shell.exit();
         session.unit.end(None);
-        let _ = self.guardian.end(session.pid());
+        self.guardian.end_and_forget(session.pid());
         Ok(())
     }
 
@@ -271,6 +314,7 @@ impl Manager {
     /// # Errors
     /// When the session is unknown, busy or dead, or the script cannot be handed over.
     pub async fn run(&self, request: Request) -> Result<Arc<Job>, Error> {
+        within_limits(&request)?;
         let wanted = request.session.clone().unwrap_or_else(|| DEFAULT_SESSION.to_string());
         let mut session = self.session_or_default(&wanted).await?;
         if request.background {
@@ -279,8 +323,31 @@ impl Manager {
         self.start_in(session, request)
     }
 
+    /// Starts a script when its session has nothing else to do: first come, first served.
+    ///
+    /// # Errors
+    /// As [`Manager::run`]; that the session is busy when it stays so for longer than `patience`, or waits for input.
+    pub async fn run_in_turn(&self, request: Request, patience: Duration) -> Result<Arc<Job>, Error> {
+        within_limits(&request)?;
+        let wanted = request.session.as_deref().unwrap_or(DEFAULT_SESSION);
+        let session = self.session_or_default(wanted).await?;
+        let end = tokio::time::Instant::now() + patience;
+        // Without a turn within its patience it is told who is in its way.
+        let turn = tokio::time::timeout_at(end, session.turn.lock()).await;
+        while turn.is_ok() {
+            let Some(job) = session.running() else { break };
+            tokio::select! {
+                _ = job.ended() => {}
+                () = job.asks() => break,
+                () = tokio::time::sleep_until(end) => break,
+            }
+        }
+        self.run(request).await
+    }
+
     /// Starts the script in a session that is known to exist.
     fn start_in(&self, session: Arc<Session>, mut request: Request) -> Result<Arc<Job>, Error> {
+        within_limits(&request)?;
         let handle = format!("j{}", self.next_job.fetch_add(1, Ordering::Relaxed));
         let terminal = matches!(request.stdin, Stdin::Terminal(_));
         if terminal {
@@ -290,6 +357,7 @@ impl Manager {
         let start = Start {
             session: session.handle.clone(),
             script: request.script.clone(),
+            news: session.state.with(|state| state.news.take()),
             run: Run {
                 id: 0,
                 script: request.script,
@@ -308,17 +376,29 @@ impl Manager {
             }),
             handle,
         };
-        let job = {
-            let mut state = lock(&session.state);
-            if let Some(job) = state.last_job.as_ref().filter(|job| job.end().is_none()) {
-                return Err(Error::Busy { session: session.handle.clone(), job: job.handle.clone() });
+        let handle_of_start = start.handle.clone();
+        // The place is taken before the shell is asked: nothing is started while the lock is held.
+        let busy = session.state.with(|state| match &state.last_job {
+            Some(job) if job.end().is_none() => Some(job.handle.clone()),
+            _ if state.starting => Some(handle_of_start.clone()),
+            _ => {
+                state.starting = true;
+                None
             }
-            let job = Job::start(start).map_err(Error::Shell)?;
-            state.last_job = Some(Arc::clone(&job));
-            state.runs += 1;
-            state.used = Instant::now();
-            job
-        };
+        });
+        if let Some(job) = busy {
+            return Err(Error::Busy { session: session.handle.clone(), job });
+        }
+        let started = Job::start(start);
+        session.state.with(|state| {
+            state.starting = false;
+            if let Ok(job) = &started {
+                state.last_job = Some(Arc::clone(job));
+                state.runs += 1;
+                state.used = Instant::now();
+            }
+        });
+        let job = started.map_err(Error::Shell)?;
         self.remember(&job);
         self.follow(session, Arc::clone(&job), request.background);
         Ok(job)
@@ -329,7 +409,8 @@ impl Manager {
     /// # Errors
     /// When it is unknown or was forgotten.
     pub fn job(&self, handle: &str) -> Result<Arc<Job>, Error> {
-        lock(&self.jobs).by_handle.get(handle).cloned().ok_or_else(|| Error::UnknownJob(handle.to_string()))
+        let known = self.jobs.with(|jobs| jobs.by_handle.get(handle).cloned());
+        known.ok_or_else(|| Error::UnknownJob(handle.to_string()))
     }
 
     /// What the sandbox denied, as far as the end of a failed job's error output speaks of it.
@@ -348,8 +429,8 @@ impl Manager {
     /// The jobs that are remembered, oldest first.
     #[must_use]
     pub fn jobs(&self) -> Vec<Arc<Job>> {
-        let jobs = lock(&self.jobs);
-        jobs.order.iter().filter_map(|handle| jobs.by_handle.get(handle).cloned()).collect()
+        self.jobs
+            .with(|jobs| jobs.order.iter().filter_map(|handle| jobs.by_handle.get(handle).cloned()).collect())
     }
 
     /// Starts a JavaScript cell.
@@ -406,7 +487,8 @@ impl Manager {
     /// # Errors
     /// When it is unknown.
     pub fn session(&self, handle: &str) -> Result<Arc<Session>, Error> {
-        lock(&self.sessions).get(handle).cloned().ok_or_else(|| self.unknown_session(handle))
+        let known = self.sessions.with(|sessions| sessions.get(handle).cloned());
+        known.ok_or_else(|| self.unknown_session(handle))
     }
 
     /// A copy of a session that only a background job knows: it is in no table and ends with its job.
@@ -426,13 +508,19 @@ impl Manager {
     }
 
     async fn session_or_default(&self, handle: &str) -> Result<Arc<Session>, Error> {
-        let known = lock(&self.sessions).get(handle).cloned();
+        let known = self.sessions.with(|sessions| sessions.get(handle).cloned());
         match known {
             Some(session) if session.alive() => Ok(session),
             Some(session) => {
-                lock(&self.sessions).remove(&session.handle);
+                let how = session.state.with(|state| state.last_job.clone()).and_then(|job| job.end());
+                let how = how.and_then(|end| end.failure.clone());
+                drop(self.sessions.with(|sessions| sessions.remove(&session.handle)));
+                session.unit.end(how.as_deref());
+                self.guardian.end_and_forget(session.pid());
                 if handle == DEFAULT_SESSION {
-                    self.open_default().await
+                    let fresh = self.open_default().await?;
+                    fresh.state.with(|state| state.news = Some(format!("this is a new session '{handle}': the process of the former one has ended, and its state is lost")));
+                    Ok(fresh)
                 } else {
                     Err(Error::Lost(handle.to_string()))
                 }
@@ -444,7 +532,7 @@ impl Manager {
 
     async fn open_default(&self) -> Result<Arc<Session>, Error> {
         let _one_at_a_time = self.opening.lock().await;
-        let known = lock(&self.sessions).get(DEFAULT_SESSION).cloned();
+        let known = self.sessions.with(|sessions| sessions.get(DEFAULT_SESSION).cloned());
         match known {
             Some(session) => Ok(session),
             None => self.open(Some(DEFAULT_SESSION), None).await,
@@ -452,31 +540,45 @@ impl Manager {
     }
 
     fn unknown_session(&self, handle: &str) -> Error {
-        let open = lock(&self.sessions).keys().cloned().collect::<Vec<_>>().join(", ");
+        let mut open: Vec<String> = self.sessions.with(|sessions| sessions.keys().cloned().collect());
+        open.sort();
+        let open = open.join(", ");
         Error::UnknownSession { handle: handle.to_string(), open }
     }
 
     fn new_handle(&self, name: Option<&str>) -> Result<String, Error> {
-        let sessions = lock(&self.sessions);
-        if sessions.len() >= SESSIONS_MAX {
-            return Err(Error::TooManySessions);
-        }
-        match name {
-            Some(name) if sessions.contains_key(name) => Err(Error::NameTaken(name.to_string())),
-            Some(name) if !name_is_good(name) => Err(Error::BadName(name.to_string())),
-            Some(name) => Ok(name.to_string()),
-            None => Ok(format!("s{}", self.next_session.fetch_add(1, Ordering::Relaxed))),
-        }
+        self.sessions.with(|sessions| {
+            if sessions.len() >= SESSIONS_MAX {
+                return Err(Error::TooManySessions);
+            }
+            match name {
+                Some(name) if !name_is_good(name) => Err(Error::BadName(short(name).into_owned())),
+                Some(name) if sessions.contains_key(name) => Err(Error::NameTaken(name.to_string())),
+                Some(name) => Ok(name.to_string()),
+                None => loop {
+                    let handle = format!("s{}", self.next_session.fetch_add(1, Ordering::Relaxed));
+                    if !sessions.contains_key(&handle) {
+                        return Ok(handle);
+                    }
+                },
+            }
+        })
     }
 
     fn register(&self, handle: String, shell: Shell, cwd: PathBuf) -> Result<Arc<Session>, Error> {
-        let mut sessions = lock(&self.sessions);
-        if sessions.contains_key(&handle) {
-            return Err(Error::NameTaken(handle));
-        }
         let unit = self.session_unit(&handle, shell.pid());
         let session = Arc::new(Session::new(handle.clone(), shell, unit, cwd));
-        sessions.insert(handle, Arc::clone(&session));
+        let taken = self.sessions.with(|sessions| match sessions.entry(handle.clone()) {
+            std::collections::hash_map::Entry::Occupied(_) => true,
+            std::collections::hash_map::Entry::Vacant(place) => {
+                place.insert(Arc::clone(&session));
+                false
+            }
+        });
+        if taken {
+            self.guardian.end_and_forget(session.pid());
+            return Err(Error::NameTaken(handle));
+        }
         Ok(session)
     }
 
@@ -486,7 +588,8 @@ impl Manager {
     }
 
     async fn take_shell(&self) -> Result<Shell, Error> {
-        let warm = lock(&self.pool.shells).pop().filter(Shell::alive);
+        let warm = self.pool.shells.with(Vec::pop);
+        let warm = warm.filter(Shell::alive);
         self.refill_pool();
         match warm {
             Some(shell) => Ok(shell),
@@ -500,9 +603,9 @@ impl Manager {
             return;
         }
         tokio::spawn(async move {
-            while lock(&pool.shells).len() < POOL_SIZE {
+            while pool.shells.with(|shells| shells.len()) < POOL_SIZE {
                 match Shell::start(&guardian, &[]).await {
-                    Ok(shell) => lock(&pool.shells).push(shell),
+                    Ok(shell) => pool.shells.with(|shells| shells.push(shell)),
                     // Opening a session will meet the same error and report it.
                     Err(_) => break,
                 }
@@ -512,24 +615,12 @@ impl Manager {
     }
 
     fn remember(&self, job: &Arc<Job>) {
-        let mut jobs = lock(&self.jobs);
-        jobs.by_handle.insert(job.handle.clone(), Arc::clone(job));
-        jobs.order.push_back(job.handle.clone());
-        let old =
-            jobs.order.len().checked_sub(JOBS_WHOLE_MAX).and_then(|at| jobs.order.get(at.saturating_sub(1)));
-        if let Some(job) = old.and_then(|handle| jobs.by_handle.get(handle)).filter(|job| job.end().is_some())
-        {
+        let (old, forgotten) = self.jobs.with(|jobs| jobs.insert(job));
+        if let Some(job) = old {
             job.shrink();
         }
-        while jobs.order.len() > JOBS_REMEMBERED_MAX {
-            let oldest_ended = jobs
-                .order
-                .iter()
-                .position(|handle| jobs.by_handle.get(handle).is_none_or(|job| job.end().is_some()));
-            let Some(handle) = oldest_ended.and_then(|at| jobs.order.remove(at)) else { break };
-            if let Some(job) = jobs.by_handle.remove(&handle) {
-                job.with_capture(Capture::remove_log);
-            }
+        for job in forgotten {
+            job.with_capture(Capture::remove_log);
         }
     }
 
@@ -538,13 +629,12 @@ impl Manager {
         let guardian = self.guardian.clone();
         tokio::spawn(async move {
             let Some(end) = job.ended().await else { return };
-            {
-                let mut state = lock(&session.state);
+            session.state.with(|state| {
                 state.used = Instant::now();
                 if let Some(done) = &end.done {
                     state.cwd = PathBuf::from(&done.cwd);
                 }
-            }
+            });
             if end.done.is_none() && !session.alive() {
                 session.unit.end(end.failure.as_deref());
             }
@@ -587,8 +677,14 @@ impl CellHost for Manager {
             timeout: options.timeout_ms.map(Duration::from_millis),
             ..Request::default()
         };
-        let job = self.run(request).await.map_err(|error| format!("shell: {error}"))?;
+        let job = self
+            .run_in_turn(request, Duration::from_millis(RUN_TIMEOUT_MS_MAX))
+            .await
+            .map_err(|error| format!("shell: {error}"))?;
+        // A cell that ends takes what it waits for along.
+        let stop = StopOnDrop(Arc::clone(&job));
         let end = job.ended().await.ok_or("shell: the job was lost")?;
+        drop(stop);
         if let Some(failure) = &end.failure {
             return Err(format!("shell: {failure}"));
         }
@@ -606,7 +702,8 @@ impl CellHost for Manager {
     }
 
     fn folder(&self, session: Option<&str>) -> String {
-        let known = lock(&self.sessions).get(session.unwrap_or(DEFAULT_SESSION)).map(|session| session.cwd());
+        let known = self.sessions.with(|sessions| sessions.get(session.unwrap_or(DEFAULT_SESSION)).cloned());
+        let known = known.map(|session| session.cwd());
         known.unwrap_or_else(|| self.plan.policy().workspace.clone()).to_string_lossy().into_owned()
     }
 }
@@ -617,6 +714,40 @@ impl Drop for Manager {
         for folder in &self.config.passing {
             let _ = std::fs::remove_dir_all(folder);
         }
+    }
+}
+
+/// Stops a job that is not waited for any more; nothing happens to one that has ended.
+struct StopOnDrop(Arc<Job>);
+
+impl Drop for StopOnDrop {
+    fn drop(&mut self) {
+        if self.0.end().is_none() {
+            self.0.stop(Reason::Cancelled);
+        }
+    }
+}
+
+/// Holds every text of a request against its limit, before anything is started.
+fn within_limits(request: &Request) -> Result<(), Error> {
+    let check = |what: &str, bytes: usize, limit: usize| {
+        if bytes <= limit { Ok(()) } else { Err(Error::TooLong { what: what.to_string(), bytes, limit }) }
+    };
+    check("command", request.script.len(), COMMAND_BYTES_MAX)?;
+    check("cwd", request.cwd.as_ref().map_or(0, String::len), PATH_BYTES_MAX)?;
+    let mut all = 0;
+    for (name, value) in &request.environment {
+        let bytes = name.len() + 1 + value.len();
+        check(&format!("env: the variable '{}'", short(name)), bytes, ENVIRONMENT_VARIABLE_BYTES_MAX)?;
+        if name.contains('\0') || value.contains('\0') {
+            return Err(Error::NulByte(format!("env: the variable '{}'", short(name))));
+        }
+        all += bytes;
+    }
+    check("env", all, ENVIRONMENT_BYTES_MAX)?;
+    match &request.stdin {
+        Stdin::Bytes(bytes) => check("stdin", bytes.len(), STDIN_TEXT_BYTES_MAX),
+        _ => Ok(()),
     }
 }
 

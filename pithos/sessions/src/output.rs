@@ -60,6 +60,8 @@ enum Log {
     /// Not made yet: the head holds everything.
     Unneeded,
     Open(File),
+    /// Whole so far, and opened again when more comes: a run that is over holds no descriptor.
+    Closed,
     /// Full, or it could not be written: `Totals::log_stopped` says why.
     Stopped,
 }
@@ -132,6 +134,12 @@ impl Capture {
     }
 
     fn write_log(&mut self, bytes: &[u8]) {
+        if matches!(self.log, Log::Closed) && !bytes.is_empty() {
+            match File::options().append(true).open(&self.log_path) {
+                Ok(file) => self.log = Log::Open(file),
+                Err(_) => return self.stop_log("the log file could not be opened again"),
+            }
+        }
         let Log::Open(log) = &mut self.log else { return };
         let room = LOG_BYTES_MAX.saturating_sub(self.logged).min(bytes.len() as u64) as usize;
         if log.write_all(&bytes[..room]).is_err() {
@@ -148,9 +156,19 @@ impl Capture {
         self.log = Log::Stopped;
     }
 
+    /// Lets go of the log's descriptor.
+    pub fn close_log(&mut self) {
+        if matches!(self.log, Log::Open(_)) {
+            self.log = Log::Closed;
+        }
+    }
+
     /// The log's file, made now if it was not needed before.
     pub fn log_file(&mut self) -> &Path {
-        self.open_log();
+        if matches!(self.log, Log::Unneeded) {
+            self.open_log();
+            self.close_log();
+        }
         &self.log_path
     }
 
@@ -167,6 +185,7 @@ impl Capture {
         self.tail = [end].into();
         self.head.truncate(REMEMBERED_BYTES / 2);
         self.head.shrink_to_fit();
+        self.close_log();
     }
 
     /// Head and tail are the whole output, with nothing between them left out.

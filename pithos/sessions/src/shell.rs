@@ -3,22 +3,20 @@
 
 use std::collections::HashMap;
 use std::io;
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream as StdStream;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use rush_session::{Decoder, Fork, FromShell, Run, RunDone, ToShell, encode, send_all};
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use tokio::io::AsyncReadExt;
-use tokio::net::UnixStream;
+use rush_session::{Decoder, Fork, FromShell, Run, RunDone, ToShell};
 use tokio::sync::oneshot;
 
 use crate::SHELL_ROLE;
+use crate::connection::{Connection, Stream};
 use crate::guardian::Guardian;
 use crate::limits::START_TIMEOUT_MS;
-use crate::sync::lock;
+use crate::sync::Locked;
 
 /// What a shell answers to a request; an error text when it could not carry it out.
 type Answer = Result<FromShell, String>;
@@ -33,8 +31,8 @@ struct Pending {
 /// A live shell process.
 pub(crate) struct Shell {
     pid: u32,
-    socket: OwnedFd,
-    pending: Arc<Mutex<Pending>>,
+    connection: Connection,
+    pending: Arc<Locked<Pending>>,
     next_id: AtomicU64,
 }
 
@@ -52,9 +50,12 @@ impl Shell {
         let (ours, theirs) = StdStream::pair()?;
         let (shell, ready) = Self::connect(ours)?;
         let id = self.id();
-        let answer = self.request(id, &ToShell::Fork(Fork { id }), &[theirs.as_fd()])?;
-        drop(theirs);
-        match answer.await {
+        let answer = self.request(id, &ToShell::Fork(Fork { id }), vec![theirs.into()])?;
+        // A shell that somebody has stopped never answers.
+        let Ok(answer) = tokio::time::timeout(Duration::from_millis(START_TIMEOUT_MS), answer).await else {
+            return Err(io::Error::new(io::ErrorKind::TimedOut, "the session could not be copied in time"));
+        };
+        match answer {
             Ok(Ok(FromShell::Forked { pid, .. })) => {
                 let pid = guardian.adopt(pid, self.pid)?;
                 shell.wait_ready(ready, pid).await
@@ -65,12 +66,11 @@ impl Shell {
     }
 
     fn connect(ours: StdStream) -> io::Result<(Self, oneshot::Receiver<u32>)> {
-        let socket = OwnedFd::from(ours.try_clone()?);
-        ours.set_nonblocking(true)?;
+        let connection = Connection::new(ours)?;
         let (sender, ready) = oneshot::channel();
-        let pending = Arc::new(Mutex::new(Pending { ready: Some(sender), ..Pending::default() }));
-        tokio::spawn(read_answers(UnixStream::from_std(ours)?, Arc::clone(&pending)));
-        Ok((Self { pid: 0, socket, pending, next_id: AtomicU64::new(1) }, ready))
+        let pending = Arc::new(Locked::new(Pending { ready: Some(sender), ..Pending::default() }));
+        tokio::spawn(read_answers(connection.stream(), Arc::clone(&pending)));
+        Ok((Self { pid: 0, connection, pending, next_id: AtomicU64::new(1) }, ready))
     }
 
     async fn wait_ready(mut self, ready: oneshot::Receiver<u32>, pid: u32) -> io::Result<Self> {
@@ -95,21 +95,19 @@ impl Shell {
 
     /// Whether the process has not been seen to end.
     pub(crate) fn alive(&self) -> bool {
-        !lock(&self.pending).gone && !hung_up(self.socket.as_fd())
+        !self.pending.with(|pending| pending.gone) && !self.connection.hung_up()
     }
 
     /// Starts a script with these descriptors; the receiver gets its end, or an error when the process dies first.
-    pub(crate) fn run(&self, mut run: Run, descriptors: [BorrowedFd<'_>; 3]) -> io::Result<Running> {
+    pub(crate) fn run(&self, mut run: Run, descriptors: [OwnedFd; 3]) -> io::Result<Running> {
         run.id = self.id();
-        let answer = self.request(run.id, &ToShell::Run(run), &descriptors)?;
+        let answer = self.request(run.id, &ToShell::Run(run), descriptors.into())?;
         Ok(Running { answer })
     }
 
     /// Asks the shell to end; what is left of it is the guardian's.
     pub(crate) fn exit(&self) {
-        if let Ok(bytes) = encode(&ToShell::Exit, 0) {
-            let _ = send_all(self.socket.as_fd(), &bytes, &[]);
-        }
+        let _ = self.connection.send(&ToShell::Exit, Vec::new());
     }
 
     fn id(&self) -> u64 {
@@ -120,19 +118,23 @@ impl Shell {
         &self,
         id: u64,
         message: &ToShell,
-        descriptors: &[BorrowedFd<'_>],
+        descriptors: Vec<OwnedFd>,
     ) -> io::Result<oneshot::Receiver<Answer>> {
-        let bytes = encode(message, descriptors.len())?;
         let (sender, receiver) = oneshot::channel();
-        {
-            let mut pending = lock(&self.pending);
-            if pending.gone {
-                return Err(io::Error::new(io::ErrorKind::BrokenPipe, "the session's process has ended"));
+        let gone = self.pending.with(|pending| {
+            if !pending.gone {
+                pending.answers.insert(id, sender);
             }
-            pending.answers.insert(id, sender);
+            pending.gone
+        });
+        if gone {
+            return Err(io::Error::new(io::ErrorKind::BrokenPipe, "the session's process has ended"));
         }
-        send_all(self.socket.as_fd(), &bytes, descriptors)?;
-        Ok(receiver)
+        let sent = self.connection.send(message, descriptors);
+        if sent.is_err() {
+            self.pending.with(|pending| pending.answers.remove(&id));
+        }
+        sent.map(|()| receiver)
     }
 }
 
@@ -163,18 +165,11 @@ impl Running {
     }
 }
 
-/// Whether the process at the other end has gone; known at once, before any task hears of it.
-pub(crate) fn hung_up(socket: BorrowedFd<'_>) -> bool {
-    let mut wait = [PollFd::from_borrowed_fd(socket, PollFlags::RDHUP)];
-    let now = Timespec { tv_sec: 0, tv_nsec: 0 };
-    poll(&mut wait, Some(&now)).is_ok_and(|ready| ready > 0)
-}
-
-async fn read_answers(mut socket: UnixStream, pending: Arc<Mutex<Pending>>) {
+async fn read_answers(stream: Arc<Stream>, pending: Arc<Locked<Pending>>) {
     let mut decoder = Decoder::default();
     let mut buffer = vec![0; 8192];
     'read: loop {
-        match socket.read(&mut buffer).await {
+        match stream.read(&mut buffer).await {
             Ok(0) | Err(_) => break,
             Ok(read) => decoder.push(&buffer[..read]),
         }
@@ -186,17 +181,17 @@ async fn read_answers(mut socket: UnixStream, pending: Arc<Mutex<Pending>>) {
             }
         }
     }
-    let mut pending = lock(&pending);
-    pending.gone = true;
-    pending.answers.clear();
-    pending.ready = None;
+    pending.with(|pending| {
+        pending.gone = true;
+        pending.answers.clear();
+        pending.ready = None;
+    });
 }
 
-fn deliver(pending: &Mutex<Pending>, message: FromShell) {
-    let mut pending = lock(pending);
+fn deliver(pending: &Locked<Pending>, message: FromShell) {
     let (id, answer) = match message {
         FromShell::Ready { pid, .. } => {
-            if let Some(ready) = pending.ready.take() {
+            if let Some(ready) = pending.with(|pending| pending.ready.take()) {
                 let _ = ready.send(pid);
             }
             return;
@@ -205,7 +200,7 @@ fn deliver(pending: &Mutex<Pending>, message: FromShell) {
         FromShell::Forked { id, pid } => (id, Ok(FromShell::Forked { id, pid })),
         FromShell::Failed { id, message } => (id, Err(message)),
     };
-    if let Some(sender) = pending.answers.remove(&id) {
+    if let Some(sender) = pending.with(|pending| pending.answers.remove(&id)) {
         let _ = sender.send(answer);
     }
 }

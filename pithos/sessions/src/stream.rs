@@ -126,6 +126,11 @@ impl Sink {
         self.descriptor.write_all(bytes).await
     }
 
+    /// Writes some of it, as soon as there is room.
+    pub(crate) async fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.descriptor.write(bytes).await
+    }
+
     /// The end of the input. A terminal has none: it gets the character that stands for it, and stays open. Gives back what is to be
     /// kept.
     pub(crate) async fn close(mut self) -> io::Result<Option<Self>> {

@@ -5,15 +5,15 @@
 //! its end is reported, and the next use opens a fresh one.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use iris_runtime::supervisor::{ChildSpec, StartContext, Strategy, Supervisor};
 use iris_runtime::{ActorInfo, ActorRef, Behaviour, Context, ExitReason, Flow, Pid, Runtime, SpawnOptions};
 
 use crate::limits::TREE_REAP_MS;
-use crate::sync::lock;
+use crate::sync::Locked;
 
 /// The kinds of units.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -48,7 +48,7 @@ pub(crate) struct Tree {
 }
 
 /// Units that have ended and not yet been told so.
-type Ended = Mutex<Vec<(ActorRef<ExitReason>, ExitReason)>>;
+type Ended = Locked<Vec<(ActorRef<ExitReason>, ExitReason)>>;
 
 /// A node as clients see it.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
@@ -94,7 +94,7 @@ impl Tree {
         if let Some(unit) = &unit {
             self.runtime.register_path(&format!("/{ROOT}/{}/{name}", branch.name()), unit.pid());
         }
-        Supervised { unit: Mutex::new(unit), ended: Arc::clone(&self.ended) }
+        Supervised { unit: Locked::new(unit), ended: Arc::clone(&self.ended) }
     }
 
     /// The tree as it is now.
@@ -144,21 +144,22 @@ impl Behaviour<ExitReason> for Unit {
 
 /// The hold of a unit by what it stands for.
 pub(crate) struct Supervised {
-    unit: Mutex<Option<ActorRef<ExitReason>>>,
+    unit: Locked<Option<ActorRef<ExitReason>>>,
     ended: Arc<Ended>,
 }
 
 impl Supervised {
     /// Ends the unit: normally, or with what went wrong.
     pub(crate) fn end(&self, failure: Option<&str>) {
-        let Some(unit) = lock(&self.unit).take() else { return };
+        let Some(unit) = self.unit.with(Option::take) else { return };
         let reason = failure.map_or(ExitReason::Normal, ExitReason::error);
-        let mut ended = lock(&self.ended);
-        ended.push((unit, reason));
-        if ended.len() > 1 {
+        let first = self.ended.with(|ended| {
+            ended.push((unit, reason));
+            ended.len() == 1
+        });
+        if !first {
             return;
         }
-        drop(ended);
         match tokio::runtime::Handle::try_current() {
             Ok(runtime) => drop(runtime.spawn(reap_later(Arc::clone(&self.ended)))),
             Err(_) => reap(&self.ended),
@@ -172,7 +173,7 @@ async fn reap_later(ended: Arc<Ended>) {
 }
 
 fn reap(ended: &Ended) {
-    for (unit, reason) in std::mem::take(&mut *lock(ended)) {
+    for (unit, reason) in ended.with(std::mem::take) {
         // One that its supervisor stopped before needs no message.
         let _ = unit.send(reason);
     }

@@ -5,8 +5,12 @@ use std::io;
 use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStringExt;
 
+use rush::exec::script::FileLines;
+use rush::state::descriptors::OpenFile;
 use rush::{Session, sys};
 use rustix::process::{Resource, Signal};
+
+use crate::SCRIPT_ROLE;
 
 /// The descriptor from which the worker's own ones are numbered, above what scripts use by number.
 const DESCRIPTOR_MIN: i32 = 100;
@@ -28,8 +32,46 @@ pub(crate) fn shell() -> io::Result<()> {
     sys::signal_default(SIGPIPE);
     sys::signal_catch(SIGINT);
     let mut session = Session::new(b"rush".to_vec());
-    session.import_environment(std::env::vars_os().map(|(name, value)| (name.into_vec(), value.into_vec())));
+    session.import_environment(environment());
+    session.script_role = Some(SCRIPT_ROLE.as_bytes());
+    name_a_shell(&mut session);
     rush_session::serve(session, socket)
+}
+
+/// A script without `#!`, started by a session: `arguments` are its path and its own arguments; the status.
+pub(crate) fn script(arguments: &[String]) -> io::Result<u8> {
+    let mut words = std::env::args_os().map(OsStringExt::into_vec);
+    let name = words.next().unwrap_or_default();
+    // As bytes: arguments need not be text.
+    let mut words = words.skip(1);
+    let Some(path) = words.next().filter(|_| !arguments.is_empty()) else {
+        return Err(io::Error::other("a script is started by a session only"));
+    };
+    let mut session = Session::new(name);
+    session.import_environment(environment());
+    session.script_role = Some(SCRIPT_ROLE.as_bytes());
+    name_a_shell(&mut session);
+    session.positional = words.collect::<Vec<_>>().into();
+    let file = sys::open(&path, 0, 0).map_err(io::Error::from_raw_os_error)?;
+    session.set_name(path);
+    let result = session.run_script(Box::new(FileLines::new(OpenFile::owned(file))));
+    Ok(session.finish(result) as u8)
+}
+
+fn environment() -> impl Iterator<Item = (Vec<u8>, Vec<u8>)> {
+    std::env::vars_os().map(|(name, value)| (name.into_vec(), value.into_vec()))
+}
+
+/// `$BASH` is what scripts start to get another shell: a program that is there, and this executable is none.
+fn name_a_shell(session: &mut Session) {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let found = ["bash", "sh"].iter().find_map(|name| {
+        std::env::split_paths(&path).map(|folder| folder.join(name)).find(|candidate| candidate.is_file())
+    });
+    if let Some(shell) = found.and_then(|shell| shell.into_os_string().into_string().ok()) {
+        let word = format!("BASH='{}'", shell.replace('\'', "'\\''"));
+        let _ = session.run_text(word.as_bytes(), 1);
+    }
 }
 
 /// A cell worker. Returns when the server has gone.

@@ -107,7 +107,7 @@ pub struct RunDone {
     pub id: u64,
     /// `$?` after the script.
     pub status: Status,
-    /// The pipelines of the script's last command list in order, each with the status of every stage.
+    /// The last pipelines of the script in order, single commands included, each with the status of every stage.
     #[serde(default)]
     pub pipelines: Vec<Pipeline>,
     /// The working directory after the script.
@@ -119,7 +119,7 @@ pub struct RunDone {
     /// Set when the run was ended from outside and the rest of the script did not run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub terminated: Option<Termination>,
-    /// The script ended the session with `exit`; no further run is possible.
+    /// The script was left by `exit`, by `set -e` or by `exec` with a program; the session goes on.
     #[serde(default)]
     pub exited: bool,
 }

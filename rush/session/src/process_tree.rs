@@ -54,6 +54,21 @@ pub fn descendants(root: u32, except: &HashSet<u32>) -> Vec<Process> {
     below(all(), root, except)
 }
 
+/// The processes below `root` that started more than `time` ago. Nothing when the system does not say how long it has been up.
+#[must_use]
+pub fn older_than(root: u32, time: Duration) -> HashSet<u32> {
+    let uptime = std::fs::read_to_string("/proc/uptime").ok();
+    let uptime = uptime.and_then(|text| text.split_whitespace().next()?.parse::<f64>().ok());
+    let Some(uptime) = uptime else { return HashSet::new() };
+    // A start is counted in whole ticks: one that falls into the same tick counts as younger.
+    let then = ((uptime - time.as_secs_f64()) * TICKS_PER_SECOND) as u64;
+    let older = |process: &Process| process.start_ticks + 1 < then;
+    descendants(root, &HashSet::new()).into_iter().filter(older).map(|process| process.pid).collect()
+}
+
+/// Clock ticks in a second, as `/proc` counts them on every architecture of Linux.
+const TICKS_PER_SECOND: f64 = 100.0;
+
 fn below(processes: Vec<Process>, root: u32, except: &HashSet<u32>) -> Vec<Process> {
     let mut children: HashMap<u32, Vec<Process>> = HashMap::new();
     for process in processes {

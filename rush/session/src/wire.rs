@@ -7,6 +7,7 @@ use std::io::{self, IoSlice, IoSliceMut};
 use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
+use rustix::event::{PollFd, PollFlags, poll};
 use rustix::net::{
     RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer, SendAncillaryMessage,
     SendFlags, recvmsg, send, sendmsg,
@@ -52,6 +53,9 @@ impl Decoder {
         if self.start == self.bytes.len() {
             self.bytes.clear();
             self.start = 0;
+        } else if self.start > self.bytes.len() / 2 {
+            self.bytes.drain(..self.start);
+            self.start = 0;
         }
         self.bytes.extend_from_slice(bytes);
     }
@@ -88,7 +92,7 @@ impl Decoder {
     }
 }
 
-/// Sends `bytes`, the descriptors beside the first of them. Blocks until all is out.
+/// Sends `bytes`, the descriptors beside the first of them. Blocks until all is out, on a socket that does not block by itself too.
 ///
 /// # Errors
 /// What the socket says.
@@ -100,10 +104,12 @@ pub fn send_all(socket: BorrowedFd<'_>, bytes: &[u8], descriptors: &[BorrowedFd<
         if !control.push(SendAncillaryMessage::ScmRights(descriptors)) {
             return Err(invalid("too many descriptors for one frame".to_string()));
         }
-        sent = retry(|| sendmsg(socket, &[IoSlice::new(bytes)], &mut control, SendFlags::NOSIGNAL))?;
+        sent = retry(socket, PollFlags::OUT, || {
+            sendmsg(socket, &[IoSlice::new(bytes)], &mut control, SendFlags::NOSIGNAL)
+        })?;
     }
     while sent < bytes.len() {
-        sent += retry(|| send(socket, &bytes[sent..], SendFlags::NOSIGNAL))?;
+        sent += retry(socket, PollFlags::OUT, || send(socket, &bytes[sent..], SendFlags::NOSIGNAL))?;
     }
     Ok(())
 }
@@ -169,7 +175,16 @@ fn receive_into(socket: BorrowedFd<'_>, decoder: &mut Decoder) -> io::Result<usi
     let mut bytes = [0; READ_BYTES];
     let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(FRAME_DESCRIPTORS_MAX))];
     let mut control = RecvAncillaryBuffer::new(&mut space);
-    let message = recvmsg(socket, &mut [IoSliceMut::new(&mut bytes)], &mut control, RecvFlags::CMSG_CLOEXEC)?;
+    let message = loop {
+        let parts = &mut [IoSliceMut::new(&mut bytes)];
+        match recvmsg(socket, parts, &mut control, RecvFlags::CMSG_CLOEXEC) {
+            Err(rustix::io::Errno::AGAIN) => {
+                // A signal ends this wait as it would end the read.
+                poll(&mut [PollFd::from_borrowed_fd(socket, PollFlags::IN)], None)?;
+            }
+            other => break other?,
+        }
+    };
     for part in control.drain() {
         if let RecvAncillaryMessage::ScmRights(descriptors) = part {
             descriptors.for_each(|descriptor| decoder.push_descriptor(descriptor));
@@ -179,13 +194,24 @@ fn receive_into(socket: BorrowedFd<'_>, decoder: &mut Decoder) -> io::Result<usi
     Ok(message.bytes)
 }
 
-fn retry<T>(mut call: impl FnMut() -> rustix::io::Result<T>) -> io::Result<T> {
+/// Calls again after a signal, and when the socket is ready after it was not: its other owners may have made it non-blocking.
+fn retry<T>(
+    socket: BorrowedFd<'_>,
+    until: PollFlags,
+    mut call: impl FnMut() -> rustix::io::Result<T>,
+) -> io::Result<T> {
     loop {
         match call() {
             Err(rustix::io::Errno::INTR) => {}
+            Err(rustix::io::Errno::AGAIN) => wait_for(socket, until),
             other => return other.map_err(io::Error::from),
         }
     }
+}
+
+/// Waits until the socket is ready, or a signal comes.
+fn wait_for(socket: BorrowedFd<'_>, until: PollFlags) {
+    let _ = poll(&mut [PollFd::from_borrowed_fd(socket, until)], None);
 }
 
 fn invalid(message: String) -> io::Error {
@@ -218,6 +244,26 @@ mod tests {
         let mut text = String::new();
         reader.read_to_string(&mut text).expect("read");
         assert_eq!(text, "through");
+    }
+
+    #[test]
+    fn a_socket_that_does_not_block_carries_whole_frames() {
+        let (left, right) = UnixStream::pair().expect("a socket pair");
+        left.set_nonblocking(true).expect("set");
+        right.set_nonblocking(true).expect("set");
+        let (sender, mut receiver) = (Frames::new(left.into()), Frames::new(right.into()));
+        let sizes = [0, 1, 4091, 65_536, 212_000, 1_100_000, 15 << 20];
+        let writer = std::thread::spawn(move || {
+            for size in sizes {
+                let run = Run { script: "x".repeat(size), ..Run::default() };
+                sender.send(&ToShell::Run(run), &[]).expect("sent");
+            }
+        });
+        for size in sizes {
+            let (message, _) = receiver.receive::<ToShell>().expect("received").expect("a frame");
+            assert!(matches!(message, ToShell::Run(run) if run.script.len() == size));
+        }
+        writer.join().expect("written");
     }
 
     #[test]

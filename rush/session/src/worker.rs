@@ -7,6 +7,8 @@ use std::os::unix::ffi::OsStrExt;
 use std::time::Instant;
 
 use rush::exec::record::{PipelineRecord, Wanted};
+use rush::state::descriptors::Entry;
+use rush::state::options::SetOption;
 use rush::{Outcome, Session, Unwind, signals, sys};
 
 use crate::message::{Fork, FromShell, Pipeline, Run, RunDone, Status, Termination, ToShell};
@@ -15,14 +17,17 @@ use crate::{Frames, VERSION};
 /// The status of a run that SIGINT ended.
 const STATUS_INTERRUPTED: i32 = 128 + 2;
 
-/// Serves `session` on `socket` until the client has gone, asks for the end, or a script exits. The host has made
+/// Options that hold for the run that sets them and not for the session: they would end or blind every later run.
+const OPTIONS_OF_A_RUN: [SetOption; 3] = [SetOption::Errexit, SetOption::Noexec, SetOption::Onecmd];
+
+/// Serves `session` on `socket` until the client has gone or asks for the end. A script that exits ends its run. The host has made
 /// SIGINT a caught signal (`sys::signal_catch`), so that it ends a run and not the session.
 ///
 /// # Errors
 /// What the socket says.
 pub fn serve(mut session: Session, socket: OwnedFd) -> io::Result<()> {
     session.interrupt_discards = true;
-    let mut worker = Worker { session, frames: Frames::new(socket) };
+    let mut worker = Worker { session, copies: Vec::new(), frames: Frames::new(socket) };
     worker.serve()
 }
 
@@ -43,6 +48,8 @@ pub fn pipelines(record: PipelineRecord) -> Vec<Pipeline> {
 
 struct Worker {
     session: Session,
+    /// Copies of this process that nobody has waited for.
+    copies: Vec<u32>,
     frames: Frames,
 }
 
@@ -58,17 +65,12 @@ impl Worker {
                 Err(error) => return Err(error),
             };
             sys::clear_pending_signals();
+            self.copies.retain(|pid| !has_ended(*pid));
             match message {
                 ToShell::Run(run) => {
                     let id = run.id;
                     match self.run(run, descriptors) {
-                        Ok(done) => {
-                            let exited = done.exited;
-                            self.say(&FromShell::Done(done))?;
-                            if exited {
-                                return Ok(());
-                            }
-                        }
+                        Ok(done) => self.say(&FromShell::Done(done))?,
                         Err(message) => self.say(&FromShell::Failed { id, message })?,
                     }
                 }
@@ -88,22 +90,26 @@ impl Worker {
 
     fn run(&mut self, run: Run, descriptors: Vec<OwnedFd>) -> Result<RunDone, String> {
         install(descriptors)?;
+        self.own_descriptors();
+        sys::keep_stream_order(!run.terminal);
         if run.terminal
             && let Err(error) = sys::take_terminal(0)
         {
-            let _ = lead_nowhere();
+            self.leave(&run);
             return Err(format!("the run's terminal: {}", sys::strerror(error)));
         }
         let start = Instant::now();
         let cpu = cpu_us();
         if let Err(message) = self.prepare(&run) {
-            leave(&run);
+            self.leave(&run);
             return Err(message);
         }
-        self.session.pipeline_record = Some(Box::new(PipelineRecord::new(Wanted::Several)));
+        let options = OPTIONS_OF_A_RUN.map(|option| (option, self.session.is(option)));
+        self.session.pipeline_record = Some(Box::new(PipelineRecord::new(Wanted::Every)));
         let result = self.session.run_text(run.script.as_bytes(), 1);
         let (status, exited, terminated) = self.outcome(result);
-        leave(&run);
+        options.into_iter().for_each(|(option, on)| self.session.options.put(option, on));
+        self.leave(&run);
         let record = self.session.pipeline_record.take();
         Ok(RunDone {
             id: run.id,
@@ -118,7 +124,25 @@ impl Worker {
         })
     }
 
-    /// The status, whether the session is over, and whether a signal ended the run.
+    /// Whatever a script did to them: the standard descriptors are those of this run.
+    fn own_descriptors(&mut self) {
+        for number in 0..3 {
+            drop(self.session.descriptors.replace(number, Entry::Inherited));
+        }
+    }
+
+    /// Lets go of what the run brought.
+    fn leave(&mut self, run: &Run) {
+        self.session.flush_output();
+        sys::keep_stream_order(false);
+        self.own_descriptors();
+        if run.terminal {
+            sys::leave_terminal(0);
+        }
+        let _ = lead_nowhere();
+    }
+
+    /// The status, whether the script left by `exit`, and whether a signal ended the run.
     fn outcome(&mut self, result: Outcome) -> (i32, bool, Option<Termination>) {
         let answer = match result {
             Ok(status) => (status, false, None),
@@ -171,18 +195,29 @@ impl Worker {
         };
         match self.session.fork_copy() {
             Ok(0) => {
+                self.copies.clear();
                 self.frames = Frames::new(socket);
                 // The copy's runs may have terminals of their own.
                 let _ = rustix::process::setsid();
                 rustix::process::set_child_subreaper(Some(rustix::process::getpid()))?;
                 self.say(&FromShell::Ready { pid: std::process::id(), version: VERSION })
             }
-            Ok(pid) => self.say(&FromShell::Forked { id, pid: pid as u32 }),
+            Ok(pid) => {
+                self.copies.push(pid as u32);
+                self.say(&FromShell::Forked { id, pid: pid as u32 })
+            }
             Err(error) => {
                 self.say(&FromShell::Failed { id, message: format!("fork: {}", sys::strerror(error)) })
             }
         }
     }
+}
+
+/// Whether a child has ended; it is reaped then.
+fn has_ended(pid: u32) -> bool {
+    let pid = i32::try_from(pid).ok().and_then(rustix::process::Pid::from_raw);
+    let ended = pid.map(|pid| rustix::process::waitpid(Some(pid), rustix::process::WaitOptions::NOHANG));
+    !matches!(ended, Some(Ok(None)))
 }
 
 /// Puts a run's descriptors on 0, 1 and 2.
@@ -193,14 +228,6 @@ fn install(descriptors: Vec<OwnedFd>) -> Result<(), String> {
     rustix::stdio::dup2_stdin(stdin).map_err(failed)?;
     rustix::stdio::dup2_stdout(stdout).map_err(failed)?;
     rustix::stdio::dup2_stderr(stderr).map_err(failed)
-}
-
-/// Lets go of what the run brought.
-fn leave(run: &Run) {
-    if run.terminal {
-        sys::leave_terminal(0);
-    }
-    let _ = lead_nowhere();
 }
 
 /// Lets go of a run's descriptors, so that its client sees the end of its output.

@@ -50,13 +50,14 @@ pub(super) async fn call(arguments: Value, call: Call) -> Result<Report, String>
     }
     let handle = arguments.job.as_deref().ok_or("this action needs a job")?;
     let job = call.manager.job(handle).map_err(|error| error.to_string())?;
+    let seen = job.shown_up_to(0);
     let mut matched = None;
     match arguments.action {
         Action::Wait => matched = wait(&arguments, &call, &job).await?,
         Action::Write => {
             let text = arguments.text.as_deref().unwrap_or("");
             job.write(text.as_bytes(), arguments.close_stdin).await.map_err(|error| error.to_string())?;
-            settle(&job, Duration::from_millis(arguments.timeout_ms.unwrap_or(SETTLE_MS))).await;
+            answered(&job, Duration::from_millis(arguments.timeout_ms.unwrap_or(ANSWER_MS))).await;
         }
         Action::Signal => {
             let signal = signal_named(arguments.signal.as_deref().unwrap_or("TERM"))?;
@@ -80,8 +81,13 @@ pub(super) async fn call(arguments: Value, call: Call) -> Result<Report, String>
     }
     let budget = budget(arguments.output_bytes, arguments.output_lines);
     let mut report = result::of_job(&call.manager, &job, budget);
-    if let Some(since) = arguments.since {
-        only_since(&mut report, &job, since, budget.bytes);
+    match arguments.since {
+        Some(since) => only_since(&mut report, &job, since, budget.bytes),
+        // What a client polls for is what it has not seen; the end shows the whole.
+        None if job.end().is_none() && arguments.output_lines.is_none() => {
+            only_news(&mut report, &job, seen, budget.bytes);
+        }
+        None => {}
     }
     if let Some(matched) = matched {
         report.structured["matched"] = json!(matched);
@@ -98,6 +104,48 @@ fn only_since(report: &mut Report, job: &Job, since: u64, budget: usize) {
     report.text = String::from_utf8_lossy(&bytes).into_owned();
 }
 
+/// Puts what a client has not been shown yet in the place of the output's ends, before the notes.
+fn only_news(report: &mut Report, job: &Job, seen: u64, budget: usize) {
+    let (total, from) = job.with_capture(|capture| {
+        let total = capture.totals().bytes();
+        (total, seen.max(total.saturating_sub(budget as u64)))
+    });
+    let bytes = job.with_capture(|capture| capture.since(from, (total - from) as usize));
+    let mut text = String::from_utf8_lossy(&bytes).into_owned();
+    if from > seen {
+        text.insert_str(0, &format!("[… {} bytes left out …]\n", from - seen));
+    }
+    let notes: Vec<&str> =
+        report.structured["notes"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
+    report.text = result::with_notes(text, &notes.iter().map(|note| (*note).to_string()).collect::<Vec<_>>());
+    report.structured["next_offset"] = json!(total);
+    job.shown_up_to(total);
+}
+
+/// Waits until a program has dealt with what was written to it: it ends, asks again, or has said something and falls silent.
+async fn answered(job: &Job, patience: Duration) {
+    let silent_after_words = async {
+        let before = job.with_capture(|capture| capture.totals().bytes());
+        let mut said = before;
+        loop {
+            tokio::time::sleep(Duration::from_millis(SETTLE_MS)).await;
+            let now = job.with_capture(|capture| capture.totals().bytes());
+            if now == said && now > before {
+                return;
+            }
+            said = now;
+        }
+    };
+    tokio::select! {
+        _ = job.ended() => {}
+        () = job.asks() => {}
+        () = silent_after_words => {}
+        () = tokio::time::sleep(patience) => {}
+    }
+}
+
+/// How long a write waits for the program's answer.
+const ANSWER_MS: u64 = 2000;
 /// After a write or a signal, the answer usually comes within this.
 const SETTLE_MS: u64 = 200;
 /// Between two looks at a port.
@@ -119,7 +167,10 @@ async fn wait(arguments: &Arguments, call: &Call, job: &Arc<Job>) -> Result<Opti
             }
             (None, Some(port)) => Ok(Some(port_accepts(job, port).await)),
             (None, None) => {
-                let _ = job.ended().await;
+                tokio::select! {
+                    _ = job.ended() => {}
+                    () = job.asks() => {}
+                }
                 Ok(None)
             }
         }
@@ -186,6 +237,7 @@ fn signal_named(name: &str) -> Result<Signal, String> {
         "STOP" => Signal::STOP,
         "CONT" => Signal::CONT,
         other => {
+            let other: String = other.chars().take(20).collect();
             return Err(format!(
                 "'{other}' is no signal that can be sent: INT, TERM, HUP, KILL, QUIT, USR1, USR2, STOP, CONT"
             ));

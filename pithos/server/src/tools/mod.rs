@@ -1,6 +1,7 @@
 //! What each tool does: arguments in, a report or a message out. One file per tool; this file hands out calls and owns what they share.
 
 mod actors;
+mod check;
 mod job;
 mod js;
 mod log;
@@ -43,6 +44,9 @@ impl From<Result<Report, String>> for Outcome {
 
 /// Carries out a call; `None` when there is no such tool.
 pub(crate) async fn call(name: &str, arguments: Value, call: Call) -> Option<Outcome> {
+    if let Err(message) = check::arguments(name, &arguments) {
+        return Some(Outcome::Wrong(message));
+    }
     let result = match name {
         "run" => run::call(arguments, call).await,
         "actors" => actors::call(arguments, call).await,

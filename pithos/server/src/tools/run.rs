@@ -64,12 +64,25 @@ pub(super) async fn call(arguments: Value, call: Call) -> Result<Report, String>
         timeout: arguments.timeout_ms.map(Duration::from_millis),
         background,
     };
-    let job = call.manager.run(request).await.map_err(|error| error.to_string())?;
+    let queue = Duration::from_millis(arguments.yield_ms.unwrap_or(RUN_YIELD_MS_DEFAULT));
+    // Who names a session knows that it has one thread; the others just want their command run.
+    let queue = if request.session.is_none() { queue } else { Duration::ZERO };
+    let job = tokio::select! {
+        job = call.manager.run_in_turn(request, queue) => job.map_err(|error| error.to_string())?,
+        () = call.cancelled.cancelled() => return Err("cancelled before it began".to_string()),
+    };
     if let Some(text) = first_input {
-        job.write(text.as_bytes(), false).await.map_err(|error| error.to_string())?;
+        job.feed(text);
     }
     let patience = arguments.yield_ms.unwrap_or(if background { 0 } else { RUN_YIELD_MS_DEFAULT });
-    let wait = tokio::time::timeout(Duration::from_millis(patience), job.ended());
+    let wait = async {
+        tokio::select! {
+            _ = job.ended() => {}
+            // Nobody else will answer the prompt.
+            () = job.asks() => {}
+            () = tokio::time::sleep(Duration::from_millis(patience)) => {}
+        }
+    };
     let _ = or_cancelled(&call, &job, wait).await;
     Ok(result::of_job(&call.manager, &job, budget(arguments.output_bytes, arguments.output_lines)))
 }

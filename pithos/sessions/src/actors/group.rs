@@ -5,7 +5,7 @@
 use std::any::Any;
 use std::collections::{HashMap, VecDeque};
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, Weak};
+use std::sync::{Arc, Weak};
 
 use iris_runtime::supervisor::{ChildSpec, Restart, StartContext};
 use iris_runtime::{
@@ -15,7 +15,7 @@ use iris_runtime::{
 use super::isolate;
 use super::message::RestartPolicy;
 use crate::limits::{ACTOR_LOG_LINES, ACTOR_MAILBOX_MAX, LINE_BYTES_SHOWN_MAX};
-use crate::sync::lock;
+use crate::sync::Locked;
 
 /// The pool whose one thread runs all JavaScript.
 pub(super) const JAVASCRIPT_POOL: u8 = 1;
@@ -27,20 +27,20 @@ pub(super) enum Message {
 }
 
 /// The groups of a system by name.
-pub(super) type Groups = Mutex<HashMap<String, Arc<Group>>>;
+pub(super) type Groups = Locked<HashMap<String, Arc<Group>>>;
 
 /// One group.
 pub(super) struct Group {
     pub(super) id: u32,
     pub(super) name: String,
     /// By index; none after an end for good.
-    members: Mutex<Vec<Option<ActorRef<Message>>>>,
+    members: Locked<Vec<Option<ActorRef<Message>>>>,
     /// The version that new and restarted actors begin with.
     version: AtomicU32,
     pub(super) handled: AtomicU64,
     pub(super) failed: AtomicU64,
     pub(super) restarts: AtomicU64,
-    notes: Mutex<VecDeque<String>>,
+    notes: Locked<VecDeque<String>>,
     groups: Weak<Groups>,
 }
 
@@ -49,12 +49,12 @@ impl Group {
         Arc::new(Self {
             id,
             name,
-            members: Mutex::default(),
+            members: Locked::default(),
             version: AtomicU32::new(1),
             handled: AtomicU64::new(0),
             failed: AtomicU64::new(0),
             restarts: AtomicU64::new(0),
-            notes: Mutex::default(),
+            notes: Locked::default(),
             groups: Arc::downgrade(groups),
         })
     }
@@ -69,20 +69,22 @@ impl Group {
 
     /// Makes room for more members; the index of the first.
     pub(super) fn reserve(&self, count: u32) -> u32 {
-        let mut members = lock(&self.members);
-        let first = members.len() as u32;
-        let length = members.len() + count as usize;
-        members.resize(length, None);
-        first
+        self.members.with(|members| {
+            let first = members.len() as u32;
+            members.resize(members.len() + count as usize, None);
+            first
+        })
     }
 
     /// The live members.
     pub(super) fn members(&self) -> Vec<ActorRef<Message>> {
-        lock(&self.members).iter().flatten().filter(|member| member.is_alive()).cloned().collect()
+        self.members
+            .with(|members| members.iter().flatten().filter(|member| member.is_alive()).cloned().collect())
     }
 
     pub(super) fn member(&self, index: u32) -> Option<ActorRef<Message>> {
-        lock(&self.members).get(index as usize).cloned().flatten().filter(ActorRef::is_alive)
+        let member = self.members.with(|members| members.get(index as usize).cloned().flatten());
+        member.filter(ActorRef::is_alive)
     }
 
     /// Sends for a behaviour, to any group of the system.
@@ -92,7 +94,8 @@ impl Group {
         let member = if name == self.name {
             self.member(index)
         } else {
-            let group = self.groups.upgrade().and_then(|groups| lock(&groups).get(name).cloned());
+            let group =
+                self.groups.upgrade().and_then(|groups| groups.with(|groups| groups.get(name).cloned()));
             group.and_then(|group| group.member(index))
         };
         member.is_some_and(|member| member.try_send(Message::Tell(Arc::from(text))).is_ok())
@@ -101,15 +104,16 @@ impl Group {
     /// Keeps a line for those who look at the tree.
     pub(super) fn note(&self, mut line: String) {
         line.truncate(line.floor_char_boundary(LINE_BYTES_SHOWN_MAX));
-        let mut notes = lock(&self.notes);
-        if notes.len() >= ACTOR_LOG_LINES {
-            notes.pop_front();
-        }
-        notes.push_back(line);
+        self.notes.with(|notes| {
+            if notes.len() >= ACTOR_LOG_LINES {
+                notes.pop_front();
+            }
+            notes.push_back(line);
+        });
     }
 
     pub(super) fn notes(&self) -> Vec<String> {
-        lock(&self.notes).iter().cloned().collect()
+        self.notes.with(|notes| notes.iter().cloned().collect())
     }
 
     /// How the group's supervisor starts the actor of an index, first and again.
@@ -156,9 +160,8 @@ impl Group {
         };
         let actor = cx.handle.spawn_with::<Message>(options, actor)?;
         let pid = actor.pid();
-        if let Some(place) = lock(&self.members).get_mut(index as usize) {
-            *place = Some(actor);
-        }
+        // What stood there before is let go outside the lock.
+        drop(self.members.with(|members| members.get_mut(index as usize).map(|place| place.replace(actor))));
         Ok(pid)
     }
 }

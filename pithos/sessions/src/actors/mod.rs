@@ -13,26 +13,24 @@ mod worker;
 
 use std::collections::HashMap;
 use std::io;
-use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::net::UnixStream as StdStream;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use rush_session::{Decoder, encode, send_all};
+use rush_session::Decoder;
 use serde_json::Value;
-use tokio::io::AsyncReadExt;
-use tokio::net::UnixStream;
 use tokio::sync::oneshot;
 
 pub use message::{ActorRequest, RestartPolicy};
 pub(crate) use worker::main;
 
 use crate::ACTORS_ROLE;
+use crate::connection::{Connection, Stream};
 use crate::error::Error;
 use crate::guardian::Guardian;
 use crate::limits::{ACTOR_GRACE_MS, ACTOR_SYSTEMS_MAX, START_TIMEOUT_MS};
-use crate::sync::lock;
+use crate::sync::Locked;
 use crate::tree::{Branch, Supervised, Tree};
 use message::{FromActors, ToActors};
 
@@ -49,8 +47,8 @@ pub(crate) struct Actors {
 /// One worker process.
 struct System {
     pid: u32,
-    socket: OwnedFd,
-    pending: Arc<Mutex<Pending>>,
+    connection: Connection,
+    pending: Arc<Locked<Pending>>,
     next_id: AtomicU64,
     unit: Supervised,
 }
@@ -73,6 +71,9 @@ impl Actors {
         let patience = Duration::from_millis(request.patience_ms().saturating_add(ACTOR_GRACE_MS));
         let answer = match target.ask(request) {
             Ok(answer) => tokio::time::timeout(patience, answer).await,
+            Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
+                return Err(Error::Actors(error.to_string()));
+            }
             Err(_) => return Err(self.lost(system, &target).await),
         };
         match answer {
@@ -121,7 +122,16 @@ impl Actors {
 
     /// The system's process has ended: forgets it, and says how it ended.
     async fn lost(&self, name: &str, system: &Arc<System>) -> Error {
-        let known = self.systems.lock().await.remove(name);
+        let known = {
+            let mut systems = self.systems.lock().await;
+            // Another of that name may have been started since.
+            if systems.get(name).is_some_and(|known| Arc::ptr_eq(known, system)) {
+                systems.remove(name)
+            } else {
+                None
+            }
+        };
+        let _ = self.guardian.end(system.pid);
         let (exit, _) = self.guardian.ended(system.pid).await;
         let reason =
             format!("the process of the actor system '{name}' ended ({exit:?}); its actors are lost");
@@ -135,42 +145,48 @@ impl Actors {
 impl System {
     async fn start(guardian: &Guardian, tree: &Tree, name: &str) -> io::Result<Self> {
         let (ours, theirs) = StdStream::pair()?;
-        let socket = OwnedFd::from(ours.try_clone()?);
-        ours.set_nonblocking(true)?;
+        let connection = Connection::new(ours)?;
         let (sender, ready) = oneshot::channel();
-        let pending = Arc::new(Mutex::new(Pending { ready: Some(sender), ..Pending::default() }));
-        tokio::spawn(read_answers(UnixStream::from_std(ours)?, Arc::clone(&pending)));
+        let pending = Arc::new(Locked::new(Pending { ready: Some(sender), ..Pending::default() }));
+        tokio::spawn(read_answers(connection.stream(), Arc::clone(&pending)));
         let pid = guardian.spawn(ACTORS_ROLE, &[], theirs.into()).await?;
         match tokio::time::timeout(Duration::from_millis(START_TIMEOUT_MS), ready).await {
             Ok(Ok(())) => {}
-            _ => return Err(io::Error::other("the actor process did not get ready")),
+            _ => {
+                guardian.end_and_forget(pid);
+                return Err(io::Error::other("the actor process did not get ready"));
+            }
         }
         let ender = guardian.clone();
         let unit = tree.add(Branch::Actors, name, move || drop(ender.end(pid)));
-        Ok(Self { pid, socket, pending, next_id: AtomicU64::new(1), unit })
+        Ok(Self { pid, connection, pending, next_id: AtomicU64::new(1), unit })
     }
 
     fn ask(&self, request: ActorRequest) -> io::Result<oneshot::Receiver<Result<Value, String>>> {
         let id = self.next_id.fetch_add(1, Ordering::Relaxed);
-        let bytes = encode(&ToActors { id, request }, 0)?;
         let (sender, receiver) = oneshot::channel();
-        {
-            let mut pending = lock(&self.pending);
-            if pending.gone {
-                return Err(io::ErrorKind::BrokenPipe.into());
+        let gone = self.pending.with(|pending| {
+            if !pending.gone {
+                pending.answers.insert(id, sender);
             }
-            pending.answers.insert(id, sender);
+            pending.gone
+        });
+        if gone {
+            return Err(io::ErrorKind::BrokenPipe.into());
         }
-        send_all(self.socket.as_fd(), &bytes, &[])?;
-        Ok(receiver)
+        let sent = self.connection.send(&ToActors { id, request }, Vec::new());
+        if sent.is_err() {
+            self.pending.with(|pending| pending.answers.remove(&id));
+        }
+        sent.map(|()| receiver)
     }
 }
 
-async fn read_answers(mut socket: UnixStream, pending: Arc<Mutex<Pending>>) {
+async fn read_answers(stream: Arc<Stream>, pending: Arc<Locked<Pending>>) {
     let mut decoder = Decoder::default();
     let mut buffer = vec![0; 16 * 1024];
     'read: loop {
-        match socket.read(&mut buffer).await {
+        match stream.read(&mut buffer).await {
             Ok(0) | Err(_) => break,
             Ok(read) => decoder.push(&buffer[..read]),
         }
@@ -178,7 +194,7 @@ async fn read_answers(mut socket: UnixStream, pending: Arc<Mutex<Pending>>) {
             let (id, result) = match decoder.next_message::<FromActors>() {
                 Ok(Some((FromActors::Answer { id, result }, _))) => (id, result),
                 Ok(Some((FromActors::Ready, _))) => {
-                    if let Some(ready) = lock(&pending).ready.take() {
+                    if let Some(ready) = pending.with(|pending| pending.ready.take()) {
                         let _ = ready.send(());
                     }
                     continue;
@@ -186,14 +202,15 @@ async fn read_answers(mut socket: UnixStream, pending: Arc<Mutex<Pending>>) {
                 Ok(None) => break,
                 Err(_) => break 'read,
             };
-            let sender = lock(&pending).answers.remove(&id);
+            let sender = pending.with(|pending| pending.answers.remove(&id));
             if let Some(sender) = sender {
                 let _ = sender.send(result);
             }
         }
     }
-    let mut pending = lock(&pending);
-    pending.gone = true;
-    pending.answers.clear();
-    pending.ready = None;
+    pending.with(|pending| {
+        pending.gone = true;
+        pending.answers.clear();
+        pending.ready = None;
+    });
 }

@@ -1,10 +1,11 @@
 //! The actor worker: an iris runtime with one pool for supervisors and one, of a single thread, for JavaScript. The main thread takes
 //! requests; each is carried out on a thread of its own, because asks and swaps wait.
 
+use std::collections::HashSet;
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use iris_runtime::supervisor::{ChildSpec, Command, Restart, StartContext, Strategy, Supervisor};
@@ -19,14 +20,14 @@ use crate::limits::{
     ACTOR_GRACE_MS, ACTOR_MESSAGE_BYTES_MAX, ACTOR_REQUESTS_MAX, ACTOR_RESTARTS_MAX,
     ACTOR_RESTARTS_PERIOD_MS, ACTOR_SENDS_MAX, ACTOR_VERSIONS_MAX, ACTORS_MAX,
 };
-use crate::sync::lock;
+use crate::sync::Locked;
 
 /// Between two looks at a swap that goes through the mailboxes.
 const SWAP_LOOK_MS: u64 = 1;
 
 /// The worker's main function: `socket` leads to the server. Returns when that closes.
 pub(crate) fn main(socket: OwnedFd) -> io::Result<()> {
-    let answers = Arc::new(Mutex::new(socket.try_clone()?));
+    let answers = Arc::new(Locked::new(socket.try_clone()?));
     let mut frames = Frames::new(socket);
     let system = System::start().map_err(|error| io::Error::other(error.to_string()))?;
     answer(&answers, &FromActors::Ready)?;
@@ -55,9 +56,15 @@ pub(crate) fn main(socket: OwnedFd) -> io::Result<()> {
     }
 }
 
-fn answer(socket: &Mutex<OwnedFd>, message: &FromActors) -> io::Result<()> {
-    let bytes = encode(message, 0)?;
-    send_all(lock(socket).as_fd(), &bytes, &[])
+fn answer(socket: &Locked<OwnedFd>, message: &FromActors) -> io::Result<()> {
+    let bytes = encode(message, 0).or_else(|error| match message {
+        FromActors::Answer { id, .. } => encode(
+            &FromActors::Answer { id: *id, result: Err(format!("the answer is too long: {error}")) },
+            0,
+        ),
+        FromActors::Ready => Err(error),
+    })?;
+    socket.with(|socket| send_all(socket.as_fd(), &bytes, &[]))
 }
 
 /// The iris runtime and the groups in it.
@@ -67,8 +74,8 @@ struct System {
     loader: ActorRef<Load>,
     groups: Arc<Groups>,
     next_group: AtomicU32,
-    /// Groups are made one at a time.
-    making: Mutex<()>,
+    /// The names of groups that are being made.
+    making: Locked<HashSet<String>>,
 }
 
 /// What a request gives: JSON, or a message for the one who asked.
@@ -84,7 +91,7 @@ impl System {
         let loader = SpawnOptions { pool: JAVASCRIPT_POOL, ..SpawnOptions::default() };
         let loader = runtime.spawn_with(loader, Loader)?;
         runtime.register("loader", loader.pid());
-        let (groups, next_group, making) = (Arc::default(), AtomicU32::new(1), Mutex::default());
+        let (groups, next_group, making) = (Arc::default(), AtomicU32::new(1), Locked::default());
         Ok(Arc::new(Self { runtime, root, loader, groups, next_group, making }))
     }
 
@@ -102,11 +109,12 @@ impl System {
     }
 
     fn group(&self, name: &str) -> Result<Arc<Group>, String> {
-        let groups = lock(&self.groups);
-        groups.get(name).cloned().ok_or_else(|| {
-            let known: Vec<&str> = groups.keys().map(String::as_str).collect();
-            let known = if known.is_empty() { "none".to_string() } else { known.join(", ") };
-            format!("there is no group '{name}'; there is: {known}")
+        self.groups.with(|groups| {
+            groups.get(name).cloned().ok_or_else(|| {
+                let known: Vec<&str> = groups.keys().map(String::as_str).collect();
+                let known = if known.is_empty() { "none".to_string() } else { known.join(", ") };
+                format!("there is no group '{name}'; there is: {known}")
+            })
         })
     }
 
@@ -161,15 +169,27 @@ impl System {
 
     /// The group of a name; made when there is code for it.
     fn group_for(&self, name: &str, code: Option<String>) -> Result<Arc<Group>, String> {
-        let _one_at_a_time = lock(&self.making);
-        let known = lock(&self.groups).get(name).cloned();
+        let known = self.groups.with(|groups| groups.get(name).cloned());
         match (known, code) {
             (Some(group), None) => Ok(group),
             (Some(_), Some(_)) => {
                 Err(format!("there is a group '{name}': swap its behaviour, or spawn without code"))
             }
             (None, None) => Err(format!("there is no group '{name}': give code to make it")),
-            (None, Some(code)) => self.make_group(name, code),
+            (None, Some(code)) => {
+                if !self.making.with(|making| making.insert(name.to_string())) {
+                    return Err(format!(
+                        "the group '{name}' is being made by another call: spawn without code afterwards"
+                    ));
+                }
+                // It may have been made since it was looked for.
+                let made = match self.groups.with(|groups| groups.contains_key(name)) {
+                    true => Err(format!("there is a group '{name}' by now: spawn without code")),
+                    false => self.make_group(name, code),
+                };
+                self.making.with(|making| making.remove(name));
+                made
+            }
         }
     }
 
@@ -198,7 +218,7 @@ impl System {
         let spec = ChildSpec::new(format!("group {name} {}", group.id), start).restart(Restart::Temporary);
         let started = self.root.call(None, |reply| Command::Start(spec, reply)).wait(None);
         started.map_err(|error| error.to_string())?.map_err(|reason| reason.to_string())?;
-        lock(&self.groups).insert(name.to_string(), Arc::clone(&group));
+        self.groups.with(|groups| groups.insert(name.to_string(), Arc::clone(&group)));
         Ok(group)
     }
 
@@ -299,7 +319,7 @@ impl System {
         if to.contains('/') {
             members.iter().for_each(|member| member.exit(ExitReason::Shutdown));
         } else {
-            lock(&self.groups).remove(&group.name);
+            drop(self.groups.with(|groups| groups.remove(&group.name)));
             if let Ok(supervisor) = self.supervisor_of(&group) {
                 supervisor.exit(ExitReason::Killed);
             }
@@ -311,7 +331,7 @@ impl System {
     }
 
     fn tree(&self) -> Value {
-        let mut groups: Vec<Arc<Group>> = lock(&self.groups).values().cloned().collect();
+        let mut groups: Vec<Arc<Group>> = self.groups.with(|groups| groups.values().cloned().collect());
         groups.sort_by(|left, right| left.name.cmp(&right.name));
         let rows: Vec<Value> = groups
             .iter()

@@ -11,7 +11,7 @@ use cynic_host::{Sink, Stream};
 use serde_json::{Map, Value as Json};
 
 use super::message::FromCell;
-use crate::limits::{CELL_CONSOLE_BYTES_MAX, CELL_FILE_BYTES_MAX, CELL_STORE_BYTES_MAX};
+use crate::limits::{CELL_CONSOLE_BYTES_MAX, CELL_FILE_BYTES_MAX, CELL_STORE_BYTES_MAX, COMMAND_BYTES_MAX};
 
 type Result<T = ()> = std::result::Result<T, Error>;
 
@@ -106,6 +106,15 @@ impl Guest {
     /// `shell(command, options?)`: a promise of `{status, output, ...}` from the cell's session.
     fn shell(&self, realm: &mut Realm<'_>, command: String, options: Option<Handle>) -> Result<Handle> {
         let options = options.map_or(Ok(Json::Null), |options| to_json(realm, &options))?;
+        let length = command.len() + options.to_string().len();
+        if length > COMMAND_BYTES_MAX {
+            return settled(
+                realm,
+                Err(format!(
+                    "shell: a command of {length} bytes is over the limit of {COMMAND_BYTES_MAX}: put it into a file"
+                )),
+            );
+        }
         let (promise, resolver) = realm.promise();
         let mut state = self.0.borrow_mut();
         state.next_call += 1;

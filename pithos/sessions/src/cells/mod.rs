@@ -8,29 +8,26 @@ mod worker;
 
 use std::collections::HashMap;
 use std::io;
-use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::net::UnixStream as StdStream;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use rush_session::{Decoder, encode, send_all};
+use rush_session::Decoder;
 use serde_json::{Map, Value};
-use tokio::io::AsyncReadExt;
-use tokio::net::UnixStream;
 use tokio::sync::{Notify, watch};
 
 pub use message::{CellEnd, Outcome};
 pub(crate) use worker::main;
 
 use crate::CELL_ROLE;
+use crate::connection::Connection;
 use crate::guardian::Guardian;
 use crate::limits::{
-    CELL_GRACE_MS, CELL_HEAP_BYTES_DEFAULT, CELL_TIMEOUT_MS_DEFAULT, CELLS_PER_WORKER, CELLS_REMEMBERED_MAX,
-    CELLS_WARM,
+    CELL_GRACE_MS, CELL_HEAP_BYTES_DEFAULT, CELL_TIMEOUT_MS_DEFAULT, CELL_TIMEOUT_MS_MAX, CELLS_PER_WORKER,
+    CELLS_REMEMBERED_MAX, CELLS_WARM, CODE_BYTES_MAX, START_TIMEOUT_MS,
 };
-use crate::shell::hung_up;
-use crate::sync::lock;
+use crate::sync::Locked;
 use crate::tree::{Branch, Tree};
 use message::{CellRun, FromCell, ToCell};
 
@@ -94,8 +91,7 @@ pub(crate) trait CellHost: Send + Sync + 'static {
 /// A worker process that waits for a cell.
 struct Worker {
     pid: u32,
-    socket: OwnedFd,
-    stream: UnixStream,
+    connection: Connection,
     decoder: Decoder,
     cells: u32,
 }
@@ -104,10 +100,10 @@ struct Worker {
 pub(crate) struct Cells {
     guardian: Guardian,
     tree: Tree,
-    pool: Mutex<Vec<Worker>>,
+    pool: Locked<Vec<Worker>>,
     filling: AtomicBool,
-    table: Mutex<Table>,
-    stores: Mutex<HashMap<String, Map<String, Value>>>,
+    table: Locked<Table>,
+    stores: Locked<HashMap<String, Map<String, Value>>>,
 }
 
 #[derive(Default)]
@@ -121,10 +117,10 @@ impl Cells {
         let cells = Arc::new(Self {
             guardian,
             tree,
-            pool: Mutex::default(),
+            pool: Locked::default(),
             filling: AtomicBool::new(false),
-            table: Mutex::new(Table::default()),
-            stores: Mutex::new(HashMap::new()),
+            table: Locked::new(Table::default()),
+            stores: Locked::new(HashMap::new()),
         });
         cells.warm();
         cells
@@ -132,8 +128,7 @@ impl Cells {
 
     /// Starts a cell; it runs on by itself.
     pub(crate) fn start<H: CellHost>(self: &Arc<Self>, host: Arc<H>, request: CellRequest) -> Arc<Cell> {
-        let cell = {
-            let mut table = lock(&self.table);
+        let cell = self.table.with(|table| {
             table.next += 1;
             let handle = format!("c{}", table.next);
             let (end, stop) = (watch::channel(None).0, Arc::default());
@@ -144,7 +139,7 @@ impl Cells {
                 table.cells.remove(ended);
             }
             cell
-        };
+        });
         let (cells, running, stop) = (Arc::clone(self), Arc::clone(&cell), Arc::clone(&cell.stop));
         let unit = self.tree.add(Branch::Cells, &cell.handle, move || stop.notify_one());
         tokio::spawn(async move {
@@ -161,7 +156,7 @@ impl Cells {
     }
 
     pub(crate) fn find(&self, handle: &str) -> Option<Arc<Cell>> {
-        lock(&self.table).cells.iter().find(|cell| cell.handle == handle).cloned()
+        self.table.with(|table| table.cells.iter().find(|cell| cell.handle == handle).cloned())
     }
 
     async fn run<H: CellHost>(
@@ -170,57 +165,86 @@ impl Cells {
         request: CellRequest,
         stop: &Notify,
     ) -> CellEnd {
-        let mut worker = match self.take().await {
-            Ok(worker) => worker,
-            Err(error) => return CellEnd::crashed(format!("no worker process could be started: {error}")),
-        };
+        if request.code.len() > CODE_BYTES_MAX {
+            let message = format!(
+                "code: {} bytes are over the limit of {CODE_BYTES_MAX}; load large data with read",
+                request.code.len()
+            );
+            return CellEnd { outcome: Outcome::Error(message), ..CellEnd::default() };
+        }
         let timeout = request.timeout.unwrap_or(Duration::from_millis(CELL_TIMEOUT_MS_DEFAULT));
+        let timeout = timeout.min(Duration::from_millis(CELL_TIMEOUT_MS_MAX));
+        let end = Instant::now() + timeout;
+        // The worker's own start is part of the cell's time.
+        let started = tokio::select! {
+            started = tokio::time::timeout_at(end.into(), self.take()) => started,
+            () = stop.notified() => return CellEnd::terminated("cancelled"),
+        };
+        let mut worker = match started {
+            Ok(Ok(worker)) => worker,
+            Ok(Err(error)) => {
+                return CellEnd::crashed(format!("no worker process could be started: {error}"));
+            }
+            Err(_) => return CellEnd::terminated("deadline"),
+        };
         let store_name = request.session.clone().unwrap_or_default();
         let run = CellRun {
             code: request.code,
             folder: host.folder(request.session.as_deref()),
-            timeout_ms: timeout.as_millis() as u64,
+            timeout_ms: end.saturating_duration_since(Instant::now()).as_millis() as u64,
             fuel: request.fuel,
             heap_bytes: request.heap_bytes.unwrap_or(CELL_HEAP_BYTES_DEFAULT),
-            store: lock(&self.stores).get(&store_name).cloned().unwrap_or_default(),
+            store: self.stores.with(|stores| stores.get(&store_name).cloned().unwrap_or_default()),
         };
-        let conversation = worker.converse(host, request.session, run);
-        let bounded = tokio::time::timeout(timeout + Duration::from_millis(CELL_GRACE_MS), conversation);
+        if let Err(error) = worker.connection.send(&ToCell::Run(run), Vec::new()) {
+            self.give_back(worker);
+            return CellEnd { outcome: Outcome::Error(error.to_string()), ..CellEnd::default() };
+        }
+        let conversation = worker.converse(host, request.session);
+        let bounded =
+            tokio::time::timeout_at((end + Duration::from_millis(CELL_GRACE_MS)).into(), conversation);
         let outcome = tokio::select! {
-            outcome = bounded => outcome,
+            // A cell that keeps its conversation going must not put off its end.
+            biased;
             () = stop.notified() => {
-                let _ = self.guardian.end(worker.pid);
-                self.warm();
+                self.discard(&worker);
                 return CellEnd::terminated("cancelled");
             }
+            outcome = bounded => outcome,
         };
         match outcome {
             Ok(Ok(end)) => {
                 if let Some(store) = end.store.clone() {
-                    lock(&self.stores).insert(store_name, store);
+                    self.stores.with(|stores| stores.insert(store_name, store));
                 }
                 self.give_back(worker);
                 end
             }
             Ok(Err(error)) => {
+                // It may live and only have said something that makes no sense.
+                let _ = self.guardian.end(worker.pid);
                 let (exit, _) = self.guardian.ended(worker.pid).await;
                 self.warm();
                 CellEnd::crashed(format!("the worker process ended ({exit:?}): {error}"))
             }
             Err(_) => {
-                let _ = self.guardian.end(worker.pid);
-                self.warm();
+                self.discard(&worker);
                 CellEnd::terminated("deadline")
             }
         }
     }
 
+    /// Ends a worker in the middle of its cell.
+    fn discard(self: &Arc<Self>, worker: &Worker) {
+        self.guardian.end_and_forget(worker.pid);
+        self.warm();
+    }
+
     async fn take(&self) -> io::Result<Worker> {
-        let warm = {
-            let mut pool = lock(&self.pool);
-            // One that died while it waited costs nobody anything.
-            std::iter::from_fn(|| pool.pop()).find(|worker| !hung_up(worker.socket.as_fd()))
-        };
+        // One that died while it waited costs nobody anything.
+        let warm = self
+            .pool
+            .with(|pool| std::iter::from_fn(|| pool.pop()).find(|worker| !worker.connection.hung_up()));
         match warm {
             Some(worker) => Ok(worker),
             None => Worker::start(&self.guardian).await,
@@ -230,13 +254,15 @@ impl Cells {
     /// A worker that has run many cells, or that nobody needs, goes.
     fn give_back(self: &Arc<Self>, mut worker: Worker) {
         worker.cells += 1;
-        let mut pool = lock(&self.pool);
-        if worker.cells < CELLS_PER_WORKER && pool.len() < CELLS_WARM {
-            pool.push(worker);
-        } else {
-            drop(pool);
-            let _ = self.guardian.end(worker.pid);
-            self.warm();
+        let unneeded = self.pool.with(|pool| {
+            if worker.cells < CELLS_PER_WORKER && pool.len() < CELLS_WARM {
+                pool.push(worker);
+                return None;
+            }
+            Some(worker)
+        });
+        if let Some(worker) = unneeded {
+            self.discard(&worker);
         }
     }
 
@@ -246,9 +272,9 @@ impl Cells {
             return;
         }
         tokio::spawn(async move {
-            while lock(&cells.pool).len() < CELLS_WARM {
+            while cells.pool.with(|pool| pool.len()) < CELLS_WARM {
                 match Worker::start(&cells.guardian).await {
-                    Ok(worker) => lock(&cells.pool).push(worker),
+                    Ok(worker) => cells.pool.with(|pool| pool.push(worker)),
                     // The next cell meets the same error and reports it.
                     Err(_) => break,
                 }
@@ -262,13 +288,19 @@ impl Worker {
     async fn start(guardian: &Guardian) -> io::Result<Self> {
         let (ours, theirs) = StdStream::pair()?;
         let pid = guardian.spawn(CELL_ROLE, &[], theirs.into()).await?;
-        let socket = OwnedFd::from(ours.try_clone()?);
-        ours.set_nonblocking(true)?;
-        let mut worker =
-            Self { pid, socket, stream: UnixStream::from_std(ours)?, decoder: Decoder::default(), cells: 0 };
-        match worker.receive().await? {
-            FromCell::Ready => Ok(worker),
-            _ => Err(io::Error::other("the cell worker's first message is wrong")),
+        let connection = Connection::new(ours)?;
+        let mut worker = Self { pid, connection, decoder: Decoder::default(), cells: 0 };
+        let ready = tokio::time::timeout(Duration::from_millis(START_TIMEOUT_MS), worker.receive()).await;
+        match ready {
+            Ok(Ok(FromCell::Ready)) => Ok(worker),
+            other => {
+                guardian.end_and_forget(pid);
+                Err(match other {
+                    Ok(Err(error)) => error,
+                    Ok(Ok(_)) => io::Error::other("the cell worker's first message is wrong"),
+                    Err(_) => io::Error::new(io::ErrorKind::TimedOut, "the cell worker did not get ready"),
+                })
+            }
         }
     }
 
@@ -278,7 +310,7 @@ impl Worker {
             if let Some((message, _)) = self.decoder.next_message()? {
                 return Ok(message);
             }
-            match self.stream.read(&mut buffer).await? {
+            match self.connection.read(&mut buffer).await? {
                 0 => return Err(io::ErrorKind::UnexpectedEof.into()),
                 read => self.decoder.push(&buffer[..read]),
             }
@@ -286,20 +318,14 @@ impl Worker {
     }
 
     /// One cell: answers its calls until it is done. Calls run side by side.
-    async fn converse<H: CellHost>(
-        &mut self,
-        host: &Arc<H>,
-        session: Option<String>,
-        run: CellRun,
-    ) -> io::Result<CellEnd> {
-        send_all(self.socket.as_fd(), &encode(&ToCell::Run(run), 0)?, &[])?;
+    async fn converse<H: CellHost>(&mut self, host: &Arc<H>, session: Option<String>) -> io::Result<CellEnd> {
         let mut calls = tokio::task::JoinSet::new();
         loop {
             let message = tokio::select! {
                 message = self.receive() => message?,
                 Some(finished) = calls.join_next() => {
                     let (call, result) = finished.map_err(io::Error::other)?;
-                    send_all(self.socket.as_fd(), &encode(&ToCell::Reply { call, result }, 0)?, &[])?;
+                    self.connection.send(&ToCell::Reply { call, result }, Vec::new())?;
                     continue;
                 }
             };

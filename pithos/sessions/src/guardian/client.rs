@@ -2,23 +2,22 @@
 
 use std::collections::{HashMap, HashSet};
 use std::io;
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream as StdStream;
 use std::process::{Command, Stdio};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use rush_session::{Decoder, encode, send_all};
+use rush_session::Decoder;
 use serde::{Deserialize, Serialize};
-use tokio::io::AsyncReadExt;
-use tokio::net::UnixStream;
 use tokio::sync::{oneshot, watch};
 
 use super::names::Names;
 use super::{FromGuardian, ToGuardian};
-use crate::limits::KILL_GRACE_MS;
-use crate::sync::lock;
+use crate::connection::{Connection, Stream};
+use crate::limits::{KILL_GRACE_MS, START_TIMEOUT_MS};
+use crate::sync::Locked;
 use rush_session::process_tree::{self, Process};
 
 /// How a worker ended.
@@ -51,8 +50,8 @@ pub struct Guardian {
 }
 
 struct Shared {
-    socket: OwnedFd,
-    waiting: Arc<Mutex<Waiting>>,
+    connection: Connection,
+    waiting: Arc<Locked<Waiting>>,
     names: Names,
     next_id: AtomicU64,
 }
@@ -75,11 +74,10 @@ impl Guardian {
             .spawn()?;
         let names = Names::new(child.id());
         std::thread::Builder::new().name("guardian-reaper".into()).spawn(move || drop(child.wait()))?;
-        let socket = OwnedFd::from(ours.try_clone()?);
-        ours.set_nonblocking(true)?;
-        let waiting = Arc::new(Mutex::new(Waiting::default()));
-        tokio::spawn(read_answers(UnixStream::from_std(ours)?, Arc::clone(&waiting)));
-        Ok(Self { shared: Arc::new(Shared { socket, waiting, names, next_id: AtomicU64::new(1) }) })
+        let connection = Connection::new(ours)?;
+        let waiting = Arc::new(Locked::new(Waiting::default()));
+        tokio::spawn(read_answers(connection.stream(), Arc::clone(&waiting)));
+        Ok(Self { shared: Arc::new(Shared { connection, waiting, names, next_id: AtomicU64::new(1) }) })
     }
 
     /// Starts a worker of `role` whose standard input is `socket`; its pid.
@@ -89,19 +87,34 @@ impl Guardian {
     pub async fn spawn(&self, role: &str, arguments: &[String], socket: OwnedFd) -> io::Result<u32> {
         let id = self.shared.next_id.fetch_add(1, Ordering::Relaxed);
         let (sender, receiver) = oneshot::channel();
-        {
-            let mut waiting = lock(&self.shared.waiting);
-            if waiting.gone {
-                return Err(gone());
+        let gone = self.shared.waiting.with(|waiting| {
+            if !waiting.gone {
+                waiting.spawns.insert(id, sender);
             }
-            waiting.spawns.insert(id, sender);
+            waiting.gone
+        });
+        if gone {
+            return Err(no_guardian());
         }
         let request = ToGuardian::Spawn { id, role: role.to_string(), arguments: arguments.to_vec() };
-        self.send(&request, Some(socket))?;
-        let answer = receiver.await.map_err(|_| gone())?;
-        let inside = answer.map_err(io::Error::other)?;
-        lock(&self.shared.waiting).ends.entry(inside).or_insert_with(|| watch::channel(None).0);
-        self.shared.names.learn(inside, None)
+        let answer = match self.shared.connection.send(&request, vec![socket]) {
+            // A guardian that is stopped must not stop those who wait for it.
+            Ok(()) => tokio::time::timeout(Duration::from_millis(START_TIMEOUT_MS), receiver).await,
+            Err(error) => {
+                self.shared.waiting.with(|waiting| waiting.spawns.remove(&id));
+                return Err(error);
+            }
+        };
+        match answer {
+            Ok(answer) => {
+                let inside = answer.map_err(|_| no_guardian())?.map_err(io::Error::other)?;
+                self.shared.names.learn(inside, None)
+            }
+            Err(_) => {
+                self.shared.waiting.with(|waiting| waiting.spawns.remove(&id));
+                Err(io::Error::new(io::ErrorKind::TimedOut, "no process could be started in time"))
+            }
+        }
     }
 
     /// Makes a process below the worker `parent` a worker of its own; `inside` is the id that it has for itself. Its id here.
@@ -109,8 +122,8 @@ impl Guardian {
     /// # Errors
     /// When the guardian is gone, or the process.
     pub fn adopt(&self, inside: u32, parent: u32) -> io::Result<u32> {
-        lock(&self.shared.waiting).ends.entry(inside).or_insert_with(|| watch::channel(None).0);
-        self.send(&ToGuardian::Adopt { pid: inside }, None)?;
+        self.shared.waiting.with(|waiting| waiting.ends.insert(inside, watch::channel(None).0));
+        self.send(&ToGuardian::Adopt { pid: inside })?;
         self.shared.names.learn(inside, Some(parent))
     }
 
@@ -120,36 +133,42 @@ impl Guardian {
     /// When the guardian is gone.
     pub fn end(&self, pid: u32) -> io::Result<()> {
         match self.shared.names.inside(pid) {
-            Some(pid) => self.send(&ToGuardian::End { pid }, None),
+            Some(pid) => self.send(&ToGuardian::End { pid }),
             // It was no worker, or is forgotten because it has ended.
             None => Ok(()),
         }
     }
 
+    /// Ends a worker that nobody asks about any more.
+    pub(crate) fn end_and_forget(&self, pid: u32) {
+        let guardian = self.clone();
+        let _ = self.end(pid);
+        tokio::spawn(async move { drop(guardian.ended(pid).await) });
+    }
+
     /// Waits until the worker has ended; what it had left behind is dead by then.
     pub async fn ended(&self, pid: u32) -> (Exit, Vec<Process>) {
         let Some(inside) = self.shared.names.inside(pid) else { return (Exit::Unknown, Vec::new()) };
-        let receiver = lock(&self.shared.waiting).ends.get(&inside).map(watch::Sender::subscribe);
+        let waiting = &self.shared.waiting;
+        let receiver = waiting.with(|waiting| waiting.ends.get(&inside).map(watch::Sender::subscribe));
         let Some(mut receiver) = receiver else { return (Exit::Unknown, Vec::new()) };
         let ended = receiver.wait_for(Option::is_some).await;
         let result = ended.ok().and_then(|value| value.clone()).unwrap_or((Exit::Unknown, Vec::new()));
-        lock(&self.shared.waiting).ends.remove(&inside);
+        waiting.with(|waiting| waiting.ends.remove(&inside));
         self.shared.names.forget(pid);
         result
     }
 
-    fn send(&self, request: &ToGuardian, socket: Option<OwnedFd>) -> io::Result<()> {
-        let bytes = encode(request, usize::from(socket.is_some()))?;
-        let descriptors: Vec<_> = socket.iter().map(AsFd::as_fd).collect();
-        send_all(self.shared.socket.as_fd(), &bytes, &descriptors)
+    fn send(&self, request: &ToGuardian) -> io::Result<()> {
+        self.shared.connection.send(request, Vec::new())
     }
 }
 
-async fn read_answers(mut socket: UnixStream, waiting: Arc<Mutex<Waiting>>) {
+async fn read_answers(stream: Arc<Stream>, waiting: Arc<Locked<Waiting>>) {
     let mut decoder = Decoder::default();
     let mut buffer = vec![0; 8192];
     loop {
-        match socket.read(&mut buffer).await {
+        match stream.read(&mut buffer).await {
             Ok(0) | Err(_) => break,
             Ok(read) => decoder.push(&buffer[..read]),
         }
@@ -163,36 +182,41 @@ async fn read_answers(mut socket: UnixStream, waiting: Arc<Mutex<Waiting>>) {
         process_tree::end(below, &HashSet::new(), Duration::ZERO, Duration::from_millis(KILL_GRACE_MS))
     });
     let _ = swept.await;
-    let mut waiting = lock(&waiting);
-    waiting.gone = true;
-    waiting.spawns.clear();
-    for (_, sender) in waiting.ends.drain() {
+    let ends: Vec<_> = waiting.with(|waiting| {
+        waiting.gone = true;
+        waiting.spawns.clear();
+        waiting.ends.drain().collect()
+    });
+    for (_, sender) in ends {
         sender.send_replace(Some((Exit::Unknown, Vec::new())));
     }
 }
 
-fn deliver(waiting: &Mutex<Waiting>, answer: FromGuardian) {
-    let mut waiting = lock(waiting);
+fn deliver(waiting: &Locked<Waiting>, answer: FromGuardian) {
     match answer {
         FromGuardian::Spawned { id, pid } => {
-            waiting.ends.entry(pid).or_insert_with(|| watch::channel(None).0);
-            if let Some(sender) = waiting.spawns.remove(&id) {
+            let asked = waiting.with(|waiting| {
+                // A process id comes again: the end of an earlier process is not this one's.
+                waiting.ends.insert(pid, watch::channel(None).0);
+                waiting.spawns.remove(&id)
+            });
+            if let Some(sender) = asked {
                 let _ = sender.send(Ok(pid));
             }
         }
         FromGuardian::Failed { id, message } => {
-            if let Some(sender) = waiting.spawns.remove(&id) {
+            if let Some(sender) = waiting.with(|waiting| waiting.spawns.remove(&id)) {
                 let _ = sender.send(Err(message));
             }
         }
-        FromGuardian::Exited { pid, exit, left } => {
+        FromGuardian::Exited { pid, exit, left } => waiting.with(|waiting| {
             if let Some(sender) = waiting.ends.get(&pid) {
                 sender.send_replace(Some((exit, left)));
             }
-        }
+        }),
     }
 }
 
-fn gone() -> io::Error {
+fn no_guardian() -> io::Error {
     io::Error::new(io::ErrorKind::BrokenPipe, "the guardian process is gone; restart the server")
 }

@@ -3,11 +3,11 @@
 
 use std::collections::HashMap;
 use std::io;
-use std::sync::{Mutex, OnceLock};
+use std::sync::OnceLock;
 
 use rush_session::process_tree;
 
-use crate::sync::lock;
+use crate::sync::Locked;
 
 /// The table.
 pub(super) struct Names {
@@ -16,12 +16,12 @@ pub(super) struct Names {
     /// The guardian's process inside, once it is there.
     guardian: OnceLock<u32>,
     /// Id here to id inside.
-    inside: Mutex<HashMap<u32, u32>>,
+    inside: Locked<HashMap<u32, u32>>,
 }
 
 impl Names {
     pub(super) fn new(outside: u32) -> Self {
-        Self { outside, guardian: OnceLock::new(), inside: Mutex::default() }
+        Self { outside, guardian: OnceLock::new(), inside: Locked::default() }
     }
 
     /// Finds the id here of a worker, a child of the guardian or of the worker `parent`.
@@ -29,17 +29,17 @@ impl Names {
         let found = self.find(inside, parent).ok_or_else(|| {
             io::Error::other("the process ended before it was ready; its message is on the server's stderr")
         })?;
-        lock(&self.inside).insert(found, inside);
+        self.inside.with(|table| table.insert(found, inside));
         Ok(found)
     }
 
     /// The id inside of a worker that is known.
     pub(super) fn inside(&self, pid: u32) -> Option<u32> {
-        lock(&self.inside).get(&pid).copied()
+        self.inside.with(|table| table.get(&pid).copied())
     }
 
     pub(super) fn forget(&self, pid: u32) {
-        lock(&self.inside).remove(&pid);
+        self.inside.with(|table| table.remove(&pid));
     }
 
     fn find(&self, inside: u32, parent: Option<u32>) -> Option<u32> {

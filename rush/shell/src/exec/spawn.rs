@@ -217,6 +217,7 @@ impl Session {
     /// Starts a program with the table's descriptors.
     pub(crate) fn spawn(&mut self, path: &[u8], args: &[Bytes], launch: &Launch) -> Result<i32, i32> {
         self.flush_output();
+        sys::settle_streams();
         let map = self.descriptor_map(launch);
         let block = self.environment_block();
         let mut underscore = b"_=".to_vec();
@@ -239,7 +240,7 @@ impl Session {
         let started = match start(program) {
             Err(libc::ENOEXEC) => {
                 self.check_script(path)?;
-                let script = script_arguments(path, args)?;
+                let script = self.script_arguments(path, args)?;
                 start(sys::Program { path: SHELL, arguments: &script, ..program })
             }
             result => result,
@@ -258,6 +259,17 @@ impl Session {
         sys::close(fd);
         let line = start[..n].split(|b| *b == b'\n').next().unwrap_or_default();
         if line.contains(&0) { Err(libc::ENOEXEC) } else { Ok(()) }
+    }
+
+    /// The name and arguments of the shell that runs the script `path`.
+    fn script_arguments(&self, path: &[u8], args: &[Bytes]) -> Result<Vec<CString>, i32> {
+        let role = self.script_role.map(<[u8]>::to_vec);
+        let script: Vec<Bytes> = std::iter::once(args[0].clone())
+            .chain(role)
+            .chain([path.to_vec()])
+            .chain(args[1..].iter().cloned())
+            .collect();
+        c_strings(&script)
     }
 
     /// Reports why a program could not be started; gives its status.
@@ -284,8 +296,10 @@ impl Session {
 
     /// `exec`: this process becomes `path`. Returns only on failure.
     pub(crate) fn replace_process(&mut self, path: &[u8], args: &[Bytes]) -> Unwind {
-        // In an in-process subshell only the subshell is replaced: the program runs, then the subshell ends.
-        if self.in_process_subshell() {
+        // In an in-process subshell only the subshell is replaced: the program runs, then the subshell ends. A host's session stays the same way: what
+        // ends is the text that was run.
+        let session_stays = self.interrupt_discards && !self.interactive;
+        if self.in_process_subshell() || session_stays {
             self.traps.set(super::traps::EXIT, None);
             return match self.spawn_and_wait(path, args) {
                 Ok(status) => Unwind::Exit(status),
@@ -318,7 +332,7 @@ impl Session {
         match program.exec() {
             libc::ENOEXEC => {
                 self.check_script(path)?;
-                let script = script_arguments(path, args)?;
+                let script = self.script_arguments(path, args)?;
                 Err(sys::Program { path: SHELL, arguments: &script, ..program }.exec())
             }
             error => Err(error),
@@ -410,13 +424,6 @@ impl Session {
 
 /// The program that runs scripts which the system does not.
 const SHELL: &[u8] = b"/proc/self/exe";
-
-/// The name and arguments of the shell that runs the script `path`.
-fn script_arguments(path: &[u8], args: &[Bytes]) -> Result<Vec<CString>, i32> {
-    let mut script = vec![args[0].clone(), path.to_vec()];
-    script.extend_from_slice(&args[1..]);
-    c_strings(&script)
-}
 
 fn c_strings(args: &[Bytes]) -> Result<Vec<CString>, i32> {
     args.iter().map(|a| CString::new(a.as_slice()).map_err(|_| libc::EINVAL)).collect()

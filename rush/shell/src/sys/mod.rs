@@ -5,6 +5,7 @@
 mod errors;
 pub mod files;
 pub mod network;
+mod order;
 pub mod process;
 pub mod resource;
 pub mod signals;
@@ -13,6 +14,7 @@ pub mod users;
 
 pub use errors::strerror;
 pub use files::*;
+pub use order::{keep_stream_order, settle_streams};
 pub use process::*;
 pub use signals::*;
 pub use time::*;
@@ -62,6 +64,7 @@ pub fn is_inheritable(fd: RawFd) -> bool {
 
 /// Writes all of `bytes`, going on after interruptions.
 pub fn write_all(fd: RawFd, mut bytes: &[u8]) -> Result<(), i32> {
+    order::before_write(fd);
     while !bytes.is_empty() {
         // SAFETY: the pointer and length are of a live slice.
         let n = unsafe { libc::write(fd, bytes.as_ptr().cast(), bytes.len()) };
