@@ -48,7 +48,7 @@ def converse(modules: Path, *arguments: str) -> None:
     assert report["tools"] == TOOLS
     results = report["results"]
     assert (results["run"]["text"], results["run"]["status"]) == ("hi\n", 0)
-    assert results["again"]["text"].startswith("42\n") and results["again"]["pipelines"] == [[1, 0]]
+    assert results["again"]["text"].startswith("42\n") and results["again"]["pipelines"] == [[0], [1, 0]]
     assert results["wait"]["matched"] is True
     assert results["stop"]["state"] == "stopped" and results["stop"]["killed"][0]["command"].startswith("/bin/sh -c")
     assert results["log"]["text"] == "1:ready\n"
