@@ -228,10 +228,8 @@ impl Vm {
     }
 
     fn compile_module_record(&mut self, key: &str, text: &str) -> JsResult<Module> {
-        let code = match compiler::compile_module(key, text, self.compile_options_for(key)) {
-            Ok(code) => code,
-            Err(error) => return Err(self.throw_syntax(&error)),
-        };
+        let options = self.compile_options_for(key);
+        let code = self.compile_metered(text, || compiler::compile_module(key, text, options))?;
         if let Some(body) = &code.body {
             self.check_code(body)?;
         }
