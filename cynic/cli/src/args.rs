@@ -39,6 +39,7 @@ pub(crate) struct Options {
     pub(crate) unhardened: bool,
     pub(crate) allow_eval: bool,
     pub(crate) allow_globals: bool,
+    pub(crate) allow_read: Vec<PathBuf>,
     pub(crate) fuel: Option<u64>,
     pub(crate) heap_bytes_max: Option<usize>,
     pub(crate) timeout: Option<Duration>,
@@ -90,7 +91,7 @@ const GENERAL: &str = "General";
 #[rustfmt::skip]
 const FLAGS: &[Flag] = &[
     Flag { name: "unhardened", group: ENGINE, help: "leave primordials and the global object mutable", action: Action::Set(|o| o.unhardened = true) },
-    Flag { name: "allow", group: ENGINE, help: "allow `eval` (code from strings, always strict) or `globals` (new properties of the global object)", action: Action::Value("WHAT", allow) },
+    Flag { name: "allow", group: ENGINE, help: "allow `eval` (code from strings, always strict), `globals` (new properties of the global object) or `read=DIR` (modules from below DIR too); may be repeated", action: Action::Value("WHAT", allow) },
     Flag { name: "enable", group: ENGINE, help: "enable a feature that is off by default; may be repeated", action: Action::Value("FEATURE", |o, v| { o.enable.push(v.to_owned()); Ok(()) }) },
     Flag { name: "list-features", group: ENGINE, help: "list the features that --enable knows", action: Action::Command(|| Command::ListFeatures) },
     Flag { name: "fuel", group: LIMITS, help: "terminate after about N steps", action: Action::Value("N", |o, v| { o.fuel = Some(integer(v)?); Ok(()) }) },
@@ -223,7 +224,14 @@ fn allow(options: &mut Options, what: &str) -> Result<(), String> {
             options.allow_globals = true;
             Ok(())
         }
-        _ => Err(format!("unknown permission {what}; there are `eval` and `globals`")),
+        _ => match what.strip_prefix("read=") {
+            Some("") => Err("`read=` needs a folder".into()),
+            Some(folder) => {
+                options.allow_read.push(folder.into());
+                Ok(())
+            }
+            None => Err(format!("unknown permission {what}; there are `eval`, `globals` and `read=DIR`")),
+        },
     }
 }
 
@@ -328,7 +336,8 @@ mod tests {
             ("--fuel", "--fuel needs N"),
             ("--fuel=x", "--fuel: x is not a whole number"),
             ("--quiet=1", "--quiet takes no value"),
-            ("--allow=fs", "--allow: unknown permission fs; there are `eval` and `globals`"),
+            ("--allow=fs", "--allow: unknown permission fs; there are `eval`, `globals` and `read=DIR`"),
+            ("--allow=read=", "--allow: `read=` needs a folder"),
             ("--timeout=-1", "--timeout: -1 is not a time (seconds, or 250ms)"),
             ("--heap-limit=99999999999999G", "--heap-limit: 99999999999999G is too large"),
             ("--jobs=0", "--jobs: 0 is not a positive number"),

@@ -1,6 +1,7 @@
 //! An isolate as the commands use it: made from the options, driven to its end, and its outcome turned into a status.
 
 use std::io::{self, IsTerminal, Write};
+use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
@@ -51,11 +52,18 @@ fn styles_for(is_terminal: bool) -> Styles {
 impl Session {
     /// An isolate as the options want it, whose texts go to the process's streams.
     pub(crate) fn new(options: &Options) -> Self {
-        Self::with_sink(options, Box::new(Terminal))
+        Self::with_sink(options, &[], Box::new(Terminal))
+    }
+
+    /// The same for a program from files: modules may come from their folders.
+    pub(crate) fn for_files(options: &Options, files: &[PathBuf]) -> Self {
+        Self::with_sink(options, files, Box::new(Terminal))
     }
 
     /// An isolate as the options want it.
-    pub(crate) fn with_sink(options: &Options, sink: Box<dyn Sink>) -> Self {
+    pub(crate) fn with_sink(options: &Options, files: &[PathBuf], sink: Box<dyn Sink>) -> Self {
+        let folders = files.iter().filter_map(|file| file.parent().map(Path::to_owned));
+        let folders = folders.chain(options.allow_read.iter().cloned());
         let mut engine_options = cynic::vm::Options {
             hardened: !options.unhardened,
             allow_eval: options.allow_eval,
@@ -75,7 +83,7 @@ impl Session {
         }
         let styles = styles_for(io::stdout().is_terminal());
         cynic_host::install(&mut vm, sink, styles);
-        vm.set_module_loader(Rc::new(FileLoader));
+        vm.set_module_loader(Rc::new(FileLoader::below(folders)));
         vm.freeze_global();
         vm.metering.deadline = options.timeout.map(|time| Instant::now() + time);
         if options.fuel.is_some() {

@@ -73,8 +73,14 @@ pub const FRONT_END_BYTES: usize = 256 * 1024;
 pub const FRONT_END_STACK_BYTES_MAX: usize = 1 << 30;
 /// Functions inside functions: each level is one of recursion when compiled code is checked and dropped.
 pub const FUNCTION_NESTING_MAX: usize = 4_000;
-/// Bytes of heap room that compiling a string asks for, per byte of its text: the tree is several times as large.
-pub const EVAL_BYTES_PER_SOURCE_BYTE: usize = 8;
+/// Bytes of heap room that compiling asks for, per byte of the text: the copies of the text itself.
+pub const COMPILE_BYTES_PER_BYTE: usize = 4;
+/// Statements and functions that are compiled between two looks at the deadline.
+pub const COMPILE_POLL_INTERVAL: u32 = 64;
+/// The same for each word and each mark (measured over 50 kinds of source: at most 132).
+pub const COMPILE_BYTES_PER_TOKEN: usize = 140;
+/// The same for each function besides (measured: 1,270 for the five tokens of `a=>1,`, the shortest there is).
+pub const COMPILE_BYTES_PER_FUNCTION: usize = 700;
 /// Properties of an object before its shape becomes a dictionary.
 pub const SHAPE_PROPERTIES_MAX: u32 = 128;
 /// Transitions from one shape before further children become dictionaries.

@@ -12,6 +12,21 @@ fn compile(source: &str) -> std::sync::Arc<FunctionCode> {
 }
 
 #[test]
+fn getters_take_no_parameters() {
+    for parameters in ["a", "...a", "...[a]", "a = 1", "a, b"] {
+        for name in ["x", "'x'", "1", "[x]", "#x", "static x"] {
+            let in_class = format!("class A {{ #y; get {name}({parameters}) {{}} }}")
+                .replace("get static", "static get");
+            assert!(compile_script("t.js", &in_class, CompileOptions::default()).is_err(), "{in_class}");
+            let in_object = format!("({{ get {name}({parameters}) {{}} }})");
+            assert!(compile_script("t.js", &in_object, CompileOptions::default()).is_err(), "{in_object}");
+        }
+    }
+    let good = "({ get x() {}, set x(a) {} }); class A { get #x() {} static get [1]() {} }";
+    assert!(compile_script("t.js", good, CompileOptions::default()).is_ok());
+}
+
+#[test]
 fn uncaptured_locals_are_registers_and_branches_are_fused() {
     let code = compile("function f(n) { let s = 0; for (let i = 0; i < n; i++) s += i; return s }");
     let listing = disassemble::disassemble(&code.functions[0]);

@@ -299,3 +299,57 @@ fn long_queues_lose_nothing_when_their_start_moves() {
         "5000,6000,10999",
     );
 }
+
+#[test]
+fn no_number_of_changes_makes_an_old_cache_valid_again() {
+    // What a guest reaches by changing prototypes 2^8, 2^16 or 2^32 times, less the one change that must be noticed.
+    const CHANGES: [u64; 3] = [(1 << 8) - 1, (1 << 16) - 1, (1 << 32) - 1];
+    let programs = [
+        // A property of a prototype that another one hides.
+        (
+            "const far = { x: 'far' }, near = { __proto__: far }, o = { __proto__: near }; const read = () => o.x;
+            for (let i = 0; i < 20; i++) read();",
+            "near.x = 'near'",
+            "read()",
+            "near",
+        ),
+        // An absence that ends.
+        (
+            "const near = {}, o = { __proto__: near }; const read = () => o.x; for (let i = 0; i < 20; i++) read();",
+            "near.x = 'near'",
+            "read()",
+            "near",
+        ),
+        // Data in a slot that becomes an accessor's.
+        (
+            "const near = { x: 'data' }, o = { __proto__: near }; const read = () => o.x; for (let i = 0; i < 20; i++) read();",
+            "Object.defineProperty(near, 'x', { get() { return 'near'; } })",
+            "read()",
+            "near",
+        ),
+        // A property that is added where a prototype has a setter now.
+        (
+            "let log = ''; const near = {}; const add = () => { const o = { __proto__: near }; o.x = 1; return Object.keys(o).length + log; };
+            for (let i = 0; i < 20; i++) add();",
+            "Object.defineProperty(near, 'x', { set(v) { log += 'set'; } })",
+            "add()",
+            "0set",
+        ),
+    ];
+    for (learn, change, ask, expected) in programs {
+        for changes in CHANGES {
+            let mut vm = Vm::new(Options { hardened: false, ..Options::default() });
+            let text = |vm: &mut Vm, source: &str| {
+                let value = vm.evaluate_script("test.js", source);
+                let value = value.unwrap_or_else(|_| vm.take_exception());
+                vm.to_string(value).map(|s| s.to_rust_string()).unwrap_or_default()
+            };
+            text(&mut vm, learn);
+            let before = vm.proto_epoch;
+            text(&mut vm, change);
+            let made = vm.proto_epoch - before;
+            vm.proto_epoch = vm.proto_epoch.wrapping_add((changes + 1).saturating_sub(made));
+            assert_eq!(text(&mut vm, ask), expected, "{learn} {change} after {changes} changes");
+        }
+    }
+}

@@ -27,27 +27,28 @@ struct Timer {
 /// The timers that wait, by due time and number.
 #[derive(Default)]
 pub(crate) struct Timers {
-    waiting: BTreeMap<(i128, u32), Timer>,
+    waiting: BTreeMap<(i128, u64), Timer>,
     /// When each is due, by number.
-    due: HashMap<u32, i128>,
-    next_number: u32,
+    due: HashMap<u64, i128>,
+    /// Wide enough that no guest can make a new timer take the number of one that waits.
+    next_number: u64,
 }
 
 impl Timers {
-    fn insert(&mut self, due: i128, number: u32, timer: Timer) {
+    fn insert(&mut self, due: i128, number: u64, timer: Timer) {
         self.due.insert(number, due);
         self.waiting.insert((due, number), timer);
     }
 
     /// The first timer, if it is due.
-    fn take_due(&mut self, now: i128) -> Option<(u32, Timer)> {
+    fn take_due(&mut self, now: i128) -> Option<(u64, Timer)> {
         let first = self.waiting.first_entry().filter(|first| first.key().0 <= now)?;
         let ((_, number), timer) = first.remove_entry();
         self.due.remove(&number);
         Some((number, timer))
     }
 
-    fn clear(&mut self, number: u32) {
+    fn clear(&mut self, number: u64) {
         if let Some(due) = self.due.remove(&number) {
             self.waiting.remove(&(due, number));
         }
@@ -82,12 +83,12 @@ fn set(vm: &mut Vm, args: CallArgs, repeats: bool) -> JsResult<Value> {
     timers.next_number += 1;
     let number = timers.next_number;
     timers.insert(due, number, Timer { callback, arguments, interval_ns: repeats.then_some(delay_ns) });
-    Ok(Value::number(f64::from(number)))
+    Ok(Value::number(number as f64))
 }
 
 pub(crate) fn clear(vm: &mut Vm, args: CallArgs) -> JsResult<Value> {
     if let (Some(number), Some(state)) = (args.get(0).as_number(), state(vm)) {
-        state.timers.clear(number as u32);
+        state.timers.clear(number as u64);
     }
     Ok(Value::UNDEFINED)
 }

@@ -1,6 +1,5 @@
 //! `cynic run FILE...`: scripts and modules, one after another in one realm; with no file, the standard input.
 
-use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use cynic::gc::Persistent;
@@ -10,16 +9,15 @@ use cynic::vm::JsResult;
 use crate::args::Options;
 use crate::commands::list_features::TYPESCRIPT;
 use crate::exit_status::ExitStatus;
-use crate::module_loader::read_source;
+use crate::module_loader::{read_source, read_stream};
 use crate::session::Session;
 
 /// Runs the files.
 pub(crate) fn run(options: &Options, files: &[PathBuf]) -> Result<ExitStatus, String> {
-    let mut session = Session::new(options);
+    let mut session = Session::for_files(options, files);
     let mut outcome = Ok(());
     if files.is_empty() {
-        let mut text = String::new();
-        std::io::stdin().read_to_string(&mut text).map_err(|error| format!("standard input: {error}"))?;
+        let text = read_stream(std::io::stdin()).map_err(|error| format!("standard input: {error}"))?;
         outcome = script(&mut session, "<stdin>", &text);
     }
     for file in files {

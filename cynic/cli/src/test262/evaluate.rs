@@ -74,7 +74,7 @@ impl EngineEvaluator {
         vm.metering.deadline = Some(Instant::now() + self.deadline);
         cynic_host::install(&mut vm, Box::new(Printed(printed.clone())), Styles::Plain);
         vm.can_block = test.metadata.flags.can_block.unwrap_or(true);
-        vm.set_module_loader(Rc::new(FileLoader));
+        vm.set_module_loader(Rc::new(FileLoader::unrestricted()));
         vm.install_globals(host::GLOBALS);
         agent::begin_test(&vm);
         vm

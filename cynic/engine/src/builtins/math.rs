@@ -79,11 +79,11 @@ macro_rules! unary {
 
 unary! {
     acos => f64::acos;
-    acosh => f64::acosh;
+    acosh => inverse_cosh;
     asin => f64::asin;
     asinh => |x| if x == 0.0 || !x.is_finite() { x } else { f64::asinh(x) };
     atan => f64::atan;
-    atanh => |x| if x == 0.0 { x } else { f64::atanh(x) };
+    atanh => inverse_tanh;
     cbrt => f64::cbrt;
     ceil => f64::ceil;
     cos => f64::cos;
@@ -129,6 +129,34 @@ fn sqrt(vm: &mut Vm, args: CallArgs) -> JsResult<Value> {
 }
 
 /// Rounds to the nearest integer, ties towards +∞; keeps -0.
+/// Not `ln(x + √(x² - 1))`: near 1 that would lose the digits of `x - 1`, and for large `x` the square is infinite.
+fn inverse_cosh(x: f64) -> f64 {
+    /// From here on one is lost beside the square.
+    const LARGE: f64 = 268_435_456.0;
+    if x < 1.0 {
+        f64::NAN
+    } else if x < 2.0 {
+        let t = x - 1.0;
+        (t + (2.0 * t + t * t).sqrt()).ln_1p()
+    } else if x < LARGE {
+        (2.0 * x - 1.0 / (x + (x * x - 1.0).sqrt())).ln()
+    } else {
+        x.ln() + std::f64::consts::LN_2
+    }
+}
+
+/// Not `½ ln((1 + x) / (1 - x))`: near 0 that would lose the digits of `x`.
+fn inverse_tanh(x: f64) -> f64 {
+    let magnitude = x.abs();
+    let double = magnitude + magnitude;
+    let result = if magnitude < 0.5 {
+        (double + double * magnitude / (1.0 - magnitude)).ln_1p()
+    } else {
+        (double / (1.0 - magnitude)).ln_1p()
+    };
+    (0.5 * result).copysign(x)
+}
+
 fn round_half_up(x: f64) -> f64 {
     // From 2^52 on every double is whole, and adding one half would round.
     if !x.is_finite() || x.abs() >= 4_503_599_627_370_496.0 {
@@ -292,6 +320,49 @@ fn sum_precise(vm: &mut Vm, args: CallArgs) -> JsResult<Value> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[track_caller]
+    fn close(found: f64, expected: f64, x: f64) {
+        let tolerance = expected.abs() * 4.0 * f64::EPSILON;
+        assert!((found - expected).abs() <= tolerance, "{x}: {found} and not {expected}");
+    }
+
+    #[test]
+    fn inverse_hyperbolic_functions_keep_their_digits() {
+        for exponent in 14..52 {
+            let t = (-f64::from(exponent)).exp2();
+            let series = 1.0 - t / 12.0 + 3.0 * t * t / 160.0 - 5.0 * t * t * t / 896.0;
+            close(inverse_cosh(1.0 + t), (2.0 * t).sqrt() * series, 1.0 + t);
+            for x in [t, -t, 3.0 * t] {
+                let square = x * x;
+                close(inverse_tanh(x), x * (1.0 + square / 3.0 + square * square / 5.0), x);
+            }
+        }
+        // From 1 on: below, rounding `cosh(y)` itself loses digits of `y`.
+        for step in 16..200 {
+            let y = f64::from(step) / 16.0;
+            close(inverse_cosh(y.cosh()), y, y);
+        }
+        let ln_2 = std::f64::consts::LN_2;
+        close(inverse_cosh(f64::MAX), f64::MAX.ln() + ln_2, f64::MAX);
+        assert_eq!(
+            (inverse_cosh(1.0), inverse_tanh(1.0), inverse_tanh(-1.0)),
+            (0.0, f64::INFINITY, f64::NEG_INFINITY)
+        );
+        assert_eq!(inverse_cosh(f64::INFINITY), f64::INFINITY);
+        assert!(
+            [
+                inverse_cosh(0.99),
+                inverse_cosh(-2.0),
+                inverse_cosh(f64::NAN),
+                inverse_tanh(1.5),
+                inverse_tanh(f64::NAN)
+            ]
+            .iter()
+            .all(|x| x.is_nan())
+        );
+        assert!(inverse_tanh(-0.0).is_sign_negative());
+    }
 
     #[test]
     fn rounding_ties_go_up_and_zero_keeps_its_sign() {

@@ -225,6 +225,7 @@ impl<'a> Generator<'a> {
 
     /// Ends the function under construction.
     pub(super) fn finish_function(&mut self) -> Result<FunctionCode> {
+        self.poll(self.f.span.0)?;
         let f = std::mem::replace(
             &mut self.f,
             self.outer.pop().unwrap_or_else(|| Builder::new(CodeKind::Script, "", (0, 0))),

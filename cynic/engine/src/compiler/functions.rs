@@ -56,6 +56,10 @@ impl<'a> Generator<'a> {
 
     /// A method, getter or setter; the caller sets its home object. `span` is the whole definition, key included.
     pub(super) fn method(&mut self, it: &Function<'a>, span: Span, name: NameHint<'_>) -> Result<Reg> {
+        // The front end looks at a getter's plain parameters only.
+        if matches!(name, NameHint::Key(_, 1)) && it.params.rest.is_some() {
+            return Err(Unsupported { message: "a getter has no parameters", offset: it.params.span.start });
+        }
         self.closure_of(it, span, CodeKind::Method, None, name)
     }
 

@@ -22,6 +22,7 @@ mod statements;
 mod variables;
 
 use std::sync::Arc;
+use std::time::Instant;
 
 use oxc_allocator::Allocator;
 use oxc_ast::ast::{Program, Statement};
@@ -58,6 +59,8 @@ pub struct CompileOptions {
     pub typescript: bool,
     /// Nobody asks for the script's completion value, so that statements need not keep theirs.
     pub discard_value: bool,
+    /// When compiling must have ended; what is not ready then is an error.
+    pub deadline: Option<Instant>,
 }
 
 /// Compiles the script `text`.
@@ -180,6 +183,8 @@ struct Generator<'a> {
     outer: Vec<Builder<'a>>,
     /// What the script declares globally.
     globals: GlobalDeclarations,
+    /// Statements and functions until the next look at the deadline.
+    until_look: u32,
 }
 
 impl<'a> Generator<'a> {
@@ -220,7 +225,9 @@ impl<'a> Generator<'a> {
             f: Builder::new(kind, "", (0, program.span.end)),
             outer: Vec::new(),
             globals: GlobalDeclarations::default(),
+            until_look: 0,
         };
+        generator.look_at_deadline(0)?;
         let module = generator.top_level(program, kind)?;
         let code = Arc::new(generator.finish_function()?);
         Ok((code, module))
@@ -265,6 +272,26 @@ impl<'a> Generator<'a> {
         self.f.asm.op(Op::Ret, completion, 0, 0);
         self.f.globals = std::mem::take(&mut self.globals);
         Ok(None)
+    }
+
+    /// One statement or function: fails when there is no time left.
+    fn poll(&mut self, offset: u32) -> Result {
+        match self.until_look.checked_sub(1) {
+            Some(left) => {
+                self.until_look = left;
+                Ok(())
+            }
+            None => self.look_at_deadline(offset),
+        }
+    }
+
+    #[cold]
+    fn look_at_deadline(&mut self, offset: u32) -> Result {
+        self.until_look = limits::COMPILE_POLL_INTERVAL;
+        if self.options.deadline.is_some_and(|deadline| Instant::now() >= deadline) {
+            return Err(Unsupported { message: "there was no time left to compile this", offset });
+        }
+        Ok(())
     }
 
     /// Whether the script itself declares the global `name`.

@@ -1,6 +1,7 @@
 //! Statements: declarations, blocks, branches, exceptions and completion values.
 
 use oxc_ast::ast::*;
+use oxc_span::GetSpan;
 
 use super::control::{COMPLETION_NORMAL, COMPLETION_THROW, Control, ControlKind, Exit};
 use super::expressions::NameHint;
@@ -21,6 +22,7 @@ impl<'a> Generator<'a> {
     }
 
     pub(super) fn statement(&mut self, statement: &Statement<'a>) -> Result {
+        self.poll(statement.span().start)?;
         let mark = self.mark();
         self.statement_inner(statement)?;
         self.free(mark);

@@ -72,7 +72,7 @@ struct CachedLookup {
     holder: usize,
     /// The slot, and [`CachedLookup::ACCESSOR`].
     slot: u32,
-    epoch: u32,
+    epoch: u64,
 }
 
 impl CachedLookup {
@@ -101,7 +101,7 @@ impl LookupCache {
     }
 
     #[inline(always)]
-    fn find(&self, o: Object, key: usize, epoch: u32) -> Option<GetLookup> {
+    fn find(&self, o: Object, key: usize, epoch: u64) -> Option<GetLookup> {
         let shape = o.shape().addr();
         let entry = self.0.get(Self::place(shape, key))?;
         if entry.shape != shape || entry.key != key || entry.epoch != epoch {
@@ -123,7 +123,7 @@ impl LookupCache {
         })
     }
 
-    fn remember(&mut self, o: Object, key: usize, epoch: u32, found: GetLookup) {
+    fn remember(&mut self, o: Object, key: usize, epoch: u64, found: GetLookup) {
         let place = |holder: Object| if holder == o { CachedLookup::OWN } else { holder.addr() };
         let (holder, slot) = match found {
             GetLookup::Own { slot } => (CachedLookup::OWN, slot),

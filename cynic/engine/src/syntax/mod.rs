@@ -7,6 +7,7 @@ mod entry;
 mod error;
 pub(crate) mod nesting;
 pub(crate) mod source_text;
+pub(crate) mod weight;
 mod words;
 
 use oxc_allocator::{Allocator, Dummy};

@@ -11,11 +11,12 @@ use super::{JsResult, Vm};
 use crate::bytecode::code::{EvalSite, FunctionCode};
 use crate::bytecode::verify;
 use crate::compiler::{self, CompileOptions};
-use crate::limits;
+use crate::gc::ExternalCharge;
 use crate::object::ObjectKind;
 use crate::object::function::CallArgs;
 use crate::realm::Intrinsic;
 use crate::string::JsStr;
+use crate::syntax::weight::weight;
 use crate::syntax::{SourceText, SyntaxError};
 use crate::value::Value;
 
@@ -54,7 +55,11 @@ impl DynamicKind {
 
 impl Vm {
     pub(crate) fn compile_options(&self) -> CompileOptions {
-        CompileOptions { allow_eval: self.options.allow_eval, typescript: false, discard_value: false }
+        CompileOptions {
+            allow_eval: self.options.allow_eval,
+            deadline: self.metering.deadline,
+            ..CompileOptions::default()
+        }
     }
 
     /// The options for a source whose name may say that it is TypeScript.
@@ -78,20 +83,38 @@ impl Vm {
 
     /// Compiles and runs a script in the current realm; the result is its completion value.
     pub fn evaluate_script(&mut self, name: &str, text: &str) -> JsResult<Value> {
-        let code = match compiler::compile_script(name, text, self.compile_options_for(name)) {
-            Ok(code) => code,
-            Err(error) => return Err(self.throw_syntax(&error)),
-        };
+        let options = self.compile_options_for(name);
+        let code = self.compile_metered(text, || compiler::compile_script(name, text, options))?;
         self.run_script(&code)
     }
 
     /// Compiles and runs a script in the current realm, whose completion value nobody wants.
     pub fn execute_script(&mut self, name: &str, text: &str) -> JsResult<()> {
         let options = CompileOptions { discard_value: true, ..self.compile_options_for(name) };
-        match compiler::compile_script(name, text, options) {
-            Ok(code) => self.run_script(&code).map(drop),
-            Err(error) => Err(self.throw_syntax(&error)),
-        }
+        let code = self.compile_metered(text, || compiler::compile_script(name, text, options))?;
+        self.run_script(&code).map(drop)
+    }
+
+    /// Compiles `text`, whose worst case must fit the heap and is charged to it meanwhile, and whose length is paid for in steps.
+    pub(crate) fn compile_metered<T>(
+        &mut self,
+        text: &str,
+        compile: impl FnOnce() -> Result<T, SyntaxError>,
+    ) -> JsResult<T> {
+        self.charge_bytes(text.len());
+        self.poll()?;
+        let charge = self.charge_compiling(weight(text))?;
+        let result = compile();
+        drop(charge);
+        // Parsing and compiling take time that no step accounts for.
+        self.check_time()?;
+        result.map_err(|error| self.throw_syntax(&error))
+    }
+
+    /// Unlike [`Vm::charge_external`], no steps: a bound is charged, not work.
+    fn charge_compiling(&mut self, bytes: usize) -> JsResult<ExternalCharge> {
+        self.check_heap_room(bytes)?;
+        Ok(self.heap.charge_unchecked(bytes))
     }
 
     /// Runs a compiled script in the current realm.
@@ -140,14 +163,11 @@ impl Vm {
     }
 
     fn compile_eval(&mut self, source: &SourceText, site: Option<&EvalSite>) -> JsResult<Arc<FunctionCode>> {
-        self.check_heap_room(source.text.len().saturating_mul(limits::EVAL_BYTES_PER_SOURCE_BYTE))?;
-        match compiler::compile_eval("<eval>", source, site, self.compile_options()) {
-            Ok(code) => {
-                self.check_code(&code)?;
-                Ok(code)
-            }
-            Err(error) => Err(self.throw_syntax(&error)),
-        }
+        let options = self.compile_options();
+        let code =
+            self.compile_metered(&source.text, || compiler::compile_eval("<eval>", source, site, options))?;
+        self.check_code(&code)?;
+        Ok(code)
     }
 
     /// PerformEval for a direct call at site `index` of the running function, whose innermost scope is `scope`.

@@ -95,6 +95,11 @@ impl Vm {
         Err(self.terminate(Termination::Heap))
     }
 
+    /// Bytes that fit the heap's limit besides what is in use.
+    pub fn heap_room(&self) -> usize {
+        self.heap.limit().saturating_sub(self.heap.used_bytes())
+    }
+
     /// Charges memory that a cell owns outside the heap (a buffer). The charge ends when it is dropped.
     pub fn charge_external(&mut self, bytes: usize) -> JsResult<ExternalCharge> {
         if self.heap.collection_due(bytes) {

@@ -136,18 +136,26 @@ impl Vm {
         if let Some(on_look) = &mut self.metering.on_look {
             on_look();
         }
+        // Every loop comes here, so that even an interpreter whose handlers grew the stack could not overflow it.
+        if self.termination().is_none() {
+            self.check_native_stack()?;
+        }
+        self.check_time()?;
+        self.refill(k)
+    }
+
+    /// Looks at everything but the fuel: after work in one go whose time no step accounts for.
+    pub(crate) fn check_time(&mut self) -> JsResult<()> {
         if self.termination().is_some() {
             return Err(Abrupt::Terminate);
         }
-        // Every loop comes here, so that even an interpreter whose handlers grew the stack could not overflow it.
-        self.check_native_stack()?;
         if self.metering.cancel.as_ref().is_some_and(CancelToken::is_cancelled) {
             return Err(self.terminate(Termination::Cancelled));
         }
         if self.metering.deadline.is_some_and(|d| Instant::now() >= d) {
             return Err(self.terminate(Termination::Deadline));
         }
-        self.refill(k)
+        Ok(())
     }
 
     fn refill(&mut self, k: u32) -> JsResult<()> {

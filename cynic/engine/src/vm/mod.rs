@@ -92,8 +92,9 @@ pub struct Vm {
     pub options: Options,
     /// The clock, the time zone, randomness.
     pub host: HostHooks,
-    /// Advances when the set of properties of any prototype changes: guards cached prototype lookups.
-    pub proto_epoch: u32,
+    /// Advances when the set of properties of any prototype changes: guards cached prototype lookups. Wide enough that no guest
+    /// can make it come round to a value that an old cache remembers.
+    pub proto_epoch: u64,
     /// Whether some prototype may have indexed properties (then element fast paths must look).
     pub indexed_prototypes: bool,
     /// The key of all hashes of what the guest chooses.
@@ -249,6 +250,6 @@ impl Vm {
     /// Invalidates every cached prototype lookup.
     #[inline]
     pub fn bump_proto_epoch(&mut self) {
-        self.proto_epoch = self.proto_epoch.wrapping_add(1);
+        self.proto_epoch += 1;
     }
 }

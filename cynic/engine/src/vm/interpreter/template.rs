@@ -63,19 +63,17 @@ pub struct Ic {
     pub far: usize,
     /// Slot in the holder, or of the new property.
     pub far_slot: u32,
-    /// The epoch the far entry is valid in.
-    pub epoch: u32,
     /// How often the site has had to learn; beyond `limits::IC_MISSES_MAX` it is left as it is.
     pub misses: u32,
-    /// Makes the size a power of two.
-    pub unused: u32,
+    /// The epoch the far entry is valid in.
+    pub epoch: u64,
 }
 
 impl Ic {
     /// Whether the site may still be taught; counts.
     #[inline]
     pub(crate) fn may_learn(&mut self) -> bool {
-        self.misses += 1;
+        self.misses = self.misses.saturating_add(1);
         self.misses <= crate::limits::IC_MISSES_MAX
     }
     /// The property's key.
@@ -317,9 +315,8 @@ const EMPTY_IC: Ic = Ic {
     far_shape: 0,
     far: 0,
     far_slot: 0,
-    epoch: 0,
     misses: 0,
-    unused: 0,
+    epoch: 0,
 };
 
 fn flags_of(function: &FunctionCode) -> u32 {

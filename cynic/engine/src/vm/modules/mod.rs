@@ -44,6 +44,12 @@ pub trait ModuleLoader {
     fn resolve(&self, referrer: &str, specifier: &str) -> Result<String, String>;
     /// The source text of the module `key`.
     fn load(&self, key: &str, kind: ModuleKind) -> Result<String, String>;
+    /// The same, if the text has at most `bytes_max` bytes: what is left of the heap's limit. For loaders that can tell before they
+    /// have read it all.
+    fn load_within(&self, key: &str, kind: ModuleKind, bytes_max: usize) -> Result<String, String> {
+        let _ = bytes_max;
+        self.load(key, kind)
+    }
     /// `import.meta.url` of the module `key`.
     fn url(&self, key: &str) -> String {
         key.to_owned()
@@ -205,7 +211,7 @@ impl Vm {
         }
         let text = match text {
             Some(text) => text.to_owned(),
-            None => match self.loader()?.load(key, kind) {
+            None => match self.loader()?.load_within(key, kind, self.heap_room()) {
                 Ok(text) => text,
                 Err(message) => {
                     return Err(self.throw_type_error(&format!("cannot load module '{key}': {message}")));
@@ -222,10 +228,8 @@ impl Vm {
     }
 
     fn compile_module_record(&mut self, key: &str, text: &str) -> JsResult<Module> {
-        let code = match compiler::compile_module(key, text, self.compile_options_for(key)) {
-            Ok(code) => code,
-            Err(error) => return Err(self.throw_syntax(&error)),
-        };
+        let options = self.compile_options_for(key);
+        let code = self.compile_metered(text, || compiler::compile_module(key, text, options))?;
         if let Some(body) = &code.body {
             self.check_code(body)?;
         }
