@@ -77,7 +77,7 @@ pub const FUNCTION_NESTING_MAX: usize = 4_000;
 pub const COMPILE_BYTES_PER_BYTE: usize = 4;
 /// Statements and functions that are compiled between two looks at the deadline.
 pub const COMPILE_POLL_INTERVAL: u32 = 64;
-/// The same for each word and each mark (measured over 50 kinds of source: at most 132).
+/// The same for each word and each mark (measured over some 40 kinds of source: at most 132).
 pub const COMPILE_BYTES_PER_TOKEN: usize = 140;
 /// The same for each function besides (measured: 1,270 for the five tokens of `a=>1,`, the shortest there is).
 pub const COMPILE_BYTES_PER_FUNCTION: usize = 700;

@@ -96,13 +96,15 @@ pub fn compile_module(
     Ok(module)
 }
 
-/// Compiles, on a larger stack if the source nests so deeply that this one might not do.
-fn compile(
+/// The stack that compiling `text` takes, found out without parsing it and without memory.
+///
+/// # Errors
+/// When it is nested too deeply, or has what would take a parser too long.
+pub(crate) fn stack_needed(
     name: &str,
     text: &str,
-    goal: Goal<'_>,
     options: CompileOptions,
-) -> std::result::Result<(Arc<FunctionCode>, Option<ModuleCode>), SyntaxError> {
+) -> std::result::Result<usize, SyntaxError> {
     let mut nesting = nesting::measure(text);
     // Types have a grammar of their own, which the scan does not know.
     nesting.ambiguous |= options.typescript;
@@ -120,19 +122,36 @@ fn compile(
     if options.typescript && nesting.type_attempts > limits::TYPE_ATTEMPTS_MAX {
         return Err(too_deep("too much stands after `<` signs that may each begin type arguments"));
     }
-    let room = StackBounds::of_current_thread().room();
     let stack = nesting.bound() as usize * limits::FRONT_END_BYTES_PER_UNIT + limits::FRONT_END_BYTES;
-    if stack <= room {
-        return compile_here(name, text, goal, options);
-    }
     if stack > limits::FRONT_END_STACK_BYTES_MAX {
         return Err(too_deep("the source is too large to make sure that it is not nested too deeply"));
+    }
+    Ok(stack)
+}
+
+/// Compiles, on a larger stack if the source nests so deeply that this one might not do.
+fn compile(
+    name: &str,
+    text: &str,
+    goal: Goal<'_>,
+    options: CompileOptions,
+) -> std::result::Result<(Arc<FunctionCode>, Option<ModuleCode>), SyntaxError> {
+    let stack = stack_needed(name, text, options)?;
+    if stack <= StackBounds::of_current_thread().room() {
+        return compile_here(name, text, goal, options);
     }
     std::thread::scope(|scope| {
         let compile = || compile_here(name, text, goal, options);
         match std::thread::Builder::new().stack_size(stack).spawn_scoped(scope, compile) {
             Ok(thread) => thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)),
-            Err(_) => Err(too_deep("there is no memory for the stack that this nesting needs")),
+            Err(_) => {
+                let input = Input { text, name, typescript: options.typescript };
+                Err(SyntaxError::at(
+                    input,
+                    0,
+                    "there is no memory for the stack that this nesting needs".into(),
+                ))
+            }
         }
     })
 }

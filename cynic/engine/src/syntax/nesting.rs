@@ -127,7 +127,10 @@ impl<'t> Scan<'t> {
         if self.text.starts_with("#!") {
             self.skip_line();
         }
-        while let Some(&byte) = self.bytes.get(self.at) {
+        // What is refused anyway is not followed further: each open bracket takes memory here.
+        while self.found.depth <= limits::NESTING_MAX
+            && let Some(&byte) = self.bytes.get(self.at)
+        {
             match byte {
                 b'\n' | b'\r' => {
                     self.newline = true;

@@ -84,26 +84,35 @@ impl Vm {
     /// Compiles and runs a script in the current realm; the result is its completion value.
     pub fn evaluate_script(&mut self, name: &str, text: &str) -> JsResult<Value> {
         let options = self.compile_options_for(name);
-        let code = self.compile_metered(text, || compiler::compile_script(name, text, options))?;
+        let code =
+            self.compile_metered(name, text, options, || compiler::compile_script(name, text, options))?;
         self.run_script(&code)
     }
 
     /// Compiles and runs a script in the current realm, whose completion value nobody wants.
     pub fn execute_script(&mut self, name: &str, text: &str) -> JsResult<()> {
         let options = CompileOptions { discard_value: true, ..self.compile_options_for(name) };
-        let code = self.compile_metered(text, || compiler::compile_script(name, text, options))?;
+        let code =
+            self.compile_metered(name, text, options, || compiler::compile_script(name, text, options))?;
         self.run_script(&code).map(drop)
     }
 
     /// Compiles `text`, whose worst case must fit the heap and is charged to it meanwhile, and whose length is paid for in steps.
     pub(crate) fn compile_metered<T>(
         &mut self,
+        name: &str,
         text: &str,
+        options: CompileOptions,
         compile: impl FnOnce() -> Result<T, SyntaxError>,
     ) -> JsResult<T> {
         self.charge_bytes(text.len());
         self.poll()?;
-        let charge = self.charge_compiling(weight(text))?;
+        let bytes = weight(text);
+        if bytes > self.heap_room() {
+            // What is refused unread needs no room: the program may catch that.
+            compiler::stack_needed(name, text, options).map_err(|error| self.throw_syntax(&error))?;
+        }
+        let charge = self.charge_compiling(bytes)?;
         let result = compile();
         drop(charge);
         // Parsing and compiling take time that no step accounts for.
@@ -164,8 +173,9 @@ impl Vm {
 
     fn compile_eval(&mut self, source: &SourceText, site: Option<&EvalSite>) -> JsResult<Arc<FunctionCode>> {
         let options = self.compile_options();
-        let code =
-            self.compile_metered(&source.text, || compiler::compile_eval("<eval>", source, site, options))?;
+        let code = self.compile_metered("<eval>", &source.text, options, || {
+            compiler::compile_eval("<eval>", source, site, options)
+        })?;
         self.check_code(&code)?;
         Ok(code)
     }

@@ -229,7 +229,8 @@ impl Vm {
 
     fn compile_module_record(&mut self, key: &str, text: &str) -> JsResult<Module> {
         let options = self.compile_options_for(key);
-        let code = self.compile_metered(text, || compiler::compile_module(key, text, options))?;
+        let code =
+            self.compile_metered(key, text, options, || compiler::compile_module(key, text, options))?;
         if let Some(body) = &code.body {
             self.check_code(body)?;
         }
