@@ -8,8 +8,9 @@ const RUSH: &str = env!("CARGO_BIN_EXE_rush");
 #[track_caller]
 fn check(script: &str, expect: &str, status: i32) {
     let folder = tempfile::tempdir().expect("a temporary folder");
-    let output = Command::new("sh")
-        .args(["-c", r#"exec "$0" -c "$1" rush 2>&1"#, RUSH, script])
+    // Whatever signals are ignored where the tests run (as under nohup): what is ignored at the start stays so.
+    let output = Command::new("env")
+        .args(["--default-signal", "sh", "-c", r#"exec "$0" -c "$1" rush 2>&1"#, RUSH, script])
         .env_clear()
         .envs([("PATH", "/usr/bin:/bin"), ("LC_ALL", "C")])
         .current_dir(folder.path())

@@ -72,7 +72,11 @@ fn a_session_keeps_its_state_and_tells_how_runs_ended() {
     let (done, text) = client.run(1, "f; false | true; echo é; (exit 3)");
     assert_eq!(text, "f1\né\n");
     assert_eq!(done["status"], 3);
-    assert_eq!(done["pipelines"], json!([{"stages": [1, 0], "line": 1}]));
+    // Single commands too: the function and the `echo` in it, the pipeline, `echo`, the subshell.
+    let stages: Vec<_> =
+        done["pipelines"].as_array().expect("a list").iter().map(|row| row["stages"].clone()).collect();
+    assert_eq!(stages, [json!([0]), json!([0]), json!([1, 0]), json!([0]), json!([3])]);
+    assert!(done["pipelines"].as_array().expect("a list").iter().all(|row| row["line"] == 1));
 }
 
 #[test]
@@ -148,7 +152,11 @@ fn what_cannot_be_done_is_said() {
         client.say(&request);
         assert_eq!(client.until("failed").0["id"], 4, "{request}");
     }
-    client.run(1, "exit 6");
+    // A run that is left by `exit` ends with that status, and the session goes on until it is closed.
+    let (done, _) = client.run(1, "exit 6");
+    assert_eq!((&done["status"], &done["exited"]), (&json!(6), &json!(true)));
+    assert_eq!(client.run(1, "echo here").1, "here\n");
+    client.say(&json!({"type": "close", "id": 5, "session": 1}));
     assert_eq!(client.until("closed").0["session"], 1);
 }
 
