@@ -78,7 +78,7 @@ def http_server(pithos: str, workspace: Path):
     command = [pithos, "serve", "--http", "127.0.0.1:0", "--token-file", str(token_file), "--cwd", str(workspace)]
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as server:
         try:
-            match = re.search(r"http://\S+?/", server.stderr.readline())
+            match = re.search(r"http://\S+/mcp", server.stderr.readline())
             assert match, "the server says where it listens"
             yield match.group(), token_file.read_text().strip()
         finally:

@@ -1,5 +1,6 @@
 //! `pithos serve --http`: the same server over streamable HTTP. Loopback addresses only, a bearer token that is made at start, and no
-//! foreign `Host` or `Origin`: a web page in a browser on the same machine cannot reach it.
+//! foreign `Host` or `Origin`: a web page in a browser on the same machine cannot reach it. Only `/mcp` speaks MCP; `/health` says
+//! without a token that somebody listens, and nothing else.
 
 use std::convert::Infallible;
 use std::io::Read;
@@ -8,28 +9,35 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
 
-use hyper::body::Incoming;
+use http_body_util::{BodyExt, Full, LengthLimitError, Limited};
+use hyper::body::{Bytes, Incoming};
 use hyper::header::{AUTHORIZATION, HeaderValue, WWW_AUTHENTICATE};
-use hyper::{Request, Response, StatusCode};
-use hyper_util::rt::{TokioExecutor, TokioIo};
-use hyper_util::server::conn::auto::Builder;
+use hyper::server::conn::http1;
+use hyper::{Method, Request, Response, StatusCode};
+use hyper_util::rt::{TokioIo, TokioTimer};
 use pithos_sessions::{Config, Manager};
 use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
 use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
 use tokio::net::TcpListener;
+use tokio::sync::Semaphore;
 
 use crate::audit::Audit;
 use crate::control;
 use crate::handler::Handler;
+use crate::limits::{BODY_BYTES, BODY_TIME, CONNECTIONS, HEAD_TIME};
 use crate::watchdog::{self, Calls};
 
 /// Bytes of randomness in the token.
 const TOKEN_BYTES: usize = 32;
 /// How long `serve` waits after a connection could not be accepted.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
+/// Where MCP is spoken.
+const MCP_PATH: &str = "/mcp";
+/// Where anybody may ask whether the server answers.
+const HEALTH_PATH: &str = "/health";
 
 type Service = StreamableHttpService<Handler, LocalSessionManager>;
-type Body = http_body_util::combinators::BoxBody<hyper::body::Bytes, Infallible>;
+type Body = http_body_util::combinators::BoxBody<Bytes, Infallible>;
 
 /// Serves HTTP clients on `address` until SIGINT or SIGTERM. The token goes to stderr, or into the file that `token_file` names.
 pub(crate) async fn serve(
@@ -55,6 +63,7 @@ pub(crate) async fn serve(
     crate::serve::raise_descriptor_limit();
     let handler = Handler::new(manager, audit, calls);
     let settings = StreamableHttpServerConfig::default().enforce_origin_validation();
+    let places = Arc::new(Semaphore::new(CONNECTIONS));
     let service: Service = StreamableHttpService::new(
         move || Ok(handler.clone()),
         Arc::new(LocalSessionManager::default()),
@@ -65,11 +74,11 @@ pub(crate) async fn serve(
         .map_err(|error| error.to_string())?;
     loop {
         let connection = tokio::select! {
-            accepted = listener.accept() => accepted,
+            accepted = accept(&listener, &places) => accepted,
             _ = tokio::signal::ctrl_c() => break,
             _ = terminate.recv() => break,
         };
-        let Ok((stream, _)) = connection else {
+        let Ok((stream, place)) = connection else {
             // Mostly a lack of descriptors, which only passes with time: an immediate retry would spin.
             tokio::time::sleep(ACCEPT_PAUSE).await;
             continue;
@@ -80,10 +89,25 @@ pub(crate) async fn serve(
                 guarded(service.clone(), Arc::clone(&expected), request)
             });
             // A connection that breaks is the client's business.
-            let _ = Builder::new(TokioExecutor::new()).serve_connection(TokioIo::new(stream), answer).await;
+            let _ = http1::Builder::new()
+                .timer(TokioTimer::new())
+                .header_read_timeout(HEAD_TIME)
+                .serve_connection(TokioIo::new(stream), answer)
+                .await;
+            drop(place);
         });
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// The next connection, once there is a place for it.
+async fn accept(
+    listener: &TcpListener,
+    places: &Arc<Semaphore>,
+) -> std::io::Result<(tokio::net::TcpStream, tokio::sync::OwnedSemaphorePermit)> {
+    let place = Arc::clone(places).acquire_owned().await.map_err(std::io::Error::other)?;
+    let (stream, _) = listener.accept().await?;
+    Ok((stream, place))
 }
 
 async fn guarded(
@@ -91,14 +115,32 @@ async fn guarded(
     expected: Arc<String>,
     request: Request<Incoming>,
 ) -> Result<Response<Body>, Infallible> {
+    match request.uri().path() {
+        MCP_PATH => {}
+        HEALTH_PATH if request.method() == Method::GET => return Ok(plain(StatusCode::OK)),
+        HEALTH_PATH => return Ok(plain(StatusCode::METHOD_NOT_ALLOWED)),
+        _ => return Ok(plain(StatusCode::NOT_FOUND)),
+    }
     let given = request.headers().get(AUTHORIZATION).map(HeaderValue::as_bytes).unwrap_or_default();
     if !same(given, expected.as_bytes()) {
-        let mut response = Response::new(Body::default());
-        *response.status_mut() = StatusCode::UNAUTHORIZED;
+        let mut response = plain(StatusCode::UNAUTHORIZED);
         response.headers_mut().insert(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
         return Ok(response);
     }
-    Ok(service.handle(request).await)
+    let (head, body) = request.into_parts();
+    Ok(match tokio::time::timeout(BODY_TIME, Limited::new(body, BODY_BYTES).collect()).await {
+        Ok(Ok(body)) => service.handle(Request::from_parts(head, Full::new(body.to_bytes()))).await,
+        Ok(Err(error)) if error.is::<LengthLimitError>() => plain(StatusCode::PAYLOAD_TOO_LARGE),
+        Ok(Err(_)) => plain(StatusCode::BAD_REQUEST),
+        Err(_) => plain(StatusCode::REQUEST_TIMEOUT),
+    })
+}
+
+/// An answer that is its status alone.
+fn plain(status: StatusCode) -> Response<Body> {
+    let mut response = Response::new(Body::default());
+    *response.status_mut() = status;
+    response
 }
 
 /// Compares in a time that does not depend on where the first difference is.
@@ -117,7 +159,7 @@ fn announce(bound: SocketAddr, token: &str, file: Option<std::path::PathBuf>) ->
     use std::io::Write;
     use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
     let Some(path) = file else {
-        eprintln!("pithos: listening on http://{bound}/ with the token {token}");
+        eprintln!("pithos: listening on http://{bound}{MCP_PATH} with the token {token}");
         return Ok(());
     };
     let opened = std::fs::OpenOptions::new().create(true).write(true).truncate(true).mode(0o600).open(&path);
@@ -127,7 +169,7 @@ fn announce(bound: SocketAddr, token: &str, file: Option<std::path::PathBuf>) ->
         writeln!(file, "{token}")
     });
     written.map_err(|error| format!("--token-file {}: {error}", path.display()))?;
-    eprintln!("pithos: listening on http://{bound}/ with the token in {}", path.display());
+    eprintln!("pithos: listening on http://{bound}{MCP_PATH} with the token in {}", path.display());
     Ok(())
 }
 

@@ -9,6 +9,7 @@ mod handler;
 mod http;
 mod inspect;
 mod install;
+mod limits;
 mod lines;
 mod result;
 mod schema;
