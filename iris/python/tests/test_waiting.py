@@ -145,7 +145,9 @@ def test_a_supervisor_says_that_it_gave_up(system):
 
 
 def test_an_interrupt_reaches_a_thread_that_joins():
-    code = "import iris\nsystem = iris.System()\nref = system.spawn(lambda message: None)\nprint(1, flush=True)\nref.join()"
+    # As at a terminal, also where the tests run with interrupts ignored.
+    code = "import signal\nsignal.signal(signal.SIGINT, signal.default_int_handler)\n"
+    code += "import iris\nsystem = iris.System()\nref = system.spawn(lambda message: None)\nprint(1, flush=True)\nref.join()"
     child = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     child.stdout.readline()
     time.sleep(0.2)
