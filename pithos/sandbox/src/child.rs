@@ -66,12 +66,14 @@ pub(crate) struct Mounts {
     pub(crate) protected: Vec<CString>,
     /// Files that read as empty.
     pub(crate) hidden: Vec<CString>,
+    /// Folders that are empty.
+    pub(crate) hidden_folders: Vec<CString>,
 }
 
 /// As many mounts can be held in an array while `/tmp` is covered.
 pub(crate) const RESTORED_MAX: usize = 32;
 
-/// The devices of an own `/dev`: where the host has them, and nothing else of the host's. The last element is the file to make.
+/// The devices of an own `/dev`: where the host has them, and nothing else of the host's.
 const OWN_DEVICES: [&CStr; 6] =
     [c"/dev/null", c"/dev/zero", c"/dev/full", c"/dev/random", c"/dev/urandom", c"/dev/tty"];
 /// Where each link of an own `/dev` leads.
@@ -84,8 +86,10 @@ const OWN_LINKS: [(&CStr, &CStr); 5] = [
 ];
 /// Nothing but links, and files to mount devices on, is in the folder itself.
 const DEVICES_OPTIONS: &CStr = c"mode=0755,size=64k";
-/// Shared memory is memory: no more of it than this ([`crate::limits::SHARED_MEMORY_MB`]).
+/// Shared memory is memory: a sandbox has 1 GiB of it at most.
 const SHARED_MEMORY_OPTIONS: &CStr = c"mode=1777,size=1024m";
+/// What covers a hidden folder.
+const NOTHING_OPTIONS: &CStr = c"mode=0555,size=4k";
 /// Terminals of its own: what others have open cannot be named.
 const TERMINALS_OPTIONS: &CStr = c"newinstance,ptmxmode=0666,mode=0620";
 
@@ -263,6 +267,9 @@ impl Mounts {
         for path in &self.hidden {
             mount(Some(c"/dev/null"), path, libc::MS_BIND)?;
         }
+        for path in &self.hidden_folders {
+            mount_new(c"tmpfs", path, libc::MS_NOSUID | libc::MS_NODEV, Some(NOTHING_OPTIONS))?;
+        }
         mount_attributes(c"/", AT_RECURSIVE, MOUNT_ATTR_RDONLY, 0)?;
         if self.own_devices {
             for path in [c"/dev/shm", c"/dev/pts"] {
@@ -374,7 +381,7 @@ fn mount_new(kind: &CStr, target: &CStr, flags: libc::c_ulong, options: Option<&
     check(Step::Mounts, result.into())
 }
 
-/// Does `work` in a child process and waits for it; the exit status tells the step and the pipe of the report is not needed.
+/// Does `work` in a child process and waits for it. Its exit status tells which step failed.
 fn in_a_child(work: impl FnOnce() -> Outcome) -> Outcome {
     // SAFETY: the process has one thread; the child makes system calls only and leaves by `_exit`.
     let child = unsafe { libc::fork() };

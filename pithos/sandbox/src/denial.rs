@@ -50,14 +50,36 @@ fn path_denial(resolved: &ResolvedPolicy, path: &Path, access: Access) -> Denial
         Access::Write => (DenialKind::Write, "write"),
         Access::Exec => (DenialKind::Exec, "exec"),
     };
+    let real = resolved.real_path(path);
+    let listed = |list: &[PathBuf]| list.iter().find(|listed| real.starts_with(listed)).cloned();
+    let exception = match access {
+        Access::Write => listed(&resolved.protect).map(|at| ("protect", at)),
+        Access::Read | Access::Exec => None,
+    };
+    if let Some((list, at)) = exception.or_else(|| listed(&resolved.hide).map(|at| ("hide", at))) {
+        return Denial {
+            kind,
+            subject: full.display().to_string(),
+            rule: format!(
+                "policy {:?}: {list} contains {:?}",
+                resolved.policy.name,
+                at.display().to_string()
+            ),
+            how_to_allow: format!(
+                "take it out of {list} in the policy, if what is outside may obey or show it"
+            ),
+        };
+    }
     let folder = if full.is_dir() { full.as_path() } else { full.parent().unwrap_or(&full) };
     let instead = match access {
         Access::Write => {
-            format!(
-                "write below {} or {} instead, or ",
-                resolved.workspace.display(),
-                resolved.private_tmp.display()
-            )
+            let folders: Vec<String> =
+                resolved.write.iter().map(|folder| folder.display().to_string()).collect();
+            if folders.is_empty() {
+                String::new()
+            } else {
+                format!("write below {} instead, or ", folders.join(" or "))
+            }
         }
         Access::Read | Access::Exec => String::new(),
     };
@@ -334,5 +356,30 @@ mod tests {
         let denial = check_path(&resolved(), Path::new("/etc/passwd"), Access::Write).unwrap_err();
         assert!(denial.how_to_allow.contains("add \"/etc\" to write"), "{denial:?}");
         assert!(check_path(&resolved(), Path::new("new"), Access::Write).is_ok());
+    }
+
+    #[test]
+    fn what_is_protected_or_hidden_is_said_to_be() {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::create_dir(folder.path().join("hooks")).unwrap();
+        std::fs::write(folder.path().join("token"), "x").unwrap();
+        let workspace = folder.path().to_owned();
+        let context =
+            Context { private_tmp: workspace.clone(), workspace, home: None, environment: Vec::new() };
+        let policy = Policy {
+            write: vec!["$workspace".into()],
+            protect: vec!["hooks".into()],
+            hide: vec!["token".into()],
+            ..Policy::default()
+        };
+        let resolved = policy.resolve(&context).unwrap();
+        let denial = check_path(&resolved, Path::new("hooks/pre-commit"), Access::Write).unwrap_err();
+        assert!(
+            denial.rule.contains("protect contains") && denial.how_to_allow.contains("protect"),
+            "{denial:?}"
+        );
+        let denial = check_path(&resolved, Path::new("token"), Access::Read).unwrap_err();
+        assert!(denial.rule.contains("hide contains"), "{denial:?}");
+        assert!(check_path(&resolved, Path::new("hooks/pre-commit"), Access::Read).is_ok());
     }
 }

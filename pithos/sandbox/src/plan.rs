@@ -68,7 +68,7 @@ impl Plan {
         if policy.confine {
             steps.ruleset = Some(ruleset::build(&resolved, machine, false)?);
         }
-        Plan::finish(resolved, steps, enforcement, context)
+        Plan::finish(resolved, steps, enforcement, context, machine)
     }
 
     /// What commands will be confined by that [`Plan::contain`] starts elsewhere: to judge and explain with, not to apply.
@@ -76,7 +76,7 @@ impl Plan {
         let (resolved, mut steps, mut enforcement) = prepared(policy, context, machine, &[])?;
         enforcement.own_processes = furnish_together(policy, machine, &mut steps);
         enforcement.own_devices = steps.mounts.is_some();
-        Plan::finish(resolved, steps, enforcement, context)
+        Plan::finish(resolved, steps, enforcement, context, machine)
     }
 
     /// Prepares `policy` and puts this process's only child into the namespaces, once for all commands to come, which share processes,
@@ -99,16 +99,20 @@ impl Plan {
         steps.namespaces = 0;
         steps.mounts = None;
         steps.loopback = false;
-        Ok(Contained::Inside(Box::new(Plan::finish(resolved, steps, enforcement, context)?)))
+        Ok(Contained::Inside(Box::new(Plan::finish(resolved, steps, enforcement, context, machine)?)))
     }
 
     fn finish(
         mut resolved: ResolvedPolicy,
         steps: Steps,
-        enforcement: Enforcement,
+        mut enforcement: Enforcement,
         context: &Context,
+        machine: &Machine,
     ) -> Result<Plan, Error> {
         let policy = resolved.policy.clone();
+        if policy.confine {
+            gaps(&resolved, machine, &mut enforcement);
+        }
         resolved.stands_in = enforcement.private_tmp;
         resolved.own_devices = enforcement.own_devices;
         let tmp = if enforcement.private_tmp { Path::new("/tmp") } else { resolved.private_tmp.as_path() };
@@ -236,9 +240,7 @@ fn confine(
     steps.filters = filter::build(policy)?;
     enforcement.landlock = true;
     enforcement.seccomp = true;
-    use_namespaces(resolved, machine, steps, enforcement)?;
-    gaps(resolved, machine, enforcement);
-    Ok(())
+    use_namespaces(resolved, machine, steps, enforcement)
 }
 
 fn use_namespaces(
@@ -318,8 +320,8 @@ fn mounts(resolved: &ResolvedPolicy) -> Result<Mounts, Error> {
     pinned.sort_unstable();
     pinned.dedup();
     let c_paths = |paths: &[&Path]| paths.iter().map(|path| c_path(path)).collect::<Result<Vec<_>, _>>();
-    let hidden: Vec<&Path> =
-        resolved.hide.iter().filter(|path| !covered(path)).map(|path| path.as_path()).collect();
+    let hidden = resolved.hide.iter().map(std::path::PathBuf::as_path).filter(|path| !covered(path));
+    let (hidden_folders, hidden): (Vec<&Path>, Vec<&Path>) = hidden.partition(|path| path.is_dir());
     Ok(Mounts {
         writable,
         tmp: if stands_in { Some(c_path(&resolved.private_tmp)?) } else { None },
@@ -330,6 +332,7 @@ fn mounts(resolved: &ResolvedPolicy) -> Result<Mounts, Error> {
         pinned: c_paths(&pinned)?,
         protected: c_paths(&protected)?,
         hidden: c_paths(&hidden)?,
+        hidden_folders: c_paths(&hidden_folders)?,
     })
 }
 
@@ -346,14 +349,15 @@ fn mount_point(private_tmp: &Path, path: &Path) -> Result<(), Error> {
 }
 
 fn gaps(resolved: &ResolvedPolicy, machine: &Machine, enforcement: &mut Enforcement) {
-    let enforcement_protects = enforcement.protected_paths;
+    let protects = enforcement.protected_paths;
+    let bounded = enforcement.own_processes && machine.processes_bounded;
     let mut gap = |text: &str| enforcement.gaps.push(text.to_owned());
     if !enforcement.read_only_mounts {
         gap(
             "mode, owner and times of files outside can be changed by their owner: no mount namespace is used",
         );
     }
-    if !enforcement_protects {
+    if !protects {
         gap("protected paths can be changed where a folder above is writable: no mount namespace is used");
     }
     if machine.landlock_abi < 6 {
@@ -362,9 +366,9 @@ fn gaps(resolved: &ResolvedPolicy, machine: &Machine, enforcement: &mut Enforcem
     if resolved.policy.unix_sockets {
         gap("services that listen on Unix sockets can be reached");
     }
-    if resolved.policy.limits.processes.is_some() && machine.root && !machine.processes_bounded {
+    if resolved.policy.limits.processes.is_some() && machine.root && !bounded {
         gap(
-            "the number of processes is not bounded: root is exempt from resource limits, and this kernel bounds no pid namespace",
+            "the number of processes is not bounded: root is exempt from resource limits, and no pid namespace of Linux 6.14 or later is used",
         );
     }
 }

@@ -27,7 +27,7 @@ pub struct Policy {
     pub exec: Vec<PathBuf>,
     /// May not be written although a folder above may: what others run later, outside. Needs a mount namespace.
     pub protect: Vec<PathBuf>,
-    /// Files that may not be read although a folder above may: secrets.
+    /// Files and folders that may not be read although a folder above may: secrets.
     pub hide: Vec<PathBuf>,
     /// What can be reached.
     pub network: Network,
@@ -258,7 +258,7 @@ pub struct ResolvedPolicy {
     pub exec: Vec<PathBuf>,
     /// Real paths that stay as they are.
     pub protect: Vec<PathBuf>,
-    /// Real paths of files that read as empty or not at all.
+    /// Real paths of what reads as empty or not at all.
     pub hide: Vec<PathBuf>,
     /// Paths of the policy that do not exist.
     pub missing: Vec<PathBuf>,
@@ -306,13 +306,18 @@ impl ResolvedPolicy {
         if covered && path.starts_with("/tmp") { Path::new("/tmp") } else { path }
     }
 
+    /// The real path outside of a path of the program.
+    pub(crate) fn real_path(&self, path: &Path) -> PathBuf {
+        real_path(&self.host_path(path))
+    }
+
     /// Whether `path` may be used so. Symbolic links are followed, as the kernel does; a path that does not exist yet is
     /// judged by the nearest folder that does.
     pub fn allows(&self, path: &Path, access: Access) -> bool {
         if !self.policy.confine {
             return true;
         }
-        let real = real_path(&self.host_path(path));
+        let real = self.real_path(path);
         let below = |list: &[PathBuf]| list.iter().any(|allowed| real.starts_with(allowed));
         let device = crate::ruleset::DEVICES.iter().any(|device| Path::new(device) == real)
             || self.own_devices

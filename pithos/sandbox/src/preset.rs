@@ -82,17 +82,12 @@ const PROTECTED: [&str; 18] = [
 ];
 
 /// Secrets inside folders that are read for their tools.
-const HIDDEN: [&str; 10] = [
+const HIDDEN: [&str; 5] = [
     "~/.cargo/credentials",
     "~/.cargo/credentials.toml",
     "$CARGO_HOME/credentials",
     "$CARGO_HOME/credentials.toml",
-    "~/.npm/_authToken",
-    "~/.rustup/credentials.toml",
-    "~/.deno/credentials.json",
     "~/.local/share/uv/credentials",
-    "~/.local/share/uv/credentials.toml",
-    "~/.sdkman/etc/credentials",
 ];
 
 /// Tool chains that people keep at home, or where a variable says: without them nothing builds.

@@ -37,7 +37,7 @@ enum Needs {
 
 type Attempt = fn(&Scene) -> io::Result<()>;
 
-const ATTEMPTS: [(&str, Needs, Attempt); 40] = [
+const ATTEMPTS: [(&str, Needs, Attempt); 41] = [
     ("write a file outside", Needs::Nothing, |s| fs::write(s.outside.join("new"), "x")),
     ("write into a file outside", Needs::Nothing, |s| append(&s.victim())),
     ("write through a symbolic link", Needs::Nothing, |s| {
@@ -133,6 +133,9 @@ const ATTEMPTS: [(&str, Needs, Attempt); 40] = [
     ("a secret among tools", Needs::Nothing, |s| {
         let text = fs::read_to_string(s.workspace.join("../tools/credentials"))?;
         if text.is_empty() { Err(io::Error::other("empty")) } else { Ok(()) }
+    }),
+    ("a secret in a folder among tools", Needs::Nothing, |s| {
+        fs::read(s.workspace.join("../tools/secrets/token")).map(drop)
     }),
     ("mount", Needs::Root, |s| {
         succeed(tool("mount", &["-t", "tmpfs", "none", &s.workspace.to_string_lossy()]))
@@ -245,11 +248,12 @@ impl Stage {
             fs::write(outside.join(file), "secret").unwrap();
         }
         fs::copy("/bin/true", outside.join("tool")).unwrap();
-        for folder in [".git", ".git/hooks", "../tools"] {
+        for folder in [".git", ".git/hooks", "../tools", "../tools/secrets"] {
             fs::create_dir_all(workspace.join(folder)).unwrap();
         }
         fs::write(workspace.join(".git/config"), "[core]\n").unwrap();
         fs::write(workspace.join("../tools/credentials"), "secret").unwrap();
+        fs::write(workspace.join("../tools/secrets/token"), "secret").unwrap();
         let listener = UnixListener::bind(outside.join("socket")).unwrap();
         if let Some(user) = user {
             for path in [&base, &workspace, &workspace.join("tmp"), &outside] {
@@ -296,7 +300,9 @@ impl Stage {
         policy.exec.push(program.parent().unwrap().to_owned());
         if policy.confine {
             policy.read.push("$workspace/../tools".into());
-            policy.hide.push("$workspace/../tools/credentials".into());
+            policy
+                .hide
+                .extend(["credentials", "secrets"].map(|name| Path::new("$workspace/../tools").join(name)));
         }
         policy.namespaces = if policy.confine { namespaces } else { Namespaces::Off };
         Plan::prepare(&policy, &self.context(), machine).unwrap()

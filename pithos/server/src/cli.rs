@@ -197,7 +197,8 @@ fn config(options: &Options) -> Result<Config, Failure> {
 fn within_reason(policy: Policy, workspace: &Path, home: Option<&Path>, machine: &Machine) -> Policy {
     let home = home.and_then(|home| home.canonicalize().ok());
     let whole = workspace.parent().is_none() || home.is_some_and(|home| home.starts_with(workspace));
-    if !whole || policy.name != Preset::Workspace.name() || !policy.confine {
+    // A policy file of that name is somebody's own word.
+    if !whole || policy != Policy::preset_on(Preset::Workspace, machine) {
         return policy;
     }
     eprintln!(

@@ -48,15 +48,11 @@ pub(crate) fn make() -> Result<Folders, String> {
     let base = base().unwrap_or_else(|| data.clone());
     sweep(&base);
     let control = unguessable(&base, &format!("{}-", std::process::id())).map_err(said(&base))?;
-    let lock = private_file(&control.join(LOCK)).map_err(said(&control))?;
-    rustix::fs::flock(&lock, FlockOperation::NonBlockingLockExclusive)
-        .map_err(|error| said(&control)(error.into()))?;
-    let _ = HELD.set(lock);
     if base != data {
         std::os::unix::fs::symlink(&data, control.join(DATA)).map_err(said(&control))?;
     }
+    let _ = HELD.set(hold(&control).map_err(said(&control))?);
     let (logs, private_tmp) = (data.join("logs"), data.join("tmp"));
-    // The lock last: a server that is killed in between is still found dead, with its data.
     let folders = Folders { passing: vec![data, control.clone()], control, logs, private_tmp };
     for folder in [&folders.logs, &folders.private_tmp] {
         DirBuilder::new().mode(0o700).create(folder).map_err(said(folder))?;
@@ -110,6 +106,15 @@ fn unguessable(below: &Path, prefix: &str) -> io::Result<PathBuf> {
         }
     }
     Err(io::ErrorKind::AlreadyExists.into())
+}
+
+/// Takes the lock of a server's folder. It has its name only when it is held: who sweeps meanwhile must not find one that is free.
+fn hold(control: &Path) -> io::Result<File> {
+    let unnamed = control.join(format!("{LOCK}.new"));
+    let lock = private_file(&unnamed)?;
+    rustix::fs::flock(&lock, FlockOperation::NonBlockingLockExclusive)?;
+    std::fs::rename(unnamed, control.join(LOCK))?;
+    Ok(lock)
 }
 
 fn private_file(path: &Path) -> io::Result<File> {
@@ -172,11 +177,10 @@ mod tests {
         let place = tempfile::tempdir().unwrap();
         let make = |name: &str| {
             let folder = unguessable(place.path(), name).unwrap();
-            let lock = private_file(&folder.join(LOCK)).unwrap();
+            let lock = hold(&folder).unwrap();
             (folder, lock)
         };
-        let (living, held) = make("1-");
-        rustix::fs::flock(&held, FlockOperation::NonBlockingLockExclusive).unwrap();
+        let (living, _held) = make("1-");
         let (dead, _) = make("2-");
         let data = unguessable(place.path(), DATA_PREFIX).unwrap();
         std::os::unix::fs::symlink(&data, dead.join(DATA)).unwrap();
