@@ -8,6 +8,7 @@ mod corpora;
 mod cross;
 mod demo;
 mod install;
+mod manual;
 mod miri;
 mod npm;
 mod python;
