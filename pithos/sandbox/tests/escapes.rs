@@ -409,7 +409,7 @@ fn possible(needs: Needs, user: Option<u32>) -> bool {
     }
 }
 
-fn nobody_gets_out(namespaces: Namespaces, label: &str) {
+fn nobody_gets_out(namespaces: Namespaces, label: &str, watched: bool) {
     let _alone = alone();
     let machine = probe();
     if !machine.can_confine() {
@@ -419,7 +419,10 @@ fn nobody_gets_out(namespaces: Namespaces, label: &str) {
     for user in users() {
         for (name, needs, _) in ATTEMPTS {
             let stage = Stage::build(&format!("{label}{}", user.unwrap_or(0)), user);
-            let plan = stage.plan(Policy::preset(Preset::Workspace), namespaces, &machine);
+            let mut plan = stage.plan(Policy::preset(Preset::Workspace), namespaces, &machine);
+            if watched {
+                plan.watch(|_| ()).unwrap();
+            }
             if !possible(needs, user) || needs == Needs::Mounts && !plan.enforcement().read_only_mounts {
                 continue;
             }
@@ -433,12 +436,22 @@ fn nobody_gets_out(namespaces: Namespaces, label: &str) {
 
 #[test]
 fn nobody_gets_out_with_namespaces() {
-    nobody_gets_out(Namespaces::Auto, "auto");
+    nobody_gets_out(Namespaces::Auto, "auto", false);
 }
 
 #[test]
 fn nobody_gets_out_without_namespaces() {
-    nobody_gets_out(Namespaces::Off, "off");
+    nobody_gets_out(Namespaces::Off, "off", false);
+}
+
+/// Where calls are watched, some are refused by the watcher and not by the filter alone.
+#[test]
+fn nobody_gets_out_while_watched() {
+    if !probe().watching {
+        eprintln!("skipped: calls cannot be watched here");
+        return;
+    }
+    nobody_gets_out(Namespaces::Off, "watched", true);
 }
 
 #[test]
