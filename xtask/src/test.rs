@@ -53,7 +53,7 @@ pub(crate) fn run(workspace: &Workspace, arguments: &[String]) -> Result<(), Str
                 command.env(corpus.variable, folder);
             }
         }
-        steps.run("tests", &mut command)?;
+        steps.run_tests("tests", &mut command)?;
         // Only an optimised build has the dispatcher that this test looks at.
         let dispatch = [
             "test",
