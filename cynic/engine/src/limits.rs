@@ -54,6 +54,8 @@ pub const GC_ROUNDS_MAX: u32 = 4;
 pub const VM_STACK_REGISTERS: usize = 4 << 20;
 /// Bytes of native stack kept free for native code that does not check: anything that recurses checks first.
 pub const NATIVE_STACK_RESERVE_BYTES: usize = 192 * 1024;
+/// Native stack that a deterministic isolate may use from where it was made: less than what any main thread has.
+pub const DETERMINISTIC_STACK_BYTES: usize = 4 << 20;
 /// Words of the table of live registers of one function (8 bytes each, a few per word of code): the frames of larger functions
 /// are scanned whole.
 pub const LIVENESS_WORDS_MAX: usize = 32 * 1024;

@@ -82,7 +82,7 @@ pub(crate) fn run(options: &Options) -> Result<ExitStatus, String> {
     let editor = LineEditor::start(history.load(), is_complete);
     let is_editing = Rc::new(Cell::new(false));
     let screen = Screen { above: editor.above(), is_editing: is_editing.clone() };
-    let mut session = Session::with_sink(options, &[], Box::new(screen));
+    let mut session = Session::with_sink(options, None, Box::new(screen));
     let remember = session.vm.evaluate_script(NAME, "var _; (value) => { _ = value; }");
     let remember = remember.map_err(|_| "the session cannot be prepared")?;
     let remember = Persistent::new(&session.vm.heap, remember);

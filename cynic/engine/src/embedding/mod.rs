@@ -40,7 +40,7 @@ pub use self::handle::Handle;
 pub use self::isolate::{Engine, Isolate, Limits, RealmId, Script};
 pub use self::promise::{PromiseState, Resolver};
 pub use self::realm::Realm;
-pub use crate::host::{Clock, Randomness};
+pub use crate::host::{Capabilities, Clock, Entropy, Randomness};
 pub use crate::structured_clone::Cloned;
 pub use crate::vm::modules::{ModuleKind, ModuleLoader};
 pub use crate::vm::{CancelToken, Termination};
