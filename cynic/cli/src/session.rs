@@ -5,13 +5,13 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
-use cynic::gc::Persistent;
-use cynic::host::Capabilities;
-use cynic::preview::{self, PromiseState, promise_state};
-use cynic::value::Value;
-use cynic::vm::{Abrupt, JsResult, Termination, Vm};
-use cynic_host::inspect::Styles;
-use cynic_host::{Sink, Stream};
+use cynic::host::inspect::Styles;
+use cynic::host::{Sink, Stream};
+use cynic_engine::gc::Persistent;
+use cynic_engine::host::Capabilities;
+use cynic_engine::preview::{self, PromiseState, promise_state};
+use cynic_engine::value::Value;
+use cynic_engine::vm::{Abrupt, JsResult, Termination, Vm};
 
 use crate::args::Options;
 use crate::exit_status::ExitStatus;
@@ -66,13 +66,13 @@ impl Session {
     pub(crate) fn with_sink(options: &Options, file: Option<&Path>, sink: Box<dyn Sink>) -> Self {
         let programs = options.before.iter().map(PathBuf::as_path).chain(file);
         let folders: Vec<PathBuf> = programs.filter_map(|file| file.parent().map(Path::to_owned)).collect();
-        let mut engine_options = cynic::vm::Options {
+        let mut engine_options = cynic_engine::vm::Options {
             hardened: !options.unhardened,
             allow_eval: options.allow.eval,
             open_global: !options.seal_globals,
             deterministic: options.deterministic,
             typescript: true,
-            ..cynic::vm::Options::default()
+            ..cynic_engine::vm::Options::default()
         };
         if let Some(bytes) = options.heap_bytes_max {
             engine_options.heap_bytes_max = bytes;
@@ -86,7 +86,7 @@ impl Session {
             false => options.allow.capabilities(),
         };
         let styles = styles_for(io::stdout().is_terminal());
-        cynic_host::install(&mut vm, sink, styles);
+        cynic::host::install(&mut vm, sink, styles);
         define_arguments(&mut vm, file, &options.arguments);
         let sources = Sources::default();
         let packages = options.allow.packages.then(|| folders.clone());
@@ -127,10 +127,10 @@ impl Session {
     /// Runs what can run now, or waits for what is due next; false when nothing is left.
     fn turn(&mut self, awaited: Option<&Persistent>) -> JsResult<bool> {
         self.run_jobs(awaited)?;
-        if cynic_host::timers::run_due(&mut self.vm)? || self.vm.settle_async_waiters()? {
+        if cynic::host::timers::run_due(&mut self.vm)? || self.vm.settle_async_waiters()? {
             return Ok(true);
         }
-        let timer = cynic_host::timers::next_due(&mut self.vm)?;
+        let timer = cynic::host::timers::next_due(&mut self.vm)?;
         let waiter = self.vm.next_async_waiter();
         match timer.into_iter().chain(waiter).min() {
             Some(due) if self.vm.host_wait(due) => {}
@@ -147,7 +147,7 @@ impl Session {
 
     /// How long nothing needs to run; `None` if nothing is waited for.
     pub(crate) fn next_due(&mut self) -> Option<Duration> {
-        let timer = cynic_host::timers::next_due(&mut self.vm).ok().flatten();
+        let timer = cynic::host::timers::next_due(&mut self.vm).ok().flatten();
         let waiter = self.vm.has_async_waiters().then_some(WAITER_INTERVAL);
         timer.into_iter().chain(waiter).min()
     }
@@ -155,7 +155,7 @@ impl Session {
     /// Runs the jobs and the timers that are due, without waiting for others: between the entries of a session.
     pub(crate) fn catch_up(&mut self) -> JsResult<()> {
         self.run_jobs(None)?;
-        while cynic_host::timers::run_due(&mut self.vm)? {
+        while cynic::host::timers::run_due(&mut self.vm)? {
             self.run_jobs(None)?;
         }
         Ok(())
@@ -163,7 +163,7 @@ impl Session {
 
     /// Runs one timer that is due, and the jobs that follow from it.
     pub(crate) fn run_one(&mut self) -> JsResult<()> {
-        cynic_host::timers::run_due(&mut self.vm)?;
+        cynic::host::timers::run_due(&mut self.vm)?;
         self.vm.settle_async_waiters()?;
         self.run_jobs(None)
     }
@@ -190,7 +190,7 @@ impl Session {
     /// Evaluates a piece of code that may await at its top level, as the REPL and `eval` do; its value.
     pub(crate) fn evaluate_entry(&mut self, name: &str, text: &str) -> JsResult<Value> {
         self.sources.add_text(name, text);
-        let Some(script) = cynic::syntax::awaiting_entry(text, self.vm.options.typescript) else {
+        let Some(script) = cynic_engine::syntax::awaiting_entry(text, self.vm.options.typescript) else {
             return self.vm.evaluate_script(name, text);
         };
         let promise = self.vm.evaluate_script(name, &script)?;
@@ -236,7 +236,7 @@ impl Session {
         let excerpt = error.as_object().and_then(|error| preview::error_stack(&mut self.vm, error));
         let excerpt = excerpt.and_then(|stack| self.sources.excerpt(&stack));
         let excerpt = excerpt.map_or_else(String::new, |excerpt| format!("{excerpt}\n"));
-        format!("{excerpt}Uncaught{place} {}", cynic_host::inspect::inspect(&mut self.vm, error, styles))
+        format!("{excerpt}Uncaught{place} {}", cynic::host::inspect::inspect(&mut self.vm, error, styles))
     }
 }
 

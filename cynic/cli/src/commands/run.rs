@@ -2,10 +2,10 @@
 
 use std::path::Path;
 
-use cynic::gc::Persistent;
-use cynic::value::Value;
-use cynic::vm::JsResult;
-use cynic::vm::eval::Program;
+use cynic_engine::gc::Persistent;
+use cynic_engine::value::Value;
+use cynic_engine::vm::JsResult;
+use cynic_engine::vm::eval::Program;
 
 use crate::args::Options;
 use crate::exit_status::ExitStatus;
