@@ -11,7 +11,7 @@ use cynic_engine::gc::Persistent;
 use cynic_engine::host::Capabilities;
 use cynic_engine::preview::{self, PromiseState, promise_state};
 use cynic_engine::value::Value;
-use cynic_engine::vm::{Abrupt, JsResult, Termination, Vm};
+use cynic_engine::vm::{Abrupt, CancelToken, JsResult, Termination, Vm};
 
 use crate::args::Options;
 use crate::exit_status::ExitStatus;
@@ -32,6 +32,9 @@ pub(crate) struct Session {
 
 /// How often `Atomics.waitAsync` is looked at while nothing else happens.
 const WAITER_INTERVAL: Duration = Duration::from_millis(1);
+
+/// How soon an interrupt ends a wait.
+const INTERRUPT_INTERVAL: Duration = Duration::from_millis(20);
 
 /// Writes lines to the process's streams.
 pub(crate) struct Terminal;
@@ -137,8 +140,13 @@ impl Session {
             _ if self.vm.has_async_waiters() => std::thread::sleep(WAITER_INTERVAL),
             None => return Ok(false),
             Some(due) => {
-                let left = self.vm.metering.deadline.map(|deadline| deadline - Instant::now());
-                std::thread::sleep(left.map_or(due, |left| due.min(left)));
+                let left = self
+                    .vm
+                    .metering
+                    .deadline
+                    .map(|deadline| deadline.saturating_duration_since(Instant::now()));
+                let interruptible = self.vm.metering.cancel.as_ref().map(|_| INTERRUPT_INTERVAL);
+                std::thread::sleep([left, interruptible].into_iter().flatten().fold(due, Duration::min));
             }
         }
         self.vm.poll_slow(1)?;
@@ -185,6 +193,23 @@ impl Session {
             }
             None => Ok(()),
         }
+    }
+
+    /// What another thread may use to interrupt what is being evaluated.
+    pub(crate) fn interruptible(&mut self) -> CancelToken {
+        self.vm.metering.cancel.get_or_insert_with(CancelToken::new).clone()
+    }
+
+    /// Goes on after an interrupt, with everything but the jobs that waited; false if something else ended the program.
+    pub(crate) fn recover(&mut self) -> bool {
+        if self.vm.termination() != Some(Termination::Cancelled) {
+            return false;
+        }
+        self.interruptible().reset();
+        self.vm.clear_termination();
+        self.vm.clear_jobs();
+        self.in_promise = false;
+        true
     }
 
     /// Evaluates a piece of code that may await at its top level, as the REPL and `eval` do; its value.
