@@ -12,7 +12,7 @@ use lexopt::Arg::{Long, Short, Value};
 use pithos_sandbox::{Machine, Policy, Preset};
 use pithos_sessions::limits::CELL_TIMEOUT_MS_MAX;
 use pithos_sessions::once::Program;
-use pithos_sessions::{Budget, CellRequest, Config, Confinement, Manager, Outcome, Request, Warm};
+use pithos_sessions::{Budget, CellRequest, Config, Confinement, Manager, Outcome, Request, Space, Warm};
 
 use crate::audit::Audit;
 use crate::{demo, http, inspect, install, once, result, serve, state};
@@ -21,7 +21,7 @@ const USAGE: &str = "\
 pithos: the place where agents run things
 
 usage: pithos serve [--http ADDRESS:PORT [--token-file FILE] [--idle SECONDS]]
-                    [--cwd DIR] [--sandbox POLICY] [--audit FILE]
+                    [--cwd DIR] [--sandbox POLICY] [--audit FILE] [--log-space BYTES]
        pithos run [--timeout SECONDS] [--cwd DIR] [--sandbox POLICY] [--json] COMMAND
        pithos run [--timeout SECONDS] [--cwd DIR] [--sandbox POLICY] -- PROGRAM [ARGUMENT...]
        pithos js [--timeout SECONDS] [--cwd DIR] [--sandbox POLICY] [--json] FILE | - | -e CODE
@@ -84,6 +84,7 @@ struct Options {
     http: Option<SocketAddr>,
     token_file: Option<PathBuf>,
     idle: Option<Duration>,
+    log_space: Option<u64>,
     timeout: Option<Duration>,
     sandbox: Option<String>,
     json: bool,
@@ -125,6 +126,9 @@ fn parse_and_run() -> Result<ExitCode, Failure> {
             Long("idle") => options.idle = Some(seconds("--idle", &parser.value()?.to_string_lossy())?),
             Long("timeout") => {
                 options.timeout = Some(seconds("--timeout", &parser.value()?.to_string_lossy())?)
+            }
+            Long("log-space") => {
+                options.log_space = Some(size("--log-space", &parser.value()?.to_string_lossy())?)
             }
             Long("client") => {
                 options.log.client = Some(number("--client", &parser.value()?.to_string_lossy())?)
@@ -203,6 +207,22 @@ fn number<T: std::str::FromStr>(flag: &str, text: &str) -> Result<T, Failure> {
     text.parse().map_err(|_| Failure::Usage(format!("{flag}: '{text}' is no number")))
 }
 
+/// A number of bytes: `4096`, `512M`, `16G`.
+fn size(flag: &str, text: &str) -> Result<u64, Failure> {
+    let wrong = || Failure::Usage(format!("{flag}: '{text}' is no size, like 512M or 16G"));
+    let (digits, unit) = text.split_at(text.trim_end_matches(|c: char| c.is_ascii_alphabetic()).len());
+    let shift = match unit {
+        "" => 0,
+        "K" => 10,
+        "M" => 20,
+        "G" => 30,
+        "T" => 40,
+        _ => return Err(wrong()),
+    };
+    let number: u64 = digits.parse().map_err(|_| wrong())?;
+    number.checked_mul(1 << shift).ok_or_else(wrong)
+}
+
 fn address(text: &str) -> Result<SocketAddr, Failure> {
     text.parse().map_err(|_| {
         Failure::Usage(format!("--http: '{text}' is no address with a port, like 127.0.0.1:8080"))
@@ -252,6 +272,7 @@ fn config_on(
         logs: folders.logs,
         control: folders.control,
         passing: folders.passing,
+        space: options.log_space.map_or_else(Space::default, Space::new),
         warm: Warm::default(),
     })
 }
@@ -291,10 +312,21 @@ fn policy(name: &str, machine: &Machine) -> Result<Policy, Failure> {
 /// `pithos doctor`: what this machine can enforce.
 fn doctor(options: &Options) -> Result<ExitCode, Failure> {
     let machine = pithos_sandbox::probe();
+    let together = pithos_sessions::memory_together();
     if options.json {
-        println!("{}", serde_json::to_string(&machine).map_err(|error| Failure::Run(error.to_string()))?);
+        let mut answer = serde_json::to_value(&machine).map_err(|error| Failure::Run(error.to_string()))?;
+        answer["memory_together"] = match together {
+            Ok(bytes) => serde_json::json!({"bytes_max": bytes}),
+            Err(reason) => serde_json::json!({"missing": reason}),
+        };
+        println!("{answer}");
     } else {
         print!("{machine}");
+        let what = "the memory of all processes together";
+        match together {
+            Ok(bytes) => println!("  yes {what:<48} control group, {} MiB", bytes >> 20),
+            Err(reason) => println!("  NO  {what:<48} {reason}"),
+        }
     }
     Ok(if machine.can_confine() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }

@@ -15,7 +15,9 @@
 #![forbid(unsafe_code)]
 
 mod actors;
+mod ansi;
 mod cells;
+mod cgroup;
 mod confinement;
 mod connection;
 mod error;
@@ -26,7 +28,9 @@ pub mod log;
 mod manager;
 pub mod once;
 mod output;
+mod screen;
 mod shell;
+mod space;
 mod stream;
 mod sync;
 mod tree;
@@ -35,7 +39,9 @@ mod worker;
 use std::io::ErrorKind;
 
 pub use actors::{ActorRequest, DEFAULT_SYSTEM, RestartPolicy};
+pub use ansi::Ansi;
 pub use cells::{Cell, CellEnd, CellRequest, Outcome};
+pub use cgroup::memory_together;
 pub use confinement::Confinement;
 pub use error::Error;
 pub use guardian::{Exit, raise_descriptor_limit};
@@ -45,6 +51,8 @@ pub use output::{Budget, Capture, Rendered, Stream, Totals};
 pub use pithos_sandbox::{Denial, Enforcement};
 pub use rush_session::process_tree::Process;
 pub use rush_session::{Pipeline, RunDone, Status};
+pub use screen::View;
+pub use space::Space;
 pub use stream::TerminalSize;
 pub use sync::Locked;
 pub use tree::TreeNode;

@@ -23,6 +23,7 @@ use crate::limits::{
 };
 use crate::output::{Budget, Capture};
 use crate::shell::Shell;
+use crate::space::Space;
 use crate::sync::Locked;
 use crate::tree::{Branch, Supervised, Tree, TreeNode};
 
@@ -37,6 +38,8 @@ pub struct Config {
     pub control: PathBuf,
     /// Removed when the manager is dropped.
     pub passing: Vec<PathBuf>,
+    /// The room for logs; managers may share it.
+    pub space: Space,
     /// What is started before anybody asks for it.
     pub warm: Warm,
 }
@@ -149,6 +152,8 @@ pub struct Request {
     pub timeout: Option<Duration>,
     /// Run in a copy of the session, which stays free for other runs.
     pub background: bool,
+    /// Keep standard output and error apart as well; see [`Capture::render_apart`].
+    pub apart: bool,
 }
 
 /// The session that runs get when they name none.
@@ -385,6 +390,8 @@ impl Manager {
             stdin: request.stdin,
             timeout: timeout.min(Duration::from_millis(RUN_TIMEOUT_MS_MAX)),
             log: self.config.logs.join(format!("{handle}.log")),
+            apart: request.apart,
+            space: self.config.space.clone(),
             shell: Arc::clone(&session.shell),
             guardian: self.guardian.clone(),
             unit: self.tree.add(Branch::Jobs, &handle, {

@@ -219,3 +219,8 @@ fn status_of(status: WaitStatus) -> u8 {
     let code = status.exit_status().or_else(|| Some(STATUS_SIGNAL_BASE + status.terminating_signal()?));
     u8::try_from(code.unwrap_or(1)).unwrap_or(1)
 }
+
+/// The command's side: takes signals again, which a new process inherits blocked.
+pub(crate) fn take_signals() -> io::Result<()> {
+    Ok(SigSet::all().thread_unblock()?)
+}

@@ -62,6 +62,7 @@ pub(crate) fn script(arguments: &[String]) -> io::Result<u8> {
 pub(crate) fn once() -> io::Result<u8> {
     become_worker()?;
     sys::signal_default(SIGPIPE);
+    crate::once::take_signals()?;
     let mut words = std::env::args_os().skip(2).map(OsStringExt::into_vec);
     let kind = words.next();
     let mut session = Session::new(b"pithos".to_vec());

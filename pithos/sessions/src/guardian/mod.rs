@@ -28,6 +28,7 @@ use serde::{Deserialize, Serialize};
 pub use client::{Exit, Guardian, raise_descriptor_limit};
 pub(crate) use names::id_inside;
 
+use crate::cgroup;
 use crate::confinement::Confinement;
 use crate::limits::{END_PATIENCE_MS, KILL_GRACE_MS, OOM_SCORE_ADJUSTMENT};
 use rush_session::process_tree;
@@ -84,11 +85,17 @@ pub fn main(socket: OwnedFd, arguments: &[String]) -> io::Result<()> {
     let confinement = Confinement::from_arguments(arguments)?;
     // Nothing of this process's own folder is needed, and it may be covered inside.
     std::env::set_current_dir("/")?;
+    // What is started from here on is limited together.
+    let group = cgroup::enter();
     let plan = match confinement.contain().map_err(io::Error::other)? {
         Contained::Outside { child } => {
             // Closed already, on this side.
             let _ = socket.into_raw_fd();
-            return keep_watch(child);
+            let watched = keep_watch(child);
+            if let Some(group) = group {
+                group.leave();
+            }
+            return watched;
         }
         Contained::Inside(plan) => *plan,
     };
