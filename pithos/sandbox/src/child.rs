@@ -43,6 +43,8 @@ pub(crate) struct Steps {
     pub(crate) no_new_privileges: bool,
     pub(crate) ruleset: Option<OwnedFd>,
     pub(crate) filters: Vec<BpfProgram>,
+    /// The thread that starts the program has a filter already, which denies what `filters` leave out.
+    pub(crate) watched: bool,
 }
 
 /// The read-only view of the file system.
@@ -180,6 +182,9 @@ impl Steps {
             let result =
                 unsafe { libc::syscall(libc::SYS_landlock_restrict_self, ruleset.as_raw_fd(), 0u32) };
             check(Step::Landlock, result)?;
+        }
+        if self.watched && !has_filter() {
+            return Err((Step::Seccomp, libc::EPERM));
         }
         for filter in &self.filters {
             install_filter(filter)?;
@@ -436,6 +441,13 @@ pub(crate) fn contain(steps: &Steps) -> Result<Side, (Step, io::Error)> {
         steps.furnish().map_err(failed)?;
     }
     Ok(Side::Inside)
+}
+
+/// Whether this thread is under a system call filter.
+fn has_filter() -> bool {
+    // SAFETY: takes a number only.
+    let mode = unsafe { libc::prctl(libc::PR_GET_SECCOMP) };
+    libc::c_uint::try_from(mode) == Ok(libc::SECCOMP_MODE_FILTER as libc::c_uint)
 }
 
 /// The number of the last error.

@@ -40,6 +40,7 @@ mod policy;
 mod preset;
 mod probe;
 mod ruleset;
+mod watch;
 
 pub use denial::{Denial, DenialKind};
 pub use error::{Error, Step};
@@ -47,3 +48,4 @@ pub use plan::{Contained, Enforcement, Plan};
 pub use policy::{Access, Context, Namespaces, Network, Policy, ResolvedPolicy, ResourceLimits};
 pub use preset::Preset;
 pub use probe::{Machine, probe};
+pub use watch::{Refused, Watching};

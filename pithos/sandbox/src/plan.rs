@@ -8,6 +8,7 @@ use crate::filter;
 use crate::policy::{Access, Context, Namespaces, Network, Policy, ResolvedPolicy, ResourceLimits};
 use crate::probe::Machine;
 use crate::ruleset;
+use crate::watch::{Refused, Watch, Watching};
 use serde::Serialize;
 use std::ffi::{CString, OsString};
 use std::io::{self, PipeReader, PipeWriter};
@@ -49,6 +50,7 @@ pub struct Plan {
     steps: Arc<Steps>,
     report_in: Arc<PipeWriter>,
     report_out: Mutex<PipeReader>,
+    watch: Option<Watch>,
 }
 
 impl Plan {
@@ -124,6 +126,7 @@ impl Plan {
             steps: Arc::new(steps),
             report_in: Arc::new(writer),
             report_out: Mutex::new(reader),
+            watch: None,
         })
     }
 
@@ -135,9 +138,33 @@ impl Plan {
         Ok(())
     }
 
+    /// Watches all commands that are applied and spawned from now on; `report` is called by other threads, for each call that is denied, before the
+    /// call goes on. Commands must see the files that this process sees: those of [`Plan::contain`] do, and those without namespaces.
+    /// An error when this machine cannot watch; nothing has changed then, and denials are known from what programs say.
+    pub fn watch(&mut self, report: impl Fn(Refused) + Send + Sync + 'static) -> Result<(), Error> {
+        if !self.resolved.policy.confine || self.resolved.policy.denials == Watching::Off {
+            return Ok(());
+        }
+        let filters = filter::build_watched()?;
+        let late = || Error::Rules("commands were prepared before they were to be watched".to_owned());
+        let steps = Arc::get_mut(&mut self.steps).ok_or_else(late)?;
+        if steps.namespaces != 0 {
+            return Err(Error::Rules("commands with namespaces of their own are not watched".to_owned()));
+        }
+        let (mounts, processes) = (self.enforcement.read_only_mounts, self.enforcement.own_processes);
+        self.watch = Some(Watch::start(&self.resolved, mounts, processes, Arc::new(report))?);
+        steps.filters = filters;
+        steps.watched = true;
+        Ok(())
+    }
+
     /// Starts a command that `apply` was called on, with an error that says which step failed.
     pub fn spawn(&self, command: &mut Command) -> Result<Child, Error> {
-        command.spawn().map_err(|error| self.explain_failure(error))
+        let started = match &self.watch {
+            Some(watch) => watch.spawn(command),
+            None => command.spawn(),
+        };
+        started.map_err(|error| self.explain_failure(error))
     }
 
     /// What a failed start of a command with this plan was about, for callers that start it themselves.
@@ -359,6 +386,11 @@ fn gaps(resolved: &ResolvedPolicy, machine: &Machine, enforcement: &mut Enforcem
     }
     if !protects {
         gap("protected paths can be changed where a folder above is writable: no mount namespace is used");
+    }
+    if !machine.watching && resolved.policy.denials != Watching::Off {
+        gap(
+            "denials are known from what programs say, and not from the kernel: calls cannot be watched here",
+        );
     }
     if machine.landlock_abi < 6 {
         gap("signals reach processes of the same user outside: this kernel's Landlock is older than ABI 6");

@@ -3,6 +3,7 @@
 
 use crate::error::Error;
 use crate::limits::{PATHS_MAX, POLICY_BYTES_MAX};
+use crate::watch::Watching;
 use serde::{Deserialize, Serialize};
 use std::ffi::OsString;
 use std::path::{Component, Path, PathBuf};
@@ -39,6 +40,8 @@ pub struct Policy {
     pub environment: Vec<String>,
     /// Whether namespaces are used beside Landlock and seccomp.
     pub namespaces: Namespaces,
+    /// Which calls are watched, so that denials are known whatever a program says.
+    pub denials: Watching,
     /// Bounds on resources.
     pub limits: ResourceLimits,
 }
@@ -59,6 +62,7 @@ impl Default for Policy {
             unix_sockets: false,
             environment: Vec::new(),
             namespaces: Namespaces::Auto,
+            denials: Watching::All,
             limits: ResourceLimits::default(),
         }
     }
@@ -189,6 +193,7 @@ impl Policy {
         };
         let (read, write, exec) = (all(&self.read), all(&self.write), all(&self.exec));
         let (protect, hide) = (existing(&self.protect, context), existing(&self.hide, context));
+        let protect_absent = absent(&self.protect, context);
         let workspace = context
             .workspace
             .canonicalize()
@@ -204,8 +209,10 @@ impl Policy {
             write,
             exec,
             protect,
+            protect_absent,
             hide,
             missing,
+            home: context.home.clone(),
             workspace,
             private_tmp,
             stands_in,
@@ -218,6 +225,20 @@ impl Policy {
 fn existing(list: &[PathBuf], context: &Context) -> Vec<PathBuf> {
     let mut found: Vec<PathBuf> =
         list.iter().filter_map(|path| absolute(path, context)?.canonicalize().ok()).collect();
+    found.sort();
+    found.dedup();
+    found
+}
+
+/// Those that do not exist, in real folders that do.
+fn absent(list: &[PathBuf], context: &Context) -> Vec<PathBuf> {
+    let missing = |path: &PathBuf| {
+        let path = absolute(path, context)?;
+        let (folder, name) = (path.parent()?, path.file_name()?);
+        let path = folder.canonicalize().ok()?.join(name);
+        path.symlink_metadata().is_err().then_some(path)
+    };
+    let mut found: Vec<PathBuf> = list.iter().filter_map(missing).collect();
     found.sort();
     found.dedup();
     found
@@ -258,10 +279,14 @@ pub struct ResolvedPolicy {
     pub exec: Vec<PathBuf>,
     /// Real paths that stay as they are.
     pub protect: Vec<PathBuf>,
+    /// Protected paths that were not there, in folders that were. No mount can protect them.
+    pub protect_absent: Vec<PathBuf>,
     /// Real paths of what reads as empty or not at all.
     pub hide: Vec<PathBuf>,
     /// Paths of the policy that do not exist.
     pub missing: Vec<PathBuf>,
+    /// The home directory, when there is one.
+    pub home: Option<PathBuf>,
     /// The real working directory.
     pub workspace: PathBuf,
     /// The real private temporary folder.

@@ -409,17 +409,20 @@ fn possible(needs: Needs, user: Option<u32>) -> bool {
     }
 }
 
-fn nobody_gets_out(namespaces: Namespaces, label: &str) {
+fn nobody_gets_out(namespaces: Namespaces, label: &str, watched: bool) {
     let _alone = alone();
     let machine = probe();
     if !machine.can_confine() {
-        eprintln!("skipped: this machine cannot confine\n{machine}");
+        pithos_skipped::test(&format!("this machine cannot confine: {machine}"));
         return;
     }
     for user in users() {
         for (name, needs, _) in ATTEMPTS {
             let stage = Stage::build(&format!("{label}{}", user.unwrap_or(0)), user);
-            let plan = stage.plan(Policy::preset(Preset::Workspace), namespaces, &machine);
+            let mut plan = stage.plan(Policy::preset(Preset::Workspace), namespaces, &machine);
+            if watched {
+                plan.watch(|_| ()).unwrap();
+            }
             if !possible(needs, user) || needs == Needs::Mounts && !plan.enforcement().read_only_mounts {
                 continue;
             }
@@ -433,12 +436,22 @@ fn nobody_gets_out(namespaces: Namespaces, label: &str) {
 
 #[test]
 fn nobody_gets_out_with_namespaces() {
-    nobody_gets_out(Namespaces::Auto, "auto");
+    nobody_gets_out(Namespaces::Auto, "auto", false);
 }
 
 #[test]
 fn nobody_gets_out_without_namespaces() {
-    nobody_gets_out(Namespaces::Off, "off");
+    nobody_gets_out(Namespaces::Off, "off", false);
+}
+
+/// Where calls are watched, some are refused by the watcher and not by the filter alone.
+#[test]
+fn nobody_gets_out_while_watched() {
+    if !probe().watching {
+        eprintln!("skipped: calls cannot be watched here");
+        return;
+    }
+    nobody_gets_out(Namespaces::Off, "watched", true);
 }
 
 #[test]
@@ -641,7 +654,7 @@ fn nothing_is_in_dev_but_what_leads_nowhere() {
     let _alone = alone();
     let machine = probe();
     if !(machine.can_confine() && machine.mount_namespace) {
-        eprintln!("skipped: no mount namespace here");
+        pithos_skipped::test("there is no mount namespace here");
         return;
     }
     for user in users() {
@@ -671,7 +684,7 @@ fn processes_inside_are_alone_counted_and_end_together() {
     let _alone = alone();
     let machine = probe();
     if !(machine.can_confine() && machine.pid_namespace) {
-        eprintln!("skipped: no pid namespace here");
+        pithos_skipped::test("there is no pid namespace here");
         return;
     }
     for user in users() {
@@ -699,7 +712,7 @@ fn the_loopback_of_a_container_is_shared_by_its_commands_and_private() {
     let _alone = alone();
     let machine = probe();
     if !(machine.can_confine() && machine.network_namespace) {
-        eprintln!("skipped: no network namespace here");
+        pithos_skipped::test("there is no network namespace here");
         return;
     }
     for user in users() {

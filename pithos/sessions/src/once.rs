@@ -10,11 +10,12 @@ use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
 use std::path::Path;
 use std::process::{Command, Stdio};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use nix::sys::signal::{SigSet, Signal as Number};
 use nix::sys::signalfd::{SfdFlags, SignalFd};
-use pithos_sandbox::{Contained, Plan};
+use pithos_sandbox::{Contained, Denial, Plan};
 use rush_session::process_tree;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{
@@ -26,7 +27,10 @@ use crate::confinement::Confinement;
 use crate::error::Error;
 use crate::guardian;
 use crate::limits::{END_PATIENCE_MS, KILL_GRACE_MS};
+use crate::sync::Locked;
 
+/// As many denials are told when a command has failed.
+const DENIALS_TOLD_MAX: usize = 10;
 /// What a caller sends that the command should get.
 const PASSED_ON: [Number; 9] = [
     Number::SIGINT,
@@ -70,7 +74,7 @@ pub fn run(confinement: &Confinement, program: &Program, timeout: Option<Duratio
         .map_err(|error| Error::Once(error.into()))?;
     match confinement.contain().map_err(Error::Sandbox)? {
         Contained::Outside { child } => outside(child, &signals, end).map_err(Error::Once),
-        Contained::Inside(plan) => inside(&plan, program, &signals, &confinement.workspace),
+        Contained::Inside(plan) => inside(*plan, program, &signals, &confinement.workspace),
     }
 }
 
@@ -146,7 +150,19 @@ fn outside(child: u32, set: &SigSet, mut end: Option<Instant>) -> io::Result<u8>
 }
 
 /// The process inside: starts the command, passes signals on to its process group, reaps.
-fn inside(plan: &Plan, program: &Program, set: &SigSet, folder: &Path) -> Result<u8, Error> {
+fn inside(mut plan: Plan, program: &Program, set: &SigSet, folder: &Path) -> Result<u8, Error> {
+    let denials: Arc<Locked<Vec<Denial>>> = Arc::default();
+    let seen = Arc::clone(&denials);
+    // Where calls cannot be watched the command says itself what it was refused.
+    let _ = plan.watch(move |refused| {
+        seen.with(|seen| {
+            if seen.len() < DENIALS_TOLD_MAX
+                && seen.iter().all(|known| known.subject != refused.denial.subject)
+            {
+                seen.push(refused.denial);
+            }
+        });
+    });
     let mut command = Command::new("/proc/self/exe");
     command.arg(ONCE_ROLE);
     match program {
@@ -157,13 +173,23 @@ fn inside(plan: &Plan, program: &Program, set: &SigSet, folder: &Path) -> Result
     plan.apply(&mut command).map_err(Error::Sandbox)?;
     // `spawn` and never `wait`: whatever ends is reaped below.
     let started = plan.spawn(&mut command).map_err(Error::Sandbox)?;
-    attend(started.id(), set).map_err(Error::Once)
+    let status = attend(started.id(), set).map_err(Error::Once)?;
+    if status != 0 {
+        for denial in denials.with(std::mem::take) {
+            eprintln!(
+                "[the sandbox denied {}: {}; to allow it, {}]",
+                denial.subject, denial.rule, denial.how_to_allow
+            );
+        }
+    }
+    Ok(status)
 }
 
 fn attend(worker: u32, set: &SigSet) -> io::Result<u8> {
     let worker = pid(worker)?;
     let mut signals = Signals::new(set)?;
-    let _ = let_go(&[rustix::stdio::stdin(), rustix::stdio::stdout(), rustix::stdio::stderr()]);
+    // Standard error is needed for what was denied.
+    let _ = let_go(&[rustix::stdio::stdin(), rustix::stdio::stdout()]);
     let mut passed_on = false;
     let mut done: Option<u8> = None;
     let mut end = None;
@@ -203,8 +229,7 @@ fn let_go(streams: &[BorrowedFd<'_>]) -> io::Result<()> {
     for stream in streams {
         match std::os::fd::AsRawFd::as_raw_fd(stream) {
             0 => rustix::stdio::dup2_stdin(&null)?,
-            1 => rustix::stdio::dup2_stdout(&null)?,
-            _ => rustix::stdio::dup2_stderr(&null)?,
+            _ => rustix::stdio::dup2_stdout(&null)?,
         }
     }
     Ok(())

@@ -160,20 +160,20 @@ fn unregister(vm: &mut Vm, args: CallArgs) -> JsResult<Value> {
 impl Vm {
     /// Whether cleanup callbacks are due.
     pub fn finalization_jobs_due(&self) -> bool {
-        self.heap.roots.finalization_due()
+        self.heap.finalization_due()
     }
 
     /// Runs the cleanup callbacks that are due (HostEnqueueFinalizationRegistryCleanupJob); stops at the first that
     /// throws, and leaves the rest due.
     pub fn run_finalization_jobs(&mut self) -> JsResult<()> {
-        self.heap.roots.set_finalization_due(false);
+        self.heap.set_finalization_due(false);
         for i in 0..self.finalization_registries.len() {
             let Some(&state) = self.finalization_registries.get(i) else { break };
             loop {
                 let Some(held) = state.ready.borrow_mut().pop() else { break };
                 let outcome = self.call(state.callback.get(), Value::UNDEFINED, &[held]);
                 if outcome.is_err() {
-                    self.heap.roots.set_finalization_due(true);
+                    self.heap.set_finalization_due(true);
                     outcome?;
                 }
             }
