@@ -123,7 +123,11 @@ fn how_to_allow(resolved: &ResolvedPolicy, full: &Path, access: Access, advice: 
         Access::Exec => "exec",
     };
     let add = format!("add {:?} to {list} in the policy", path.display().to_string());
-    let folders: Vec<String> = resolved.write.iter().map(|folder| folder.display().to_string()).collect();
+    let seen = |folder: &PathBuf| {
+        let stood_for = resolved.stands_in && *folder == resolved.private_tmp;
+        if stood_for { "/tmp".to_owned() } else { folder.display().to_string() }
+    };
+    let folders: Vec<String> = resolved.write.iter().map(seen).collect();
     let instead = format!("write below {} instead", folders.join(" or "));
     match (access, is_wide(resolved, path)) {
         (Access::Write, true) => {
@@ -202,6 +206,17 @@ pub(crate) fn refused_call(resolved: &ResolvedPolicy, number: i64, arguments: &[
     }
 }
 
+/// A host that the proxy refuses, with the narrowest line of a policy that would allow it.
+pub fn refused_host(policy: &str, host: &str, port: u16, why: &str) -> Denial {
+    Denial {
+        kind: DenialKind::Network,
+        subject: format!("{host}:{port}"),
+        rule: format!("policy {policy:?}: {why}"),
+        how_to_allow: format!("add \"{host}:{port}\" to hosts in the policy"),
+        call: Some("proxy".to_owned()),
+    }
+}
+
 fn with_call(denial: Denial, call: &str) -> Denial {
     Denial { call: Some(call.to_owned()), ..denial }
 }
@@ -250,7 +265,13 @@ pub(crate) fn network_denial(resolved: &ResolvedPolicy, subject: &str) -> Denial
         subject: subject.to_owned(),
         rule: format!("policy {:?}: network is {:?}", resolved.policy.name, resolved.policy.network)
             .to_lowercase(),
-        how_to_allow: "set network = \"on\" in the policy".to_owned(),
+        how_to_allow: match resolved.policy.network {
+            Network::Loopback if !resolved.policy.hosts.is_empty() => {
+                "name the host in hosts in the policy, and let the program use the proxy that HTTPS_PROXY names".to_owned()
+            }
+            Network::Loopback => "name the host in hosts in the policy (hosts = [\"NAME:443\"])".to_owned(),
+            _ => "set network = \"loopback\" and name the host in hosts in the policy".to_owned(),
+        },
         call: None,
     }
 }

@@ -82,7 +82,13 @@ const PROTECTED: [&str; 18] = [
 ];
 
 /// Secrets inside folders that are read for their tools.
-const HIDDEN: [&str; 5] = [
+const HIDDEN: [&str; 11] = [
+    "/etc/shadow",
+    "/etc/shadow-",
+    "/etc/gshadow",
+    "/etc/gshadow-",
+    "/etc/sudoers.d",
+    "/etc/ssl/private",
     "~/.cargo/credentials",
     "~/.cargo/credentials.toml",
     "$CARGO_HOME/credentials",

@@ -200,6 +200,7 @@ impl Cells {
             self.give_back(worker);
             return CellEnd { outcome: Outcome::Error(error.to_string()), ..CellEnd::default() };
         }
+        let denied = self.guardian.record(worker.pid);
         let conversation = worker.converse(host, request.session);
         let bounded =
             tokio::time::timeout_at((end + Duration::from_millis(CELL_GRACE_MS)).into(), conversation);
@@ -212,6 +213,21 @@ impl Cells {
             }
             outcome = bounded => outcome,
         };
+        let noticed = self.guardian.noticed();
+        noticed.hear();
+        let mut cell_end = self.settle(outcome, worker, store_name).await;
+        cell_end.denials = denied.denials();
+        cell_end.protected_created = noticed.protected_created();
+        cell_end
+    }
+
+    /// What a conversation came to, and what becomes of its worker.
+    async fn settle(
+        self: &Arc<Self>,
+        outcome: Result<io::Result<CellEnd>, tokio::time::error::Elapsed>,
+        worker: Worker,
+        store_name: String,
+    ) -> CellEnd {
         match outcome {
             Ok(Ok(end)) => {
                 if let Some(store) = end.store.clone() {
