@@ -181,6 +181,14 @@ pub(crate) fn refused_call(resolved: &ResolvedPolicy, number: i64, arguments: &[
                     denial.rule = format!("policy {:?}: unix_sockets is false", resolved.policy.name);
                     denial.how_to_allow = "set unix_sockets = true in the policy: the machine's services that listen on such sockets can be reached then".to_owned();
                 }
+                libc::AF_NETLINK => {
+                    denial.rule = format!(
+                        "policy {:?}: sockets of this kind tell of the machine's network",
+                        resolved.policy.name
+                    );
+                    denial.how_to_allow =
+                        "most programs do without it; network = \"on\" allows it".to_owned();
+                }
                 libc::AF_INET | libc::AF_INET6 => {}
                 _ => {
                     denial.rule = format!(

@@ -34,6 +34,7 @@ mod denial;
 mod environment;
 mod error;
 mod filter;
+mod gitconfig;
 mod hosts;
 pub mod limits;
 mod plan;

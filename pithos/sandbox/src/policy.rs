@@ -31,6 +31,8 @@ pub struct Policy {
     pub protect: Vec<PathBuf>,
     /// Files and folders that may not be read although a folder above may: secrets.
     pub hide: Vec<PathBuf>,
+    /// Git configurations that are read without what is secret in them.
+    pub redact: Vec<PathBuf>,
     /// What can be reached.
     pub network: Network,
     /// With `network = "loopback"`: only these TCP ports; an empty list allows all of the private loopback.
@@ -62,6 +64,7 @@ impl Default for Policy {
             exec: Vec::new(),
             protect: Vec::new(),
             hide: Vec::new(),
+            redact: Vec::new(),
             network: Network::Off,
             loopback_ports: Vec::new(),
             hosts: Vec::new(),
@@ -180,6 +183,7 @@ impl Policy {
             ("exec", &self.exec),
             ("protect", &self.protect),
             ("hide", &self.hide),
+            ("redact", &self.redact),
         ] {
             if list.len() > PATHS_MAX {
                 return Err(Error::Policy(format!("{name} has more than {PATHS_MAX} paths")));
@@ -255,6 +259,8 @@ impl Policy {
             protect_absent,
             protect_missing,
             hide,
+            redact: existing(&self.redact, context),
+            copies: Vec::new(),
             missing,
             home: context.home.clone(),
             workspace,
@@ -327,6 +333,10 @@ pub struct ResolvedPolicy {
     pub protect_absent: Vec<PathBuf>,
     /// Real paths of what reads as empty or not at all.
     pub hide: Vec<PathBuf>,
+    /// Real paths of git configurations that are read without their secrets.
+    pub redact: Vec<PathBuf>,
+    /// What stands in for those that have secrets: the path, and the name of its copy in the private folder. A plan makes them.
+    pub(crate) copies: Vec<(PathBuf, String)>,
     /// Paths of the policy that do not exist.
     pub missing: Vec<PathBuf>,
     /// The home directory, when there is one.

@@ -182,6 +182,7 @@ fn confined(preset: Preset, write: &[&str]) -> Policy {
         exec: paths(&[&["$workspace", "$tmp"], &SYSTEM, &HOME_TOOLS]),
         protect: paths(&[&PROTECTED]),
         hide: paths(&[&HIDDEN]),
+        redact: vec![PathBuf::from("~/.gitconfig")],
         environment: ENVIRONMENT.map(str::to_owned).to_vec(),
         limits: ResourceLimits {
             memory_mb: Some(MEMORY_MB_DEFAULT),

@@ -16,8 +16,8 @@ const USAGE: &str = "\
 pithos: the place where agents run things
 
 usage: pithos serve [--http ADDRESS:PORT [--token-file FILE]] [--cwd DIR]
-                    [--sandbox POLICY] [--audit FILE]
-       pithos run [--timeout SECONDS] [--cwd DIR] [--sandbox POLICY] [--json] COMMAND
+                    [--sandbox POLICY] [--hosts HOST,...] [--audit FILE]
+       pithos run [--timeout SECONDS] [--cwd DIR] [--sandbox POLICY] [--hosts HOST,...] [--json] COMMAND
        pithos js [--timeout SECONDS] [--cwd DIR] [--sandbox POLICY] [--json] CODE
        pithos sessions [--json]
        pithos log [--server PID] [--lines N | --grep PATTERN] JOB
@@ -39,6 +39,8 @@ usage: pithos serve [--http ADDRESS:PORT [--token-file FILE]] [--cwd DIR]
 
   POLICY is read-only, workspace (the default: writes only below the working directory and a private temporary folder, no
   network), trusted, or a file in TOML
+  HOST may be reached through a proxy: NAME, *.NAME, each with or without :PORT, an address or a network, or npm, pypi, crates,
+  github, go, debian
 ";
 
 /// Usage errors end with this status.
@@ -78,6 +80,7 @@ struct Options {
     token_file: Option<PathBuf>,
     timeout: Option<Duration>,
     sandbox: Option<String>,
+    hosts: Vec<String>,
     json: bool,
     install: install::Request,
     log: inspect::LogRequest,
@@ -103,6 +106,9 @@ fn parse_and_run() -> Result<ExitCode, Failure> {
             Long("http") => options.http = Some(address(&parser.value()?.to_string_lossy())?),
             Long("token-file") => options.token_file = Some(parser.value()?.into()),
             Long("timeout") => options.timeout = Some(seconds(&parser.value()?.to_string_lossy())?),
+            Long("hosts") => {
+                options.hosts.extend(parser.value()?.to_string_lossy().split(',').map(str::to_owned));
+            }
             Long("sandbox") => options.sandbox = Some(parser.value()?.to_string_lossy().into_owned()),
             Long("json") => options.json = true,
             Long("write") => options.install.write = true,
@@ -174,12 +180,17 @@ fn config(options: &Options) -> Result<Config, Failure> {
         cwd.canonicalize().map_err(|error| Failure::Run(format!("--cwd {}: {error}", cwd.display())))?;
     let home = std::env::var_os("HOME").filter(|home| !home.is_empty()).map(PathBuf::from);
     let machine = pithos_sandbox::probe();
-    let policy = within_reason(
+    let mut policy = within_reason(
         policy(options.sandbox.as_deref().unwrap_or(Preset::Workspace.name()), &machine)?,
         &cwd,
         home.as_deref(),
         &machine,
     );
+    if !options.hosts.is_empty() {
+        policy.hosts.extend(options.hosts.iter().cloned());
+        pithos_sandbox::Hosts::parse(&policy.hosts)
+            .map_err(|error| Failure::Usage(format!("--hosts: {error}")))?;
+    }
     let folders = state::make().map_err(Failure::Run)?;
     let confinement = Confinement {
         policy,

@@ -196,11 +196,11 @@ impl Cells {
             heap_bytes: request.heap_bytes.unwrap_or(CELL_HEAP_BYTES_DEFAULT),
             store: self.stores.with(|stores| stores.get(&store_name).cloned().unwrap_or_default()),
         };
+        let denied = self.guardian.record(worker.pid);
         if let Err(error) = worker.connection.send(&ToCell::Run(run), Vec::new()) {
             self.give_back(worker);
             return CellEnd { outcome: Outcome::Error(error.to_string()), ..CellEnd::default() };
         }
-        let denied = self.guardian.record(worker.pid);
         let conversation = worker.converse(host, request.session);
         let bounded =
             tokio::time::timeout_at((end + Duration::from_millis(CELL_GRACE_MS)).into(), conversation);
