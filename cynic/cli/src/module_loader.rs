@@ -9,7 +9,7 @@ use std::io::Read;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Component, Path, PathBuf};
 
-use cynic::vm::modules::{ModuleKind, ModuleLoader};
+use cynic_engine::vm::modules::{ModuleKind, ModuleLoader};
 
 use crate::limits::SOURCE_BYTES_MAX;
 

@@ -5,12 +5,12 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
-use cynic::gc::Persistent;
-use cynic::preview::{PromiseState, promise_state};
-use cynic::value::Value;
-use cynic::vm::{Abrupt, JsResult, Termination, Vm};
-use cynic_host::inspect::Styles;
-use cynic_host::{Sink, Stream};
+use cynic::host::inspect::Styles;
+use cynic::host::{Sink, Stream};
+use cynic_engine::gc::Persistent;
+use cynic_engine::preview::{PromiseState, promise_state};
+use cynic_engine::value::Value;
+use cynic_engine::vm::{Abrupt, JsResult, Termination, Vm};
 
 use crate::args::Options;
 use crate::commands::list_features::TYPESCRIPT;
@@ -64,12 +64,12 @@ impl Session {
     pub(crate) fn with_sink(options: &Options, files: &[PathBuf], sink: Box<dyn Sink>) -> Self {
         let folders = files.iter().filter_map(|file| file.parent().map(Path::to_owned));
         let folders = folders.chain(options.allow_read.iter().cloned());
-        let mut engine_options = cynic::vm::Options {
+        let mut engine_options = cynic_engine::vm::Options {
             hardened: !options.unhardened,
             allow_eval: options.allow_eval,
             open_global: options.allow_globals,
             typescript: options.enable.iter().any(|feature| feature == TYPESCRIPT),
-            ..cynic::vm::Options::default()
+            ..cynic_engine::vm::Options::default()
         };
         if let Some(bytes) = options.heap_bytes_max {
             engine_options.heap_bytes_max = bytes;
@@ -82,7 +82,7 @@ impl Session {
             vm.host.time_zone = zone.trim_start_matches(':').to_owned();
         }
         let styles = styles_for(io::stdout().is_terminal());
-        cynic_host::install(&mut vm, sink, styles);
+        cynic::host::install(&mut vm, sink, styles);
         vm.set_module_loader(Rc::new(FileLoader::below(folders)));
         vm.freeze_global();
         vm.metering.deadline = options.timeout.map(|time| Instant::now() + time);
@@ -114,10 +114,10 @@ impl Session {
     /// Runs what can run now, or waits for what is due next; false when nothing is left.
     fn turn(&mut self, awaited: Option<&Persistent>) -> JsResult<bool> {
         self.run_jobs(awaited)?;
-        if cynic_host::timers::run_due(&mut self.vm)? || self.vm.settle_async_waiters()? {
+        if cynic::host::timers::run_due(&mut self.vm)? || self.vm.settle_async_waiters()? {
             return Ok(true);
         }
-        match cynic_host::timers::next_due(&mut self.vm)? {
+        match cynic::host::timers::next_due(&mut self.vm)? {
             _ if self.vm.has_async_waiters() => std::thread::sleep(WAITER_INTERVAL),
             None => return Ok(false),
             Some(due) => {
@@ -131,7 +131,7 @@ impl Session {
 
     /// How long nothing needs to run; `None` if nothing is waited for.
     pub(crate) fn next_due(&mut self) -> Option<Duration> {
-        let timer = cynic_host::timers::next_due(&mut self.vm).ok().flatten();
+        let timer = cynic::host::timers::next_due(&mut self.vm).ok().flatten();
         let waiter = self.vm.has_async_waiters().then_some(WAITER_INTERVAL);
         timer.into_iter().chain(waiter).min()
     }
@@ -139,7 +139,7 @@ impl Session {
     /// Runs the jobs and the timers that are due, without waiting for others: between the entries of a session.
     pub(crate) fn catch_up(&mut self) -> JsResult<()> {
         self.run_jobs(None)?;
-        while cynic_host::timers::run_due(&mut self.vm)? {
+        while cynic::host::timers::run_due(&mut self.vm)? {
             self.run_jobs(None)?;
         }
         Ok(())
@@ -147,7 +147,7 @@ impl Session {
 
     /// Runs one timer that is due, and the jobs that follow from it.
     pub(crate) fn run_one(&mut self) -> JsResult<()> {
-        cynic_host::timers::run_due(&mut self.vm)?;
+        cynic::host::timers::run_due(&mut self.vm)?;
         self.vm.settle_async_waiters()?;
         self.run_jobs(None)
     }
@@ -173,7 +173,7 @@ impl Session {
 
     /// Evaluates a piece of code that may await at its top level, as the REPL and `eval` do; its value.
     pub(crate) fn evaluate_entry(&mut self, name: &str, text: &str) -> JsResult<Value> {
-        let Some(script) = cynic::syntax::awaiting_entry(text, self.vm.options.typescript) else {
+        let Some(script) = cynic_engine::syntax::awaiting_entry(text, self.vm.options.typescript) else {
             return self.vm.evaluate_script(name, text);
         };
         let promise = self.vm.evaluate_script(name, &script)?;
@@ -216,7 +216,7 @@ impl Session {
     pub(crate) fn describe_uncaught(&mut self, error: Value) -> String {
         let styles = styles_for(io::stderr().is_terminal());
         let place = if std::mem::take(&mut self.in_promise) { " (in promise)" } else { "" };
-        format!("Uncaught{place} {}", cynic_host::inspect::inspect(&mut self.vm, error, styles))
+        format!("Uncaught{place} {}", cynic::host::inspect::inspect(&mut self.vm, error, styles))
     }
 }
 

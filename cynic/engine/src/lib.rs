@@ -13,10 +13,7 @@
 pub mod atoms;
 pub mod bigint;
 pub mod builtins;
-pub mod bytecode;
-pub mod compiler;
 mod datetime;
-pub mod embedding;
 #[allow(unsafe_code)]
 pub mod gc;
 pub mod host;
@@ -33,7 +30,8 @@ pub mod shape;
 pub mod string;
 pub mod structured_clone;
 pub mod symbol;
-pub mod syntax;
 #[allow(unsafe_code)]
 pub mod value;
 pub mod vm;
+
+pub use cynic_front::{bytecode, compiler, for_each_opcode, syntax};

@@ -54,33 +54,6 @@ pub const GC_ROUNDS_MAX: u32 = 4;
 pub const VM_STACK_REGISTERS: usize = 4 << 20;
 /// Bytes of native stack kept free for native code that does not check: anything that recurses checks first.
 pub const NATIVE_STACK_RESERVE_BYTES: usize = 192 * 1024;
-/// Words of the table of live registers of one function (8 bytes each, a few per word of code): the frames of larger functions
-/// are scanned whole.
-pub const LIVENESS_WORDS_MAX: usize = 32 * 1024;
-/// Passes over a function's code that finding its live registers may take: one per level of loops, about.
-pub const LIVENESS_PASSES_MAX: usize = 32;
-/// Deepest nesting of a source text, in brackets, operators and keywords: V8 and SpiderMonkey give up well before.
-pub const NESTING_MAX: u32 = 16_000;
-/// Tokens that a parser of TypeScript may read again because a `<` before them might begin type arguments, added up over all such
-/// signs: it tries each, so that `a<b<c…` takes quadratic time.
-pub const TYPE_ATTEMPTS_MAX: u64 = 4_000_000;
-/// Native stack that parser, semantic pass and compiler need together for one unit of nesting, at most (measured: see
-/// `docs/cynic.md`).
-pub const FRONT_END_BYTES_PER_UNIT: usize = if cfg!(debug_assertions) { 12 * 1024 } else { 4 * 1024 };
-/// Native stack that compiling needs besides.
-pub const FRONT_END_BYTES: usize = 256 * 1024;
-/// The largest stack that is reserved for compiling one text; only what is used is ever committed.
-pub const FRONT_END_STACK_BYTES_MAX: usize = 1 << 30;
-/// Functions inside functions: each level is one of recursion when compiled code is checked and dropped.
-pub const FUNCTION_NESTING_MAX: usize = 4_000;
-/// Bytes of heap room that compiling asks for, per byte of the text: the copies of the text itself.
-pub const COMPILE_BYTES_PER_BYTE: usize = 4;
-/// Statements and functions that are compiled between two looks at the deadline.
-pub const COMPILE_POLL_INTERVAL: u32 = 64;
-/// The same for each word and each mark (measured over some 40 kinds of source: at most 132).
-pub const COMPILE_BYTES_PER_TOKEN: usize = 140;
-/// The same for each function besides (measured: 1,270 for the five tokens of `a=>1,`, the shortest there is).
-pub const COMPILE_BYTES_PER_FUNCTION: usize = 700;
 /// Properties of an object before its shape becomes a dictionary.
 pub const SHAPE_PROPERTIES_MAX: u32 = 128;
 /// Transitions from one shape before further children become dictionaries.
@@ -110,8 +83,6 @@ pub const ASYNC_WAITERS_MAX: usize = 1 << 16;
 pub const LUNISOLAR_YEARS_MAX: u32 = 2_500;
 /// The same in the other calendars that are not the ISO one, where it is quicker.
 pub const COUNTED_YEARS_MAX: u32 = 200_000;
-/// Bytes of one BigInt literal: the parser's conversion is quadratic and cannot be interrupted.
-pub const BIGINT_LITERAL_BYTES_MAX: usize = 1 << 18;
 /// Arguments in one call (spread, apply).
 pub const ARGUMENTS_MAX: usize = 1 << 18;
 /// Most bytes of one array buffer, its maximal length included; beyond it is a RangeError, as on every engine somewhere.

@@ -437,7 +437,7 @@ fn nobody_gets_out(namespaces: Namespaces, label: &str, watched: bool) {
     let _alone = alone();
     let machine = probe();
     if !machine.can_confine() {
-        eprintln!("skipped: this machine cannot confine\n{machine}");
+        pithos_skipped::test(&format!("this machine cannot confine: {machine}"));
         return;
     }
     for user in users() {
@@ -681,7 +681,7 @@ fn nothing_is_in_dev_but_what_leads_nowhere() {
     let _alone = alone();
     let machine = probe();
     if !(machine.can_confine() && machine.mount_namespace) {
-        eprintln!("skipped: no mount namespace here");
+        pithos_skipped::test("there is no mount namespace here");
         return;
     }
     for user in users() {
@@ -711,7 +711,7 @@ fn processes_inside_are_alone_counted_and_end_together() {
     let _alone = alone();
     let machine = probe();
     if !(machine.can_confine() && machine.pid_namespace) {
-        eprintln!("skipped: no pid namespace here");
+        pithos_skipped::test("there is no pid namespace here");
         return;
     }
     for user in users() {
@@ -739,7 +739,7 @@ fn the_loopback_of_a_container_is_shared_by_its_commands_and_private() {
     let _alone = alone();
     let machine = probe();
     if !(machine.can_confine() && machine.network_namespace) {
-        eprintln!("skipped: no network namespace here");
+        pithos_skipped::test("there is no network namespace here");
         return;
     }
     for user in users() {

@@ -5,6 +5,7 @@ mod crates;
 mod files;
 mod generated;
 mod links;
+mod runs;
 mod source;
 mod unsafe_homes;
 

@@ -3,8 +3,8 @@
 use std::fs;
 use std::path::PathBuf;
 
-use cynic::bytecode::disassemble::disassemble;
-use cynic::compiler::{self, CompileOptions};
+use cynic_engine::bytecode::disassemble::disassemble;
+use cynic_engine::compiler::{self, CompileOptions};
 
 use crate::args::Options;
 use crate::exit_status::ExitStatus;

@@ -8,13 +8,13 @@ use std::cell::Cell;
 use std::rc::Rc;
 use std::sync::mpsc::Sender;
 
-use cynic::compiler::{self, CompileOptions};
-use cynic::gc::Persistent;
-use cynic::syntax::{self, SyntaxError};
-use cynic::value::Value;
-use cynic::vm::Abrupt;
+use cynic_engine::compiler::{self, CompileOptions};
+use cynic_engine::gc::Persistent;
+use cynic_engine::syntax::{self, SyntaxError};
+use cynic_engine::value::Value;
+use cynic_engine::vm::Abrupt;
 
-use cynic_host::{Sink, Stream};
+use cynic::host::{Sink, Stream};
 
 use super::repl_completion;
 use super::repl_editor::{Event, LineEditor};
@@ -160,7 +160,7 @@ fn evaluate(session: &mut Session, remember: &Persistent, text: &str) -> Option<
 }
 
 fn show(session: &mut Session, value: Value) {
-    println!("{}", cynic_host::inspect::inspect(&mut session.vm, value, session.styles));
+    println!("{}", cynic::host::inspect::inspect(&mut session.vm, value, session.styles));
 }
 
 #[cfg(test)]

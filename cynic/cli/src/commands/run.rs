@@ -2,9 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use cynic::gc::Persistent;
-use cynic::value::Value;
-use cynic::vm::JsResult;
+use cynic_engine::gc::Persistent;
+use cynic_engine::value::Value;
+use cynic_engine::vm::JsResult;
 
 use crate::args::Options;
 use crate::commands::list_features::TYPESCRIPT;

@@ -41,22 +41,39 @@ impl StackBounds {
 
 fn query() -> StackBounds {
     let here = address_of_frame();
+    match of_system() {
+        Some((low, high)) if low < here && here < high => StackBounds { low, high },
+        // Unknown: assume a small stack around this frame, which errs on the side of an early RangeError.
+        _ => StackBounds { low: here.saturating_sub(512 * 1024), high: here + 64 * 1024 },
+    }
+}
+
+/// The lowest address of this thread's stack and the one above its highest.
+#[cfg(not(target_vendor = "apple"))]
+fn of_system() -> Option<(usize, usize)> {
     // SAFETY: plain calls into the C library with valid out-pointers; the attribute object is destroyed again.
     unsafe {
         let mut attr: libc::pthread_attr_t = std::mem::zeroed();
-        if libc::pthread_getattr_np(libc::pthread_self(), &mut attr) == 0 {
-            let mut addr: *mut libc::c_void = std::ptr::null_mut();
-            let mut size: libc::size_t = 0;
-            let ok = libc::pthread_attr_getstack(&attr, &mut addr, &mut size) == 0;
-            libc::pthread_attr_destroy(&mut attr);
-            let low = addr as usize;
-            if ok && low < here && here < low + size {
-                return StackBounds { low, high: low + size };
-            }
+        if libc::pthread_getattr_np(libc::pthread_self(), &mut attr) != 0 {
+            return None;
         }
+        let mut addr: *mut libc::c_void = std::ptr::null_mut();
+        let mut size: libc::size_t = 0;
+        let ok = libc::pthread_attr_getstack(&attr, &mut addr, &mut size) == 0;
+        libc::pthread_attr_destroy(&mut attr);
+        ok.then_some((addr as usize, addr as usize + size))
     }
-    // Unknown: assume a small stack around this frame, which errs on the side of an early RangeError.
-    StackBounds { low: here.saturating_sub(512 * 1024), high: here + 64 * 1024 }
+}
+
+/// The lowest address of this thread's stack and the one above its highest.
+#[cfg(target_vendor = "apple")]
+fn of_system() -> Option<(usize, usize)> {
+    // SAFETY: two reads of what the C library knows of this thread.
+    let (high, size) = unsafe {
+        let this = libc::pthread_self();
+        (libc::pthread_get_stackaddr_np(this) as usize, libc::pthread_get_stacksize_np(this))
+    };
+    Some((high.checked_sub(size)?, high))
 }
 
 /// An address in the caller's frame.

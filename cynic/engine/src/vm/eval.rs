@@ -12,6 +12,7 @@ use crate::bytecode::code::{EvalSite, FunctionCode};
 use crate::bytecode::verify;
 use crate::compiler::{self, CompileOptions};
 use crate::gc::ExternalCharge;
+use crate::gc::native_stack::StackBounds;
 use crate::object::ObjectKind;
 use crate::object::function::CallArgs;
 use crate::realm::Intrinsic;
@@ -58,6 +59,7 @@ impl Vm {
         CompileOptions {
             allow_eval: self.options.allow_eval,
             deadline: self.metering.deadline,
+            stack_room: StackBounds::of_current_thread().room(),
             ..CompileOptions::default()
         }
     }

@@ -61,7 +61,7 @@ pub struct Options {
 
 impl Options {
     /// Whether a source of that name has types to strip.
-    pub(crate) fn is_typescript(&self, name: &str) -> bool {
+    pub fn is_typescript(&self, name: &str) -> bool {
         self.typescript && [".ts", ".mts", ".cts"].iter().any(|ending| name.ends_with(ending))
     }
 }

@@ -6,8 +6,8 @@ use std::collections::HashMap;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use cynic::embedding::{Engine, Error, Handle, HostError, Isolate, Limits, Realm, Termination};
-use cynic_host::inspect::{Styles, inspect};
+use cynic::host::inspect::{Styles, inspect};
+use cynic::{Engine, Error, Handle, HostError, Isolate, Limits, Realm, Termination};
 
 use super::group::Group;
 use crate::limits::{ACTOR_FUEL_PER_MESSAGE, ACTOR_HEAP_BYTES, ACTOR_MESSAGE_BYTES_MAX};

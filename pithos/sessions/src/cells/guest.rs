@@ -6,8 +6,8 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
-use cynic::embedding::{Error, Handle, HostError, Isolate, Realm, Resolver};
-use cynic_host::{Sink, Stream};
+use cynic::host::{Sink, Stream};
+use cynic::{Error, Handle, HostError, Isolate, Realm, Resolver};
 use serde_json::{Map, Value as Json};
 
 use super::message::FromCell;

@@ -5,8 +5,8 @@ use std::io;
 use std::os::fd::OwnedFd;
 use std::time::{Duration, Instant};
 
-use cynic::embedding::{Engine, Error, Handle, HostError, Isolate, Limits, PromiseState, Termination};
-use cynic_host::inspect::{Styles, inspect};
+use cynic::host::inspect::{Styles, inspect};
+use cynic::{Engine, Error, Handle, HostError, Isolate, Limits, PromiseState, Termination};
 use rush_session::Frames;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
@@ -50,7 +50,7 @@ impl Warm {
     fn new(heap_bytes: usize) -> Self {
         let mut isolate = Engine::new().isolate(Limits { heap_bytes, ..Limits::default() });
         let guest = Guest::default();
-        cynic_host::install(isolate.vm(), Box::new(guest.clone()), Styles::Plain);
+        cynic::host::install(isolate.vm(), Box::new(guest.clone()), Styles::Plain);
         let installed = guest.install(&mut isolate);
         debug_assert!(installed.is_ok(), "the global object of a new isolate is open");
         isolate.seal_global();
@@ -127,7 +127,7 @@ impl Evaluation<'_> {
                 PromiseState::Rejected(reason) => return Err(Failure::Rejected(reason)),
                 PromiseState::Pending => {}
             }
-            let ran = cynic_host::timers::run_due(self.isolate.vm());
+            let ran = cynic::host::timers::run_due(self.isolate.vm());
             if !self.isolate.check(ran)? {
                 self.wait()?;
             }
@@ -136,7 +136,7 @@ impl Evaluation<'_> {
 
     /// Waits for an answer, a timer or the deadline.
     fn wait(&mut self) -> Result<(), Failure> {
-        let due = cynic_host::timers::next_due(self.isolate.vm());
+        let due = cynic::host::timers::next_due(self.isolate.vm());
         let timer = self.isolate.check(due)?;
         let outgoing = self.guest.take_outgoing();
         if timer.is_none() && !self.guest.has_calls() && outgoing.is_empty() {
