@@ -18,7 +18,8 @@ pub(super) fn parse(text: &[u8], dialect: Dialect) -> Option<Tree> {
     if dialect.ignore_case && !text.is_ascii() {
         return None;
     }
-    let mut parser = Parser { text: &characters, at: 0, dialect, groups: 0, open: Vec::new(), references: false };
+    let mut parser =
+        Parser { text: &characters, at: 0, dialect, groups: 0, open: Vec::new(), references: false };
     let root = parser.alternatives(0)?;
     if parser.at < characters.len() {
         return None;
@@ -126,7 +127,9 @@ impl Parser<'_> {
                 self.interval()?
             };
             // Nothing but counts inside counts makes programs large.
-            if matches!(&node, Node::Repeat { most: Some(high), .. } if *high > 1) && most.is_some_and(|m| m > 1) {
+            if matches!(&node, Node::Repeat { most: Some(high), .. } if *high > 1)
+                && most.is_some_and(|m| m > 1)
+            {
                 return None;
             }
             node = Node::Repeat { node: Box::new(node), least, most };
@@ -403,7 +406,9 @@ impl Parser<'_> {
         if character != c(b'\\') || self.dialect.escapes == Escapes::None {
             return Some(character);
         }
-        let Some(byte) = self.peek(0).and_then(|next| u8::try_from(next).ok()) else { return Some(character) };
+        let Some(byte) = self.peek(0).and_then(|next| u8::try_from(next).ok()) else {
+            return Some(character);
+        };
         self.at += 1;
         if self.dialect.escapes == Escapes::Awk {
             return match self.escape(byte) {

@@ -17,9 +17,7 @@ enum Source {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Line {
     /// A line, which had its end or not.
-    Read {
-        ended: bool,
-    },
+    Read { ended: bool },
     /// This file has no more, and the next counts for itself.
     EndOfFile,
     /// Nothing has more.
@@ -123,7 +121,11 @@ impl Input {
                 context.poll()?;
                 let name = if matches!(self.source, Source::Standard) { b"stdin" } else { &self.name[..] };
                 let name = name.to_vec();
-                let verb: &[u8] = if error.kind() == io::ErrorKind::IsADirectory { b"couldn't read " } else { b"read error on " };
+                let verb: &[u8] = if error.kind() == io::ErrorKind::IsADirectory {
+                    b"couldn't read "
+                } else {
+                    b"read error on "
+                };
                 let verb = if verb == b"couldn't read " { b"read error on ".as_slice() } else { verb };
                 context.complain(&[verb, &name, b": ", reason(&error).as_bytes()]);
                 self.status = 4;

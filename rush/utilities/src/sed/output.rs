@@ -55,7 +55,13 @@ impl Output {
     }
 
     /// A line and, if it had one, its end.
-    pub(super) fn line(&mut self, context: &mut Context<'_>, line: &[u8], ended: bool, end: u8) -> io::Result<()> {
+    pub(super) fn line(
+        &mut self,
+        context: &mut Context<'_>,
+        line: &[u8],
+        ended: bool,
+        end: u8,
+    ) -> io::Result<()> {
         self.settle(context, end)?;
         self.raw(context, line)?;
         if ended { self.raw(context, &[end]) } else { Ok(self.missing_end = true) }
@@ -110,10 +116,8 @@ impl Replacement {
         // Who may not give files away keeps them.
         let _ = fchown(&file, Some(metadata.uid()), Some(metadata.gid()));
         let _ = file.set_permissions(fs::Permissions::from_mode(metadata.mode() & 0o7777));
-        let output = Output {
-            target: Target::File(BufWriter::with_capacity(BLOCK_BYTES, file)),
-            missing_end: false,
-        };
+        let output =
+            Output { target: Target::File(BufWriter::with_capacity(BLOCK_BYTES, file)), missing_end: false };
         Ok(Self { output, temporary, target, done: false })
     }
 

@@ -35,7 +35,10 @@ enum Flow {
     Cycle,
     /// The next cycle, with what is left of the pattern space.
     Again,
-    Quit { status: i32, print: bool },
+    Quit {
+        status: i32,
+        print: bool,
+    },
 }
 
 #[derive(Default)]
@@ -114,7 +117,8 @@ impl<'s> Run<'s> {
         }
         self.readers.resize_with(self.script.readers.len(), || None);
         for (reader, name) in self.readers.iter_mut().zip(&self.script.readers) {
-            *reader = File::open(context.path(name)).ok().map(|file| Reader { file: io::BufReader::new(file) });
+            *reader =
+                File::open(context.path(name)).ok().map(|file| Reader { file: io::BufReader::new(file) });
         }
         let result = self.cycles(context);
         for writer in &mut self.writers {
@@ -452,7 +456,9 @@ impl<'s> Run<'s> {
 
     /// Whether a command's addresses select the line.
     fn selects(&mut self, context: &mut Context<'_>, at: usize) -> io::Result<bool> {
-        let Some(Command { from: Some(from), to, .. }) = self.script.commands.get(at) else { return Ok(true) };
+        let Some(Command { from: Some(from), to, .. }) = self.script.commands.get(at) else {
+            return Ok(true);
+        };
         let (from, to) = (from.clone(), to.clone());
         let Some(to) = to else { return self.is_at(context, &from) };
         let state = self.ranges.get(at).copied().unwrap_or(Range::Outside);
@@ -484,7 +490,11 @@ impl<'s> Run<'s> {
             }
             // Lines between were read by other commands: it may begin anew.
             if self.line > end {
-                return if matches!(to, End::Line(_)) { self.is_at(context, &from) } else { self.selects(context, at) };
+                return if matches!(to, End::Line(_)) {
+                    self.is_at(context, &from)
+                } else {
+                    self.selects(context, at)
+                };
             }
             return Ok(true);
         }

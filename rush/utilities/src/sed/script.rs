@@ -168,7 +168,11 @@ impl Parser<'_> {
                 if self.cursor.eat(b'~') {
                     self.cursor.skip_blanks();
                     let step = self.cursor.number().unwrap_or(0);
-                    Some(if step == 0 && first > 0 { Address::Line(first) } else { Address::Step(first, step) })
+                    Some(if step == 0 && first > 0 {
+                        Address::Line(first)
+                    } else {
+                        Address::Step(first, step)
+                    })
                 } else if first == 0 {
                     Some(Address::Zero)
                 } else {
@@ -257,7 +261,8 @@ impl Parser<'_> {
             }
             b'}' if !addressed => {
                 let start = self.blocks.pop()?;
-                if let Some(Command { action: Action::Block(end), .. }) = self.script.commands.get_mut(start) {
+                if let Some(Command { action: Action::Block(end), .. }) = self.script.commands.get_mut(start)
+                {
                     *end = index;
                 }
                 Action::BlockEnd
