@@ -139,7 +139,7 @@ impl Parser<'_> {
 
     /// `m,n}` behind the brace.
     fn interval(&mut self) -> Option<(u32, Option<u32>)> {
-        let mut number = |parser: &mut Self| {
+        let number = |parser: &mut Self| {
             let start = parser.at;
             let mut value = 0u32;
             while let Some(digit) = parser.peek(0).and_then(char::from_u32).and_then(|d| d.to_digit(10)) {
