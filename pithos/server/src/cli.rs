@@ -21,9 +21,9 @@ const USAGE: &str = "\
 pithos: the place where agents run things
 
 usage: pithos serve [--http ADDRESS:PORT [--token-file FILE] [--idle SECONDS]]
-                    [--cwd DIR] [--sandbox POLICY] [--audit FILE] [--log-space BYTES]
-       pithos run [--timeout SECONDS] [--cwd DIR] [--sandbox POLICY] [--json] COMMAND
-       pithos run [--timeout SECONDS] [--cwd DIR] [--sandbox POLICY] -- PROGRAM [ARGUMENT...]
+                    [--cwd DIR] [--sandbox POLICY] [--hosts HOST,...] [--audit FILE] [--log-space BYTES]
+       pithos run [--timeout SECONDS] [--cwd DIR] [--sandbox POLICY] [--hosts HOST,...] [--json] COMMAND
+       pithos run [--timeout SECONDS] [--cwd DIR] [--sandbox POLICY] [--hosts HOST,...] -- PROGRAM [ARGUMENT...]
        pithos js [--timeout SECONDS] [--cwd DIR] [--sandbox POLICY] [--json] FILE | - | -e CODE
        pithos sessions [--json]
        pithos log [--server PID] [--client N] [--lines N | --grep PATTERN] JOB
@@ -46,6 +46,8 @@ usage: pithos serve [--http ADDRESS:PORT [--token-file FILE] [--idle SECONDS]]
 
   POLICY is read-only, workspace (the default: writes only below the working directory and a private temporary folder, no
   network), trusted, or a file in TOML
+  HOST may be reached through a proxy: NAME, *.NAME, each with or without :PORT, an address or a network, or npm, pypi, crates,
+  github, go, debian
 ";
 
 /// Usage errors end with this status.
@@ -87,6 +89,7 @@ struct Options {
     log_space: Option<u64>,
     timeout: Option<Duration>,
     sandbox: Option<String>,
+    hosts: Vec<String>,
     json: bool,
     install: install::Request,
     log: inspect::LogRequest,
@@ -132,6 +135,9 @@ fn parse_and_run() -> Result<ExitCode, Failure> {
             }
             Long("client") => {
                 options.log.client = Some(number("--client", &parser.value()?.to_string_lossy())?)
+            }
+            Long("hosts") => {
+                options.hosts.extend(parser.value()?.to_string_lossy().split(',').map(str::to_owned));
             }
             Long("sandbox") => options.sandbox = Some(parser.value()?.to_string_lossy().into_owned()),
             Long("json") => options.json = true,
@@ -252,12 +258,17 @@ fn config_on(
     let cwd =
         cwd.canonicalize().map_err(|error| Failure::Run(format!("--cwd {}: {error}", cwd.display())))?;
     let home = std::env::var_os("HOME").filter(|home| !home.is_empty()).map(PathBuf::from);
-    let policy = within_reason(
+    let mut policy = within_reason(
         policy(options.sandbox.as_deref().unwrap_or(Preset::Workspace.name()), &machine)?,
         &cwd,
         home.as_deref(),
         &machine,
     );
+    if !options.hosts.is_empty() {
+        policy.hosts.extend(options.hosts.iter().cloned());
+        pithos_sandbox::Hosts::parse(&policy.hosts)
+            .map_err(|error| Failure::Usage(format!("--hosts: {error}")))?;
+    }
     let folders = folders().map_err(Failure::Run)?;
     let confinement = Confinement {
         policy,

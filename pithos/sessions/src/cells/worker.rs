@@ -85,7 +85,7 @@ fn evaluate(
         Err(Failure::Io(error)) => return Err(error),
     };
     let (console, console_truncated, store) = guest.end();
-    Ok(CellEnd { outcome, console, console_truncated, wall_us: 0, store: Some(store) })
+    Ok(CellEnd { outcome, console, console_truncated, store: Some(store), ..CellEnd::default() })
 }
 
 struct Evaluation<'a> {
