@@ -68,17 +68,51 @@ fn command(random: &mut Random, depth: usize, out: &mut Vec<u8>) {
         45..=54 => out.extend(random.word(&["p", "d", "p", "d", "=", "l", "l 3", "l 1", "F", "z"])),
         55..=64 => out.extend(random.word(&["n", "N", "D", "P", "g", "G", "h", "H", "x", "$!N"])),
         65..=71 => out.extend(random.word(&[
-            "a x", "i\\\nx\\\ny", "c new", "a\\\n  b", "i  x ", "c\\\nq", "a\\", "a", "a\\tx", "a x\\ty", "i x\\\\y", "a x\\y",
+            "a x",
+            "i\\\nx\\\ny",
+            "c new",
+            "a\\\n  b",
+            "i  x ",
+            "c\\\nq",
+            "a\\",
+            "a",
+            "a\\tx",
+            "a x\\ty",
+            "i x\\\\y",
+            "a x\\y",
         ])),
         72..=75 => out.extend(random.word(&["q", "Q", "q5", "q 3", "Q 2", "q300"])),
         76..=79 => out.extend(random.word(&[
-            "y/abc/xyz/", "y/ab/\\n\\\\/", "y,a/,/a,", "y/a\\/b/123/", "y/ab/x/", "y/é/e/", "y/e/é/",
+            "y/abc/xyz/",
+            "y/ab/\\n\\\\/",
+            "y,a/,/a,",
+            "y/a\\/b/123/",
+            "y/ab/x/",
+            "y/é/e/",
+            "y/e/é/",
         ])),
         80..=84 => out.extend(random.word(&[
-            "r b.txt", "R a.txt", "r missing", "w out", "W out", "w /dev/stdout", "R missing", "w", "w /dev/stderr",
+            "r b.txt",
+            "R a.txt",
+            "r missing",
+            "w out",
+            "W out",
+            "w /dev/stdout",
+            "R missing",
+            "w",
+            "w /dev/stderr",
         ])),
         85..=89 => out.extend(random.word(&[
-            ":a;s/a/b/;ta", "ta;s/a/x/;:a", "bx;p;:x", "b", "t", "T", "bnone", ":a", ":a\nN\n$!ba", "s/x/y/;T;p",
+            ":a;s/a/b/;ta",
+            "ta;s/a/x/;:a",
+            "bx;p;:x",
+            "b",
+            "t",
+            "T",
+            "bnone",
+            ":a",
+            ":a\nN\n$!ba",
+            "s/x/y/;T;p",
         ])),
         90..=95 if depth > 0 => {
             out.push(b'{');
@@ -96,7 +130,8 @@ fn address(random: &mut Random, out: &mut Vec<u8>) {
         4 => out.push(b'$'),
         5 => out.extend(random.word(&["0~2", "1~2", "2~3", "1~0", "0~0", "2~1"])),
         _ => {
-            let delimiter = if random.chance(80) { b'/' } else { *random.pick(&[&b',', &b'%', &b'|', &b'_']) };
+            let delimiter =
+                if random.chance(80) { b'/' } else { *random.pick(&[&b',', &b'%', &b'|', &b'_']) };
             if delimiter != b'/' {
                 out.push(b'\\');
             }
@@ -109,19 +144,22 @@ fn address(random: &mut Random, out: &mut Vec<u8>) {
 }
 
 fn substitution(random: &mut Random, out: &mut Vec<u8>) {
-    let delimiter = if random.chance(80) { b'/' } else { *random.pick(&[&b',', &b'|', &b'#', &b'@', &b'x', &b'.']) };
+    let delimiter =
+        if random.chance(80) { b'/' } else { *random.pick(&[&b',', &b'|', &b'#', &b'@', &b'x', &b'.']) };
     out.push(b's');
     out.push(delimiter);
     expression(random, out);
     out.push(delimiter);
     for _ in 0..random.below(4) {
         out.extend(random.word(&[
-            "x", "&", "\\1", "\\2", "[&]", "\\n", "\\t", "-", "\\U", "\\L", "\\E", "\\u", "\\l", "\\&", "\\\\", "\n", "\\\n", "é",
-            "\\x41", "\\/", "\\0", "ab", "\\U&", "\\u\\1", "\\L\\u&",
+            "x", "&", "\\1", "\\2", "[&]", "\\n", "\\t", "-", "\\U", "\\L", "\\E", "\\u", "\\l", "\\&",
+            "\\\\", "\n", "\\\n", "é", "\\x41", "\\/", "\\0", "ab", "\\U&", "\\u\\1", "\\L\\u&",
         ]));
     }
     out.push(delimiter);
-    out.extend(random.word(&["", "", "g", "g", "p", "2", "gp", "2g", "I", "M", "gI", "Mg", "w out", "e", "0", "gg", "Igp", "3"]));
+    out.extend(random.word(&[
+        "", "", "g", "g", "p", "2", "gp", "2g", "I", "M", "gI", "Mg", "w out", "e", "0", "gg", "Igp", "3",
+    ]));
 }
 
 fn expression(random: &mut Random, out: &mut Vec<u8>) {

@@ -136,7 +136,9 @@ impl Class {
                 let table = TABLE.get_or_init(|| Regex::new("[\\p{Alphabetic}\\p{Nd}]").ok());
                 table.as_ref().is_some_and(|table| table.is_match(c.encode_utf8(&mut [0; 4])))
             }
-            Class::Blank => matches!(c, '\u{1680}' | '\u{2000}'..='\u{2006}' | '\u{2008}'..='\u{200a}' | '\u{205f}' | '\u{3000}'),
+            Class::Blank => {
+                matches!(c, '\u{1680}' | '\u{2000}'..='\u{2006}' | '\u{2008}'..='\u{200a}' | '\u{205f}' | '\u{3000}')
+            }
             Class::Cntrl => matches!(c, '\u{80}'..='\u{9f}' | '\u{2028}' | '\u{2029}'),
             Class::Lower => c.is_lowercase(),
             Class::Upper => {
@@ -171,7 +173,9 @@ impl Class {
             (Class::Blank, true) => "\\t \\u{1680}\\u{2000}-\\u{2006}\\u{2008}-\\u{200a}\\u{205f}\\u{3000}",
             (Class::Cntrl, true) => "\\x00-\\x1f\\x7f-\\x{9f}\\u{2028}\\u{2029}",
             (Class::Lower, true) => "\\p{Lowercase}",
-            (Class::Space, true) => "\\t-\\r \\u{1680}\\u{2000}-\\u{2006}\\u{2008}-\\u{200a}\\u{2028}\\u{2029}\\u{205f}\\u{3000}",
+            (Class::Space, true) => {
+                "\\t-\\r \\u{1680}\\u{2000}-\\u{2006}\\u{2008}-\\u{200a}\\u{2028}\\u{2029}\\u{205f}\\u{3000}"
+            }
             (Class::Upper, true) => "\\p{Uppercase}\\p{Lt}",
             (Class::Digit, _) => "0-9",
             (Class::Graph, _) => "!-~",
