@@ -66,7 +66,11 @@ impl Output {
     ) -> io::Result<()> {
         self.settle(context, end)?;
         self.raw(context, line)?;
-        if ended { self.raw(context, &[end]) } else { Ok(self.missing_end = true) }
+        if ended {
+            return self.raw(context, &[end]);
+        }
+        self.missing_end = true;
+        Ok(())
     }
 
     /// Text as it is.

@@ -540,7 +540,7 @@ impl<'s> Run<'s> {
             Address::Step(first, step) => Ok(if *step == 0 {
                 self.line == *first
             } else {
-                self.line >= *first && (self.line - first) % step == 0
+                self.line >= *first && (self.line - first).is_multiple_of(*step)
             }),
             Address::Last => self.input.at_end(context),
             Address::Pattern(pattern) => self.matches(context, *pattern),
