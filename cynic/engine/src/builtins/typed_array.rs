@@ -8,6 +8,7 @@ use super::{typed_array_iterate as iterate, typed_array_prototype as proto, uint
 use crate::gc::{Data, Gc, RootedVec};
 use crate::object::buffer::Buffer;
 use crate::object::function::{CallArgs, NativeSpec};
+use crate::object::typed_view::TypedArrayObject as _;
 use crate::object::typed_view::{ElementType, TypedView};
 use crate::object::{Object, ObjectKind, flags};
 use crate::realm::{

@@ -6,7 +6,7 @@
 use super::interpreter::coroutine::{self, Coroutine, Mode};
 use super::{Abrupt, JsResult, Vm};
 use crate::builtins::promise::{self, Capability};
-use crate::gc::{Data, Gc, RootedVec, Tracer};
+use crate::gc::{Data, Gc, RootedVec, Trace, Tracer};
 use crate::limits;
 use crate::object::Object;
 use crate::value::Value;
@@ -72,9 +72,8 @@ pub enum Job {
     Native(fn(&mut Vm, Value, Value) -> JsResult<()>, Value, Value),
 }
 
-impl Job {
-    /// Reports what the job holds.
-    pub fn trace(&self, tracer: &mut Tracer<'_>) {
+impl Trace for Job {
+    fn trace(&self, tracer: &mut Tracer<'_>) {
         match self {
             Self::Reaction { handler, argument, capability } => {
                 handler.trace(tracer);

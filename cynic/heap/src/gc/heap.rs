@@ -193,7 +193,7 @@ impl ExternalCharge {
     }
 
     /// Charges `bytes` in their place, without checking the limit.
-    pub(crate) fn set_unchecked(&self, heap: &Heap, bytes: usize) {
+    pub fn set_unchecked(&self, heap: &Heap, bytes: usize) {
         let counter = self.counter.get_or_init(|| heap.external.clone());
         counter.set(counter.get().saturating_sub(self.bytes.replace(bytes)) + bytes);
     }
@@ -271,6 +271,26 @@ impl Heap {
         GcStats { used_bytes: self.used_bytes(), ..self.stats }
     }
 
+    /// Whether a collection found targets of finalization registries dead.
+    pub fn finalization_due(&self) -> bool {
+        self.roots.finalization_due()
+    }
+
+    /// Says that callbacks of finalization registries are due, or have been asked for.
+    pub fn set_finalization_due(&self, due: bool) {
+        self.roots.set_finalization_due(due);
+    }
+
+    /// Nothing is collected until [`Heap::resume_collections`] has been called as often.
+    pub fn postpone_collections(&mut self) {
+        self.inhibit += 1;
+    }
+
+    /// Undoes one [`Heap::postpone_collections`].
+    pub fn resume_collections(&mut self) {
+        self.inhibit -= 1;
+    }
+
     pub(crate) fn note_pause(&mut self, ns: u64) {
         self.stats.pause_ns_max = self.stats.pause_ns_max.max(ns);
         self.stats.pause_ns_total += ns;
@@ -301,7 +321,7 @@ impl Heap {
     }
 
     /// Charges `bytes` outside the heap, without checking the limit (the caller does).
-    pub(crate) fn charge_unchecked(&self, bytes: usize) -> ExternalCharge {
+    pub fn charge_unchecked(&self, bytes: usize) -> ExternalCharge {
         let charge = ExternalCharge::default();
         charge.set_unchecked(self, bytes);
         charge

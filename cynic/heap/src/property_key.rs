@@ -8,10 +8,10 @@
 use std::ptr::NonNull;
 
 use crate::gc::{CellHeader, CellKind, Gc};
+use crate::mutator::Mutator;
 use crate::string::{JsStr, StringCell};
 use crate::symbol::{Symbol, SymbolCell};
 use crate::value::Value;
-use crate::vm::Vm;
 
 /// Where the loader puts this is nobody's business.
 static SECRET_ADDRESS: u8 = 0;
@@ -73,7 +73,7 @@ impl PropertyKey {
     }
     /// The address of the cell, if the key is not an index.
     #[inline(always)]
-    pub(crate) fn cell_addr(self) -> Option<usize> {
+    pub fn cell_addr(self) -> Option<usize> {
         if self.is_index() { None } else { Some(self.addr()) }
     }
 
@@ -119,7 +119,7 @@ impl PropertyKey {
     }
 
     /// The key as a language value: a string or a symbol.
-    pub fn to_value(self, vm: &mut Vm) -> Value {
+    pub fn to_value(self, vm: &mut Mutator) -> Value {
         if let Some(i) = self.as_index() {
             return Value::string(vm.index_to_string(i));
         }

@@ -4,11 +4,12 @@
 
 #![allow(unsafe_code)]
 
+use super::builder::write_u32;
 use super::{FLAT_DATA, JsStr, Linked, StrView, StringCell, character, empty, flags};
 use crate::gc::Gc;
 use crate::limits;
+use crate::mutator::{JsResult, Mutator};
 use crate::value::Value;
-use crate::vm::{JsResult, Vm};
 
 /// Below this many units a substring is copied, above it is a slice of its parent.
 const SLICE_MIN: usize = 32;
@@ -25,7 +26,17 @@ const ROOM_MIN: usize = 64;
 const BUFFER_DEPTH: usize = 16;
 const BUFFER_UNITS_PER_DEPTH: usize = 1024;
 
-impl Vm {
+impl Mutator {
+    /// The decimal digits of an array index.
+    pub fn index_to_string(&mut self, i: u32) -> JsStr {
+        if i < 10 {
+            return character(b'0' + i as u8);
+        }
+        let mut buffer = [0u8; 10];
+        let digits = write_u32(i, &mut buffer);
+        self.new_string_latin1(digits)
+    }
+
     /// A flat string cell of `len` units with uninitialised units.
     fn alloc_flat(&mut self, len: usize, wide: bool) -> JsStr {
         let bytes = FLAT_DATA + if wide { len * 2 } else { len };
@@ -141,7 +152,7 @@ impl Vm {
     }
 
     /// All of these strings (nothing else is in `parts`), one after the other.
-    pub(crate) fn concat_all(&mut self, parts: &[Value]) -> JsResult<JsStr> {
+    pub fn concat_all(&mut self, parts: &[Value]) -> JsResult<JsStr> {
         let strings = || parts.iter().filter_map(|part| part.as_string());
         let len: usize = strings().map(|s| s.len()).sum();
         let short = (2..JOIN_MAX).contains(&len);
@@ -165,7 +176,7 @@ impl Vm {
 
     fn concat_rope(&mut self, a: JsStr, b: JsStr, len: usize) -> JsResult<JsStr> {
         if len > limits::STRING_UNITS_MAX {
-            return Err(self.throw_range_error("Invalid string length"));
+            return Err(self.range_error("Invalid string length"));
         }
         let wide = !a.is_latin1() || !b.is_latin1();
         if len > limits::LARGE_ALLOCATION_BYTES {

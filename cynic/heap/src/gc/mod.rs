@@ -61,15 +61,15 @@ pub enum CellKind {
 }
 
 /// The collector's colour of a cell.
-pub(crate) mod color {
+pub mod color {
     /// Allocated since the last collection.
-    pub(crate) const WHITE: u8 = 0;
+    pub const WHITE: u8 = 0;
     /// Survived a collection: a store into it must be remembered.
-    pub(crate) const BLACK: u8 = 1;
+    pub const BLACK: u8 = 1;
     /// Black, and already on the remembered list.
-    pub(crate) const REMEMBERED: u8 = 2;
+    pub const REMEMBERED: u8 = 2;
     /// Static memory: never marked, never written.
-    pub(crate) const IMMORTAL: u8 = 3;
+    pub const IMMORTAL: u8 = 3;
 }
 
 /// The first word of every cell.
@@ -114,8 +114,9 @@ impl CellHeader {
         self.kind.get()
     }
 
+    /// The collector's colour.
     #[inline(always)]
-    pub(crate) fn color(&self) -> u8 {
+    pub fn color(&self) -> u8 {
         self.color.get()
     }
 
@@ -285,11 +286,11 @@ pub(crate) struct DataVTable {
 }
 
 /// The tags of types of data ([`Trace::TAG`]).
-pub(crate) mod tag {
+pub mod tag {
     /// A coroutine.
-    pub(crate) const COROUTINE: u8 = 1;
+    pub const COROUTINE: u8 = 1;
     /// A function template.
-    pub(crate) const TEMPLATE: u8 = 2;
+    pub const TEMPLATE: u8 = 2;
 }
 
 /// A cell that holds any Rust data with a [`Trace`] implementation. Dereferences to the data.
@@ -342,7 +343,7 @@ impl<T: Trace> Data<T> {
 impl<T> Data<T> {
     /// The address of the data, to step outside the borrow of a local pointer.
     #[inline(always)]
-    pub(crate) fn data_ptr(&self) -> *const T {
+    pub fn data_ptr(&self) -> *const T {
         &raw const self.value
     }
 }
@@ -420,7 +421,7 @@ impl ValueArray {
 
     /// The array that hangs on this one.
     #[inline(always)]
-    pub(crate) fn tail(&self) -> Option<Gc<ValueArray>> {
+    pub fn tail(&self) -> Option<Gc<ValueArray>> {
         if self.header.a.get() == 0 {
             return None;
         }
@@ -519,7 +520,7 @@ impl ValueArray {
     }
 
     /// Appends as many of these as there is room for.
-    pub(crate) fn extend_from(&self, values: &[Value]) {
+    pub fn extend_from(&self, values: &[Value]) {
         let n = self.len.get();
         let count = values.len().min((self.capacity.get() - n) as usize);
         // SAFETY: the values go to places below the capacity; where they come from this very array, that is before its end.
@@ -538,6 +539,17 @@ impl ValueArray {
             unsafe { *self.data().add(i as usize) = Value::EMPTY };
         }
         self.len.set(n);
+    }
+
+    /// Drops the first value; the others move up.
+    pub fn remove_first(&self) {
+        let n = self.len.get();
+        if n > 0 {
+            // SAFETY: both ranges lie within the initialised values.
+            unsafe { std::ptr::copy(self.data().add(1), self.data(), n as usize - 1) };
+            self.len.set(n - 1);
+            self.barrier_at(0, false);
+        }
     }
 
     /// The initialised values. Do not hold it across anything that can run guest code or allocate.

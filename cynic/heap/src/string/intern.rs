@@ -6,9 +6,9 @@
 use super::{JsStr, StrView};
 use crate::atoms;
 use crate::gc::Tracer;
+use crate::mutator::Mutator;
 use crate::property_key::PropertyKey;
 use crate::value::Value;
-use crate::vm::Vm;
 
 /// The isolate's own interned strings: open addressing, linear probing.
 #[derive(Default)]
@@ -116,7 +116,7 @@ pub fn parse_array_index(v: StrView<'_>) -> Option<u32> {
     (n < u64::from(u32::MAX)).then_some(n as u32)
 }
 
-impl Vm {
+impl Mutator {
     /// The interned string with the units of `s`, which must not be an array index.
     fn intern_flat(&mut self, s: JsStr) -> JsStr {
         let view = s.view(self);

@@ -27,7 +27,7 @@ pub(crate) const fn plain_hash(s: &[u8]) -> u32 {
 
 /// The key of an isolate's hashes.
 #[derive(Clone, Copy)]
-pub(crate) struct HashSeed {
+pub struct HashSeed {
     start: u64,
     factor: u64,
 }
@@ -49,7 +49,7 @@ impl HashSeed {
 
     /// The hash of one word.
     #[inline(always)]
-    pub(crate) fn word(self, word: u64) -> u32 {
+    pub fn word(self, word: u64) -> u32 {
         let h = self.mix(word ^ self.start);
         (h ^ h >> 32) as u32
     }

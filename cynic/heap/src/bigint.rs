@@ -8,7 +8,7 @@ use num_traits::Zero;
 
 use crate::gc::{CellHeader, CellKind, ExternalCharge, Gc};
 use crate::limits;
-use crate::vm::Vm;
+use crate::mutator::Mutator;
 
 /// A pointer to a BigInt cell. Dereferences to the integer.
 pub type BigInt = Gc<BigIntCell>;
@@ -42,7 +42,7 @@ impl std::ops::Deref for BigIntCell {
     }
 }
 
-impl Vm {
+impl Mutator {
     /// A BigInt. Its digits are plain Rust memory; they are bounded by `limits::BIGINT_BITS_MAX`, and charged when they are many.
     pub fn new_bigint(&mut self, value: Integer) -> BigInt {
         let bytes = (value.bits() / 8) as usize;

@@ -109,7 +109,7 @@ impl Block {
     }
 
     #[inline(always)]
-    pub(crate) fn cell_addr(&self, index: usize) -> usize {
+    pub fn cell_addr(&self, index: usize) -> usize {
         self.addr() + index * self.cell_bytes as usize
     }
 

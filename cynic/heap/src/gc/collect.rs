@@ -168,7 +168,7 @@ impl Tracer<'_> {
 
     /// Marks whatever cell contains the address `word`, if any.
     #[inline]
-    pub(crate) fn conservative(&mut self, word: usize) {
+    pub fn conservative(&mut self, word: usize) {
         let Some(block) = self.heap.chunks.block_containing(word) else { return };
         // SAFETY: the chunk table says that a block header is there.
         let block = unsafe { &*block };

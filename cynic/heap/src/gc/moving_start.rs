@@ -46,7 +46,7 @@ impl ValueArray {
     }
 
     /// Whether the start has moved.
-    pub(crate) fn has_moved(&self) -> bool {
+    pub fn has_moved(&self) -> bool {
         let at = self as *const ValueArray as usize;
         // SAFETY: what is not immortal lies in a block.
         self.header.color() != color::IMMORTAL

@@ -1,19 +1,188 @@
-//! Allocation and collection from the isolate's side: it knows the roots and what to do at the limit.
+//! [`Mutator`]: the program's side of the heap. Allocation, charges, what is due when, and the roots that this crate knows.
 //!
-//! [`Vm::alloc_raw`] never fails from the caller's view: small cells beyond the heap limit are still handed out, but the
-//! next poll ends the guest. Anything whose size the guest chooses is checked first with [`Vm::check_heap_room`].
-
-#![allow(unsafe_code)]
+//! A virtual machine holds a `Mutator` as a field and dereferences to it, so that everything below that allocates takes `&mut Mutator`,
+//! whoever owns it. What the heap needs of its owner is three functions ([`Owner`]): more roots, weak tables, and an error to throw.
+//!
+//! [`Mutator::alloc_raw`] never fails from the caller's view: small cells beyond the heap limit are still handed out, but the
+//! next poll ends the guest. Anything whose size the guest chooses is checked first with [`Mutator::check_heap_room`].
 
 use std::time::Instant;
 
-use super::{JsResult, Termination, Vm};
 use crate::gc::collect::{self, Phase};
-use crate::gc::{ExternalCharge, GcStats, Heap, Tracer, native_stack};
+use crate::gc::native_stack::{self, StackBounds};
+use crate::gc::{ExternalCharge, Gc, GcStats, Heap, RootedVec, Tracer};
 use crate::limits;
+use crate::shape::Shape;
+use crate::string::hash::HashSeed;
+use crate::string::intern::InternTable;
 use crate::value::Value;
 
-impl Vm {
+/// Why an operation did not complete normally. The thrown value, or the termination, is in the [`Mutator`].
+#[repr(u64)]
+#[derive(Copy, Clone, PartialEq, Eq, Debug)]
+pub enum Abrupt {
+    /// A guest exception: [`Mutator::take_exception`].
+    Throw = 0,
+    /// The guest was ended: [`Mutator::termination`]. Guest code cannot catch it, and `finally` does not run.
+    Terminate = 1,
+}
+
+/// The result of anything that may run guest code.
+pub type JsResult<T> = Result<T, Abrupt>;
+
+/// Why a guest was ended. Not catchable by the guest.
+#[derive(Copy, Clone, PartialEq, Eq, Debug)]
+pub enum Termination {
+    /// The fuel is used up.
+    Fuel,
+    /// The heap limit, buffers and strings included.
+    Heap,
+    /// The deadline has passed.
+    Deadline,
+    /// Another thread asked for it.
+    Cancelled,
+    /// The host asked for it (`exit`).
+    Host,
+}
+
+impl std::fmt::Display for Termination {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Termination::Fuel => "out of fuel",
+            Termination::Heap => "heap limit exceeded",
+            Termination::Deadline => "deadline exceeded",
+            Termination::Cancelled => "cancelled",
+            Termination::Host => "ended by the host",
+        })
+    }
+}
+
+/// What the owner of a [`Mutator`] does for it. The functions are given the address of the `Mutator`, from which an owner that holds it in a
+/// known place finds itself.
+pub struct Owner {
+    /// Reports every root that the owner holds. The heap is being traced: the function allocates nothing, and borrows nothing of the
+    /// `Mutator`.
+    pub trace: unsafe fn(*const Mutator, &mut Tracer<'_>),
+    /// Drops what the owner refers to weakly and is not marked, and caches of addresses. The same rules.
+    pub purge: unsafe fn(*mut Mutator, &Tracer<'_>),
+    /// Forgets caches of addresses, before any collection. The same rules.
+    pub forget_caches: unsafe fn(*mut Mutator),
+    /// Throws a RangeError with this message.
+    pub throw_range_error: unsafe fn(*mut Mutator, &str) -> Abrupt,
+}
+
+/// The program's side of one heap. Used by one thread at a time.
+pub struct Mutator {
+    /// The heap.
+    pub heap: Heap,
+    /// Steps left until the next look at fuel, deadline and cancellation.
+    pub budget: u32,
+    /// Whether some prototype may have indexed properties (then element fast paths must look).
+    pub indexed_prototypes: bool,
+    /// Advances when the set of properties of any prototype changes: guards cached prototype lookups. Wide enough that no guest
+    /// can make it come round to a value that an old cache remembers.
+    pub proto_epoch: u64,
+    /// Steps that were charged beyond the budget, and that the next look takes off the fuel.
+    pub owed: u64,
+    /// The key of all hashes of what the guest chooses.
+    pub hash_seed: HashSeed,
+    /// The native stack that is scanned.
+    pub native_stack: StackBounds,
+    pub(crate) interned: InternTable,
+    pub(crate) root_shapes: rustc_hash::FxHashMap<(u64, u32), Gc<Shape>>,
+    exception: Value,
+    termination: Option<Termination>,
+    owner: &'static Owner,
+}
+
+impl Mutator {
+    /// A mutator with an empty heap of at most `heap_bytes_max`.
+    ///
+    /// # Safety
+    /// The functions of `owner` may be called with the address of the `Mutator` wherever it stands when something is allocated, thrown or
+    /// collected through it.
+    pub unsafe fn new(heap_bytes_max: usize, owner: &'static Owner) -> Mutator {
+        Mutator {
+            heap: Heap::new(heap_bytes_max),
+            budget: limits::POLL_INTERVAL,
+            indexed_prototypes: false,
+            proto_epoch: 0,
+            owed: 0,
+            hash_seed: HashSeed::random(),
+            native_stack: StackBounds::of_current_thread(),
+            interned: InternTable::default(),
+            root_shapes: Default::default(),
+            exception: Value::UNDEFINED,
+            termination: None,
+            owner,
+        }
+    }
+
+    /// An empty rooted vector for values that must survive allocations.
+    pub fn scratch(&self) -> RootedVec {
+        RootedVec::new(&self.heap)
+    }
+
+    /// Throws `v`.
+    #[inline]
+    pub fn throw(&mut self, v: Value) -> Abrupt {
+        self.exception = v;
+        Abrupt::Throw
+    }
+
+    /// Takes the thrown value, after `Abrupt::Throw`.
+    pub fn take_exception(&mut self) -> Value {
+        std::mem::replace(&mut self.exception, Value::UNDEFINED)
+    }
+
+    /// Throws the owner's RangeError.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn range_error(&mut self, message: &str) -> Abrupt {
+        let owner = self.owner;
+        // SAFETY: `new` was promised that its owner's functions fit.
+        unsafe { (owner.throw_range_error)(self, message) }
+    }
+
+    /// Why the guest was ended, after `Abrupt::Terminate`.
+    pub fn termination(&self) -> Option<Termination> {
+        self.termination
+    }
+
+    /// Ends the guest.
+    pub fn terminate(&mut self, why: Termination) -> Abrupt {
+        self.termination.get_or_insert(why);
+        Abrupt::Terminate
+    }
+
+    /// Forgets a termination, so that the host can use the isolate again.
+    pub fn clear_termination(&mut self) {
+        self.termination = None;
+    }
+
+    /// Invalidates every cached prototype lookup.
+    #[inline]
+    pub fn bump_proto_epoch(&mut self) {
+        self.proto_epoch += 1;
+    }
+
+    /// Charges work over `bytes` bytes that is done in one go; the next poll pays.
+    #[inline(always)]
+    pub fn charge_bytes(&mut self, bytes: usize) {
+        if bytes >= limits::CHARGED_BYTES_MIN {
+            self.charge_many_bytes(bytes);
+        }
+    }
+
+    /// The same without the exemption of small pieces: for those of a long loop.
+    #[inline(never)]
+    pub fn charge_many_bytes(&mut self, bytes: usize) {
+        let steps = (bytes / limits::BYTES_PER_STEP) as u64;
+        let paid = steps.min(u64::from(self.budget));
+        self.budget -= paid as u32;
+        self.owed += steps - paid;
+    }
+
     /// Memory for a cell of `bytes`, which the caller initialises before anything else.
     #[inline(always)]
     pub(crate) fn alloc_raw(&mut self, bytes: usize, finalizable: bool) -> *mut u8 {
@@ -110,7 +279,7 @@ impl Vm {
         Ok(self.heap.charge_unchecked(bytes))
     }
 
-    /// Changes a charge to `bytes`, when what it is for has grown or shrunk; may collect, as [`Vm::check_heap_room`] does.
+    /// Changes a charge to `bytes`, when what it is for has grown or shrunk; may collect, as [`Mutator::check_heap_room`] does.
     pub fn recharge_external(&mut self, charge: &ExternalCharge, bytes: usize) -> JsResult<()> {
         let grows = bytes > charge.bytes();
         self.charge_bytes(bytes.saturating_sub(charge.bytes()));
@@ -141,7 +310,7 @@ impl Vm {
     }
 
     /// Much was written to traced cells: looks at it now, so that no stop has to look at more.
-    pub(crate) fn collect_written(&mut self) {
+    pub fn collect_written(&mut self) {
         if self.heap.inhibit != 0 {
             return;
         }
@@ -191,38 +360,23 @@ impl Vm {
     ) {
         let start = Instant::now();
         self.heap.inhibit += 1;
-        self.lookup_cache.clear();
-        let (exception, realm) = (self.exception, self.realm);
+        let (this, owner, exception) = (&raw mut *self, self.owner, self.exception);
         let high = self.native_stack.high;
         let registry = self.heap.roots.clone();
-        let Vm {
-            heap,
-            stack,
-            interpreter,
-            interned,
-            root_shapes,
-            symbol_registry,
-            kept_alive,
-            finalization_registries,
-            ..
-        } = self;
+        // SAFETY: `new` was promised that its owner's functions fit; nothing of the mutator is borrowed by them.
+        unsafe { (owner.forget_caches)(this) };
+        let Mutator { heap, interned, root_shapes, .. } = self;
         let mut roots = |t: &mut Tracer<'_>| {
             t.value(exception);
-            if let Some(r) = realm {
-                t.cell(r);
-            }
-            t.values(kept_alive);
-            for (&key, &symbol) in symbol_registry.iter() {
-                t.key(key);
-                t.cell(symbol);
-            }
             registry.trace(t);
-            interpreter.trace(stack, t);
+            // SAFETY: as above.
+            unsafe { (owner.trace)(this, t) };
             native_stack::scan(t, high);
         };
         let mut weak = |t: &Tracer<'_>| {
             interned.purge(t);
-            finalization_registries.retain(|&r| t.is_marked(Value::cell(r)));
+            // SAFETY: as above.
+            unsafe { (owner.purge)(this, t) };
             root_shapes.retain(|&(prototype, _), shape| {
                 t.is_marked_bits(prototype) && t.is_marked(Value::cell(*shape))
             });
@@ -230,28 +384,5 @@ impl Vm {
         work(heap, &mut roots, &mut weak);
         self.heap.inhibit -= 1;
         self.heap.note_pause(start.elapsed().as_nanos() as u64);
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use crate::string::JsStr;
-    use crate::vm::{Options, Vm};
-
-    #[test]
-    fn nothing_is_collected_at_the_limit_while_collection_is_postponed() {
-        let text = |i: usize| format!("text {i:>100}");
-        let mut vm = Vm::new(Options::default());
-        vm.heap.set_zeal(true);
-        vm.heap.set_limit(vm.heap.used_bytes() + 4096);
-        vm.heap.inhibit += 1;
-        // Only this list refers to the strings, as to the keys of a table that is being made.
-        let strings: Vec<JsStr> = (0..100).map(|i| vm.new_string(&text(i))).collect();
-        vm.heap.inhibit -= 1;
-        for (i, string) in strings.iter().enumerate() {
-            assert_eq!(string.to_rust_string(), text(i));
-        }
-        assert!(vm.termination().is_none());
-        vm.collect_garbage();
     }
 }

@@ -13,13 +13,13 @@
 
 pub mod alloc;
 pub mod builder;
-pub(crate) mod hash;
+pub mod hash;
 pub mod intern;
 
 use std::cell::Cell;
 
 use crate::gc::{CellHeader, CellKind, Gc, Tracer, color};
-use crate::vm::Vm;
+use crate::mutator::Mutator;
 pub(crate) use hash::plain_hash;
 
 /// A pointer to a string cell.
@@ -182,7 +182,7 @@ impl StrView<'_> {
         }
     }
     /// Whether the first `units` units are the same (or all, if one has fewer).
-    pub(crate) fn begins_like(&self, other: &StrView<'_>, units: usize) -> bool {
+    pub fn begins_like(&self, other: &StrView<'_>, units: usize) -> bool {
         let units = units.min(self.len()).min(other.len());
         self.slice(0, units) == other.slice(0, units)
     }
@@ -342,7 +342,7 @@ impl StringCell {
     }
 
     /// The text that the first `units` units make, without touching the heap.
-    pub(crate) fn first_units(&self, units: usize) -> String {
+    pub fn first_units(&self, units: usize) -> String {
         let mut out = Vec::new();
         let mut pending: Vec<&StringCell> = vec![self];
         while let Some(s) = pending.pop().filter(|_| out.len() < units) {
@@ -451,7 +451,7 @@ pub fn empty() -> JsStr {
 
 /// The decimal digits of a small integer.
 #[inline]
-pub(crate) fn small_integer(i: i32) -> Option<JsStr> {
+pub fn small_integer(i: i32) -> Option<JsStr> {
     INTEGERS.get(usize::try_from(i).ok()?).map(|s| Gc::from_static(&s.head))
 }
 
@@ -464,14 +464,14 @@ pub fn character(c: u8) -> JsStr {
 impl Gc<StringCell> {
     /// All the units, charged as work over all of them; flattens a rope first. The view stays valid as long as `self` is on the stack.
     #[inline]
-    pub fn view<'a>(&'a self, vm: &mut Vm) -> StrView<'a> {
+    pub fn view<'a>(&'a self, vm: &mut Mutator) -> StrView<'a> {
         vm.charge_bytes(self.byte_len());
         self.unmetered_view(vm)
     }
 
     /// The units, for a caller that looks at few of them, or charges for what it looks at.
     #[inline]
-    pub fn unmetered_view<'a>(&'a self, vm: &mut Vm) -> StrView<'a> {
+    pub fn unmetered_view<'a>(&'a self, vm: &mut Mutator) -> StrView<'a> {
         if !self.is_flat() {
             vm.flatten(*self);
         }
@@ -483,7 +483,7 @@ impl Gc<StringCell> {
 
     /// The units `from..to`, which must be in range; only they are charged.
     #[inline]
-    pub fn view_of<'a>(&'a self, vm: &mut Vm, from: usize, to: usize) -> StrView<'a> {
+    pub fn view_of<'a>(&'a self, vm: &mut Mutator, from: usize, to: usize) -> StrView<'a> {
         vm.charge_bytes(to - from);
         match self.unmetered_view(vm) {
             StrView::Latin1(units) => StrView::Latin1(&units[from..to]),
@@ -492,7 +492,7 @@ impl Gc<StringCell> {
     }
 
     /// The text, lone surrogates replaced by U+FFFD; charged as [`Self::view`] is.
-    pub fn text(&self, vm: &mut Vm) -> String {
+    pub fn text(&self, vm: &mut Mutator) -> String {
         self.view(vm).to_rust_string()
     }
 
@@ -503,7 +503,7 @@ impl Gc<StringCell> {
     }
 
     /// The hash of the units, cached.
-    pub fn hash(&self, vm: &mut Vm) -> u32 {
+    pub fn hash(&self, vm: &mut Mutator) -> u32 {
         // The cells of static strings are shared by all isolates, and hold their plain hash.
         let is_static = self.header().color() == color::IMMORTAL;
         let h = self.cached_hash();

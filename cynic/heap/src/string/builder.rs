@@ -5,8 +5,7 @@
 
 use super::{JsStr, StrView};
 use crate::limits;
-use crate::ops::write_u32;
-use crate::vm::{JsResult, Vm};
+use crate::mutator::{JsResult, Mutator};
 
 enum Buffer {
     Latin1(Vec<u8>),
@@ -153,17 +152,17 @@ impl StringBuilder {
     }
 
     /// Appends a string.
-    pub fn push_string(&mut self, vm: &mut Vm, s: JsStr) {
+    pub fn push_string(&mut self, vm: &mut Mutator, s: JsStr) {
         let view = s.view(vm);
         self.push_view(view);
     }
 
     /// Fails when the string has become too long, or too large for the heap; call it in loops.
     #[inline]
-    pub fn check(&self, vm: &mut Vm) -> JsResult<()> {
+    pub fn check(&self, vm: &mut Mutator) -> JsResult<()> {
         let len = self.len();
         if len > limits::STRING_UNITS_MAX {
-            return Err(vm.throw_range_error("Invalid string length"));
+            return Err(vm.range_error("Invalid string length"));
         }
         if len > limits::LARGE_ALLOCATION_BYTES { vm.check_heap_room(len * 2) } else { Ok(()) }
     }
@@ -177,11 +176,25 @@ impl StringBuilder {
     }
 
     /// The string.
-    pub fn finish(self, vm: &mut Vm) -> JsResult<JsStr> {
+    pub fn finish(self, vm: &mut Mutator) -> JsResult<JsStr> {
         self.check(vm)?;
         Ok(match &self.buffer {
             Buffer::Latin1(b) => vm.new_string_latin1(b),
             Buffer::Utf16(b) => vm.new_string_utf16(b),
         })
+    }
+}
+
+/// The integers whose string is made without the general algorithm.
+pub fn write_u32(n: u32, buffer: &mut [u8; 10]) -> &[u8] {
+    let mut n = n;
+    let mut at = 10;
+    loop {
+        at -= 1;
+        buffer[at] = b'0' + (n % 10) as u8;
+        n /= 10;
+        if n == 0 {
+            return &buffer[at..];
+        }
     }
 }

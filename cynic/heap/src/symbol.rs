@@ -8,9 +8,9 @@ use std::cell::Cell;
 
 use crate::atoms;
 use crate::gc::{CellHeader, CellKind, Gc, Tracer};
+use crate::mutator::Mutator;
 use crate::property_key::PropertyKey;
 use crate::string::JsStr;
-use crate::vm::Vm;
 
 /// A pointer to a symbol cell.
 pub type Symbol = Gc<SymbolCell>;
@@ -64,7 +64,7 @@ impl SymbolCell {
     }
 }
 
-impl Vm {
+impl Mutator {
     /// A new symbol.
     pub fn new_symbol(&mut self, description: Option<JsStr>) -> Symbol {
         self.alloc_symbol(0, description)
@@ -73,7 +73,8 @@ impl Vm {
     pub fn new_private_name(&mut self, description: JsStr) -> Symbol {
         self.alloc_symbol(PRIVATE, Some(description))
     }
-    pub(crate) fn new_registered_symbol(&mut self, key: JsStr) -> Symbol {
+    /// A new symbol of the registry (`Symbol.for`).
+    pub fn new_registered_symbol(&mut self, key: JsStr) -> Symbol {
         self.alloc_symbol(REGISTERED, Some(key))
     }
 

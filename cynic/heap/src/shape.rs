@@ -7,7 +7,7 @@
 //! * a shape that is not a dictionary never changes; a dictionary keeps its identity only while properties are added
 //!   to it: deleting or redefining one moves its table to a new shape. So (shape, slot) of an own property is
 //!   valid as long as the shape matches;
-//! * the *absence* of a property is cacheable for a non-dictionary, and for a prototype guarded by `Vm::proto_epoch`;
+//! * the *absence* of a property is cacheable for a non-dictionary, and for a prototype guarded by `Mutator::proto_epoch`;
 //! * the prototype is part of the shape.
 //!
 //! Invariants: slots are numbered from `first_slot` (internal slots come before); a table's live entries are in
@@ -22,10 +22,10 @@ use rustc_hash::FxHashMap;
 use crate::atoms;
 use crate::gc::{CellHeader, CellKind, ExternalCharge, Gc, Heap, Tracer};
 use crate::limits;
+use crate::mutator::Mutator;
 use crate::object::Object;
 use crate::property_key::PropertyKey;
 use crate::value::Value;
-use crate::vm::Vm;
 
 /// Property attributes.
 pub mod attrs {
@@ -53,7 +53,7 @@ mod operation {
     pub(super) const FREEZE: u8 = 0xf2;
 }
 
-/// How far an object is locked by [`Vm::shape_locked`].
+/// How far an object is locked by [`Mutator::shape_locked`].
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub enum Lock {
     /// No new properties.
@@ -81,7 +81,7 @@ struct Entry {
 
 /// Properties in creation order, with a hash index when there are more than a few.
 #[derive(Default)]
-pub(crate) struct PropertyTable {
+pub struct PropertyTable {
     entries: Vec<Entry>,
     /// Open addressing: entry position plus one; empty while linear search is as good.
     index: Vec<u32>,
@@ -189,7 +189,8 @@ impl PropertyTable {
         }
     }
 
-    pub(crate) fn iter(&self) -> impl Iterator<Item = (PropertyKey, PropertyInfo)> + '_ {
+    /// The properties in order.
+    pub fn iter(&self) -> impl Iterator<Item = (PropertyKey, PropertyInfo)> + '_ {
         self.entries.iter().filter_map(|e| e.key.map(|k| (k, e.info)))
     }
 }
@@ -251,7 +252,7 @@ impl Shape {
     /// How many slots the next object that begins with this shape will want. Of a root, the most that any came to have
     /// before it became a dictionary; of another, what was too many for one, or 0.
     #[inline(always)]
-    pub(crate) fn slots_seen(&self) -> u32 {
+    pub fn slots_seen(&self) -> u32 {
         self.slots_seen.get()
     }
     fn note_slots(&self, count: u32) {
@@ -274,7 +275,8 @@ impl Shape {
     pub fn property_count(&self) -> u32 {
         self.property_count.get()
     }
-    pub(crate) fn realm(&self) -> Value {
+    /// The realm of an intrinsic's rows, or undefined.
+    pub fn realm(&self) -> Value {
         self.realm
     }
 
@@ -353,17 +355,17 @@ impl Shape {
     }
 
     /// The properties in creation order.
-    pub(crate) fn table(&self) -> &PropertyTable {
+    pub fn table(&self) -> &PropertyTable {
         self.build_table()
     }
 
     /// The property created `i`-th; `None` past the end. Deleted ones of a dictionary are passed over by the caller.
-    pub(crate) fn property_at(&self, i: usize) -> Option<(PropertyKey, PropertyInfo)> {
+    pub fn property_at(&self, i: usize) -> Option<(PropertyKey, PropertyInfo)> {
         let entry = self.table().entries.get(i)?;
         entry.key.map(|key| (key, entry.info))
     }
 
-    /// The properties in creation order, copied: safe to hold while guest code runs.
+    /// The properties in creation order, copied. The keys live as long as the shape, or an object that still has them.
     pub fn properties(&self) -> Vec<(PropertyKey, PropertyInfo)> {
         self.table().iter().collect()
     }
@@ -443,7 +445,7 @@ impl Shape {
     }
 }
 
-impl Vm {
+impl Mutator {
     fn alloc_shape(&mut self, shape: Shape) -> Gc<Shape> {
         let p = self.alloc_raw(size_of::<Shape>(), true) as *mut Shape;
         // SAFETY: fresh memory of that size.
@@ -480,7 +482,7 @@ impl Vm {
     }
 
     /// A dictionary shape with the given properties.
-    pub(crate) fn dictionary_shape(
+    pub fn dictionary_shape(
         &mut self,
         prototype: Value,
         first_slot: u32,
@@ -576,7 +578,7 @@ impl Vm {
     }
 
     /// A dictionary with the same properties (a fresh identity if it was one already: the old shape is dead then).
-    pub(crate) fn shape_to_dictionary(&mut self, shape: Gc<Shape>) -> Gc<Shape> {
+    pub fn shape_to_dictionary(&mut self, shape: Gc<Shape>) -> Gc<Shape> {
         let a = DICTIONARY | shape.header.a.get();
         let new = self.alloc_shape(Shape {
             header: CellHeader::new(CellKind::Shape, a, 0, 0),
@@ -601,7 +603,7 @@ impl Vm {
     }
 
     /// The shape after deleting `key`, which exists.
-    pub(crate) fn shape_remove(&mut self, shape: Gc<Shape>, key: PropertyKey) -> Gc<Shape> {
+    pub fn shape_remove(&mut self, shape: Gc<Shape>, key: PropertyKey) -> Gc<Shape> {
         if !shape.is_dictionary()
             && shape.key == Some(key)
             && let Some(parent) = shape.parent
@@ -616,12 +618,7 @@ impl Vm {
     }
 
     /// The shape after changing the attributes of `key`, which exists.
-    pub(crate) fn shape_change_attrs(
-        &mut self,
-        shape: Gc<Shape>,
-        key: PropertyKey,
-        attributes: u8,
-    ) -> Gc<Shape> {
+    pub fn shape_change_attrs(&mut self, shape: Gc<Shape>, key: PropertyKey, attributes: u8) -> Gc<Shape> {
         let d = self.shape_to_dictionary(shape);
         let table = d.build_table();
         if let Some(e) = table.find(key) {
@@ -631,7 +628,7 @@ impl Vm {
     }
 
     /// The shape after `Object.preventExtensions`, `seal` or `freeze`. Private names stay as they are.
-    pub(crate) fn shape_locked(&mut self, shape: Gc<Shape>, lock: Lock) -> Gc<Shape> {
+    pub fn shape_locked(&mut self, shape: Gc<Shape>, lock: Lock) -> Gc<Shape> {
         let what = match lock {
             Lock::PreventExtensions => operation::PREVENT_EXTENSIONS,
             Lock::Seal => operation::SEAL,
@@ -663,7 +660,7 @@ impl Vm {
     }
 
     /// A dictionary with the same properties, all frozen, that may gain others.
-    pub(crate) fn shape_with_frozen_properties(&mut self, shape: Gc<Shape>) -> Gc<Shape> {
+    pub fn shape_with_frozen_properties(&mut self, shape: Gc<Shape>) -> Gc<Shape> {
         let mut properties = shape.properties();
         for (_, info) in &mut properties {
             info.attrs &= !attrs::CONFIGURABLE;
@@ -677,7 +674,7 @@ impl Vm {
     }
 
     /// The same properties in the same slots under another prototype.
-    pub(crate) fn shape_with_prototype(&mut self, shape: Gc<Shape>, prototype: Value) -> Gc<Shape> {
+    pub fn shape_with_prototype(&mut self, shape: Gc<Shape>, prototype: Value) -> Gc<Shape> {
         if shape.is_dictionary() || !shape.is_extensible() || shape.property_count.get() > 32 {
             let properties = shape.properties();
             let d = self.dictionary_shape(
