@@ -22,7 +22,7 @@ pithos: the place where agents run things
 
 usage: pithos serve [--http ADDRESS:PORT [--token-file FILE] [--idle SECONDS]]
                     [--cwd DIR] [--sandbox POLICY] [--hosts HOST,...] [--audit FILE] [--log-space BYTES]
-       pithos run [--timeout SECONDS] [--cwd DIR] [--sandbox POLICY] [--json] COMMAND
+       pithos run [--timeout SECONDS] [--cwd DIR] [--sandbox POLICY] [--json [--hosts HOST,...]] COMMAND
        pithos run [--timeout SECONDS] [--cwd DIR] [--sandbox POLICY] -- PROGRAM [ARGUMENT...]
        pithos js [--timeout SECONDS] [--cwd DIR] [--sandbox POLICY] [--json] FILE | - | -e CODE
        pithos sessions [--json]
@@ -176,6 +176,12 @@ fn parse_and_run() -> Result<ExitCode, Failure> {
             let program = program.map_err(Failure::Usage)?;
             let machine = once::machine();
             let config = config_on(&options, machine, state::make_only)?;
+            if !config.confinement.policy.hosts.is_empty() {
+                return Err(Failure::Usage(
+                    "run: hosts are reached through the proxy of a server, and this form starts none: take --json"
+                        .to_string(),
+                ));
+            }
             let code = once::run(&config.confinement, &program, options.timeout);
             for folder in &config.passing {
                 let _ = std::fs::remove_dir_all(folder);
