@@ -22,8 +22,8 @@ pithos: the place where agents run things
 
 usage: pithos serve [--http ADDRESS:PORT [--token-file FILE] [--idle SECONDS]]
                     [--cwd DIR] [--sandbox POLICY] [--hosts HOST,...] [--audit FILE] [--log-space BYTES]
-       pithos run [--timeout SECONDS] [--cwd DIR] [--sandbox POLICY] [--hosts HOST,...] [--json] COMMAND
-       pithos run [--timeout SECONDS] [--cwd DIR] [--sandbox POLICY] [--hosts HOST,...] -- PROGRAM [ARGUMENT...]
+       pithos run [--timeout SECONDS] [--cwd DIR] [--sandbox POLICY] [--json [--hosts HOST,...]] COMMAND
+       pithos run [--timeout SECONDS] [--cwd DIR] [--sandbox POLICY] -- PROGRAM [ARGUMENT...]
        pithos js [--timeout SECONDS] [--cwd DIR] [--sandbox POLICY] [--json] FILE | - | -e CODE
        pithos sessions [--json]
        pithos log [--server PID] [--client N] [--lines N | --grep PATTERN] JOB
@@ -126,6 +126,9 @@ fn parse_and_run() -> Result<ExitCode, Failure> {
             Long("audit") => options.audit = Some(parser.value()?.into()),
             Long("http") => options.http = Some(address(&parser.value()?.to_string_lossy())?),
             Long("token-file") => options.token_file = Some(parser.value()?.into()),
+            Long("hosts") => {
+                options.hosts.extend(parser.value()?.to_string_lossy().split(',').map(str::to_owned));
+            }
             Long("idle") => options.idle = Some(seconds("--idle", &parser.value()?.to_string_lossy())?),
             Long("timeout") => {
                 options.timeout = Some(seconds("--timeout", &parser.value()?.to_string_lossy())?)
@@ -135,9 +138,6 @@ fn parse_and_run() -> Result<ExitCode, Failure> {
             }
             Long("client") => {
                 options.log.client = Some(number("--client", &parser.value()?.to_string_lossy())?)
-            }
-            Long("hosts") => {
-                options.hosts.extend(parser.value()?.to_string_lossy().split(',').map(str::to_owned));
             }
             Long("sandbox") => options.sandbox = Some(parser.value()?.to_string_lossy().into_owned()),
             Long("json") => options.json = true,
@@ -176,6 +176,12 @@ fn parse_and_run() -> Result<ExitCode, Failure> {
             let program = program.map_err(Failure::Usage)?;
             let machine = once::machine();
             let config = config_on(&options, machine, state::make_only)?;
+            if !config.confinement.policy.hosts.is_empty() {
+                return Err(Failure::Usage(
+                    "run: hosts are reached through the proxy of a server, and this form starts none: take --json"
+                        .to_string(),
+                ));
+            }
             let code = once::run(&config.confinement, &program, options.timeout);
             for folder in &config.passing {
                 let _ = std::fs::remove_dir_all(folder);

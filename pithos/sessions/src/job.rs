@@ -212,6 +212,12 @@ impl Job {
         self.capture.with(|capture| look(capture))
     }
 
+    /// The calls that were denied to it so far, as the kernel was asked for them.
+    #[must_use]
+    pub fn denied(&self) -> Vec<Denial> {
+        self.denied.denials()
+    }
+
     /// What the job's terminal shows.
     ///
     /// # Errors
@@ -219,12 +225,6 @@ impl Job {
     pub fn screen(&self) -> Result<View, &'static str> {
         let screen = self.screen.as_ref().ok_or("this job has no terminal: run it with terminal")?;
         screen.with(|screen| screen.view())
-    }
-
-    /// The calls that were denied to it so far, as the kernel was asked for them.
-    #[must_use]
-    pub fn denied(&self) -> Vec<Denial> {
-        self.denied.denials()
     }
 
     /// The log's file with everything so far.

@@ -202,8 +202,8 @@ impl Cells {
             heap_bytes: request.heap_bytes.unwrap_or(CELL_HEAP_BYTES_DEFAULT),
             store: self.stores.with(|stores| stores.get(&store_name).cloned().unwrap_or_default()),
         };
-        let denied = self.guardian.record(worker.pid);
         let console = request.console.iter().flat_map(|pair| pair.iter().map(OwnedFd::try_clone));
+        let denied = self.guardian.record(worker.pid);
         let sent = console
             .collect::<io::Result<Vec<_>>>()
             .and_then(|console| worker.connection.send(&ToCell::Run(run), console));
