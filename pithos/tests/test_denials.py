@@ -12,7 +12,8 @@ def denied(result: dict) -> set[tuple[str, str]]:
 
 
 def watched(server: Server) -> None:
-    if not server.tool("run", command="ls /root/. /var/log/journal-of-nobody >/dev/null 2>&1; cat /var/log/* >/dev/null 2>&1; true").get("denials"):
+    look = "ls /root/. /var/log/journal-of-nobody >/dev/null 2>&1; cat /var/log/* >/dev/null 2>&1; true"  # tidy-allow: path
+    if not server.tool("run", command=look).get("denials"):
         pytest.skip("calls cannot be watched here")
 
 

@@ -19,7 +19,7 @@ use tokio::sync::{Notify, mpsc, watch};
 
 use crate::guardian::{Exit, Guardian};
 use crate::limits::{
-    DRAIN_BYTES, KILL_GRACE_MS, PROMPT_LOOK_MS, READ_BYTES, READ_BYTES_FIRST, STDIN_BYTES_MAX,
+    DRAIN_BYTES, HEAD_BYTES, KILL_GRACE_MS, PROMPT_LOOK_MS, READ_BYTES, READ_BYTES_FIRST, STDIN_BYTES_MAX,
     STDIN_PATIENCE_MS, TERMINATE_GRACE_MS,
 };
 use crate::noticed::Record;
@@ -496,7 +496,8 @@ impl Task {
     }
 
     fn take(&self, stream: Stream, bytes: &[u8]) {
-        self.job.space.make_room(bytes.len() as u64);
+        // A log that begins now begins with what was held in memory.
+        self.job.space.make_room((HEAD_BYTES + bytes.len()) as u64);
         self.job.capture.with(|capture| capture.write(stream, bytes));
         if let Some(screen) = &self.job.screen {
             screen.with(|screen| screen.write(bytes));

@@ -18,6 +18,7 @@ use cynic_engine::vm::{Abrupt, CancelToken};
 
 use cynic::host::{Sink, Stream};
 
+use super::repl_brackets::{Brackets, brackets};
 use super::repl_completion;
 use super::repl_editor::{Event, LineEditor};
 use super::repl_history::HistoryFile;
@@ -53,11 +54,16 @@ fn is_complete(text: &str) -> bool {
     }
     match check(text) {
         Ok(()) => true,
-        Err(error) => {
-            let last_line = text.lines().count() as u32;
-            let width = text.lines().last().map_or(0, |line| line.chars().count()) as u32;
-            (error.line, error.column) < (last_line, width + 1) && !error.message.contains("Unterminated")
-        }
+        Err(error) => match brackets(text) {
+            Brackets::Open => false,
+            Brackets::Wrong => true,
+            // Wrong at its very end, it may go on.
+            Brackets::Closed => {
+                let last_line = text.lines().count() as u32;
+                let width = text.lines().last().map_or(0, |line| line.chars().count()) as u32;
+                (error.line, error.column) < (last_line, width + 1) && !error.message.contains("Unterminated")
+            }
+        },
     }
 }
 
@@ -185,9 +191,17 @@ mod tests {
 
     #[test]
     fn incomplete_entries_go_on() {
-        for text in
-            ["function f() {", "[1, 2", "`abc", "if (x) {\n  y;", "await f(", "for await (const x of y) {"]
-        {
+        for text in [
+            "function f() {",
+            "[1, 2",
+            "`abc",
+            "if (x) {\n  y;",
+            "await f(",
+            "for await (const x of y) {",
+            "f((x) =>",
+            "a +",
+            "let x =",
+        ] {
             assert!(!is_complete(text), "{text}");
         }
         for text in
