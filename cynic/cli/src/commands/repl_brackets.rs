@@ -66,12 +66,12 @@ fn in_template<'t>(mut rest: &'t str, open: &mut Vec<char>) -> &'t str {
     loop {
         let Some(at) = rest.find(['`', '\\', '$']) else { return "" };
         let tail = &rest[at..];
-        if tail.starts_with('`') {
+        if let Some(behind) = tail.strip_prefix('`') {
             open.pop();
-            return &tail[1..];
-        } else if tail.starts_with("${") {
+            return behind;
+        } else if let Some(behind) = tail.strip_prefix("${") {
             open.push('$');
-            return &tail[2..];
+            return behind;
         } else if tail.starts_with('\\') {
             rest = tail.char_indices().nth(2).map_or("", |(next, _)| &tail[next..]);
         } else {
