@@ -90,7 +90,7 @@ impl Session {
         };
         let styles = styles_for(io::stdout().is_terminal());
         cynic::host::install(&mut vm, sink, styles);
-        define_arguments(&mut vm, file, &options.arguments);
+        define_arguments(&mut vm, file, options);
         let sources = Sources::default();
         let packages = options.allow.packages.then(|| folders.clone());
         let folders = folders.into_iter().chain(options.allow.read.iter().cloned());
@@ -266,16 +266,19 @@ impl Session {
 }
 
 /// `scriptArgs`: the program as it was named, and its arguments.
-fn define_arguments(vm: &mut Vm, file: Option<&Path>, arguments: &[String]) {
+fn define_arguments(vm: &mut Vm, file: Option<&Path>, options: &Options) {
     let name = file.map_or_else(|| "-".into(), Path::to_string_lossy);
     let mut values = vm.scratch();
-    for text in std::iter::once(name.as_ref()).chain(arguments.iter().map(String::as_str)) {
+    for text in std::iter::once(name.as_ref()).chain(options.arguments.iter().map(String::as_str)) {
         let value = Value::string(vm.new_string(text));
         values.push(value);
     }
     // Only a heap's limit below what the arguments take could fail: then there are none.
     let Ok(array) = vm.new_array_from(&values) else { return };
-    let _ = vm.harden(Value::object(array));
+    // Hardening goes on to what an array inherits from, which stays as it is in an open realm.
+    if !options.unhardened {
+        let _ = vm.harden(Value::object(array));
+    }
     vm.install_global_value("scriptArgs", Value::object(array));
 }
 
