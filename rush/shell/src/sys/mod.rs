@@ -9,6 +9,7 @@ mod order;
 pub mod process;
 pub mod resource;
 pub mod signals;
+pub mod stack;
 pub mod time;
 pub mod users;
 
