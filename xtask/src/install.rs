@@ -1,9 +1,10 @@
-//! `make install` and `make dist`: the release binaries where people find them, and as an archive. What is shipped is stripped; what a
+//! `make install` and `make dist`: the release binaries, manual pages and completions where people find them, and as an archive. What is shipped is stripped; what a
 //! debugger or profiler needs lies beside it in files of its own, which the binaries name.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use crate::manual;
 use crate::release::{self, COMMANDS};
 use crate::workspace::Workspace;
 
@@ -73,7 +74,20 @@ fn put_binaries(workspace: &Workspace, prefix: &Path) -> Result<Vec<(&'static st
         std::fs::rename(&fresh, &target).map_err(|error| format!("{}: {error}", target.display()))?;
         put.push((*name, size(&target)?));
     }
+    let paths: Vec<PathBuf> = COMMANDS.iter().map(|(_, name)| binaries.join(name)).collect();
+    let described: Vec<_> =
+        COMMANDS.iter().zip(&paths).map(|((_, name), path)| (*name, path.as_path(), summary(name))).collect();
+    manual::write(&described, &prefix.join("share"))?;
     Ok(put)
+}
+
+/// What a manual page says a command is.
+fn summary(name: &str) -> &'static str {
+    match name {
+        "cynic" => "a strict, hardened JavaScript engine",
+        "rush" => "a bash-compatible shell with in-process utilities",
+        _ => "the place where software agents run things",
+    }
 }
 
 /// Moves what only debuggers need from a binary into a file of its own. Where the binary utilities are missing the binary stays as it is.

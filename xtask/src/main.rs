@@ -5,8 +5,10 @@
 mod bench;
 mod conformance;
 mod corpora;
+mod cross;
 mod demo;
 mod install;
+mod manual;
 mod miri;
 mod npm;
 mod python;
@@ -30,6 +32,7 @@ usage: cargo xtask COMMAND [ARG...]
   npm [FILTER]            programs over npm packages, printed output compared with node's
   python                  build the wheel into a virtual environment and run its tests
   miri [NAME]             Miri over the actor core's tests (needs its nightly; half an hour), or over one test file
+  cross [--emulate]       type-checks for aarch64 Linux and macOS; or aarch64 tests under an emulator
   demo                    the scripted agent task on release binaries
   bench [ARG...]          release builds of everything measured, then pithos-bench with these arguments (default: all)
   start-order NAME [BUILD]  renew the list of functions that stand together in the static cynic or rush (needs valgrind)
@@ -48,6 +51,7 @@ fn main() -> ExitCode {
         "npm" => npm::run(&workspace, &rest),
         "python" => python::run(&workspace, &rest),
         "miri" => miri::run(&workspace, &rest),
+        "cross" => cross::run(&workspace, &rest),
         "demo" => demo::run(&workspace),
         "bench" => bench::run(&workspace, &rest),
         "start-order" => start_order::run(&workspace, &rest),

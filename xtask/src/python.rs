@@ -47,11 +47,26 @@ fn pithos(workspace: &Workspace, steps: &mut Steps) -> Result<(), String> {
     )?;
     let build = ["build", "--quiet", "--profile", "bench-dev", "--locked", "--package", "pithos-server"];
     checked(&mut workspace.cargo(&build), "building pithos")?;
+    // The examples of the documents use the other two commands; the Rust tests have built them.
+    let others = [
+        "build",
+        "--quiet",
+        "--profile",
+        "fast",
+        "--locked",
+        "-p",
+        "pithos-rush-cli",
+        "-p",
+        "pithos-cynic-cli",
+    ];
+    checked(&mut workspace.cargo(&others), "building rush and cynic")?;
     let mut command = Command::new(environment.join("bin/python"));
     command
         .current_dir(workspace.root.join("pithos/tests"))
         .args(["-m", "pytest", "-q", "-p", "no:cacheprovider", "."])
-        .env("PITHOS", workspace.target().join("bench-dev/pithos"));
+        .env("PITHOS", workspace.target().join("bench-dev/pithos"))
+        .env("RUSH", workspace.target().join("fast/rush"))
+        .env("CYNIC", workspace.target().join("fast/cynic"));
     steps.run("python pithos", &mut command)
 }
 

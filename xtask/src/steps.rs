@@ -1,6 +1,7 @@
 //! Runs a plan of commands one after another: quiet when green, a progress line while one is long, and the
 //! failing command with its output last. Owns the terminal for all sub-commands that run others.
 
+use std::collections::BTreeSet;
 use std::fs::File;
 use std::io::{IsTerminal, Read, Seek, SeekFrom, Write};
 use std::path::PathBuf;
@@ -62,6 +63,21 @@ impl Steps {
         std::fs::create_dir_all(&logs).map_err(|error| format!("{}: {error}", logs.display()))?;
         let terminal = std::io::stderr().is_terminal();
         Ok(Self { logs, total, done: 0, counts: Counts::default(), terminal })
+    }
+
+    /// As [`Steps::run`], for Rust tests: those that record that they cannot run here count as skipped, and are listed.
+    pub(crate) fn run_tests(&mut self, name: &str, command: &mut Command) -> Result<(), String> {
+        let records = self.logs.join(format!("{name}.skipped"));
+        File::create(&records).map_err(|error| format!("{}: {error}", records.display()))?;
+        // Absolute: each test runs in the folder of its crate.
+        let path = records.canonicalize().map_err(|error| format!("{}: {error}", records.display()))?;
+        let done = self.run(name, command.env("PITHOS_SKIPPED", &path));
+        let text = std::fs::read_to_string(&records).unwrap_or_default();
+        let (tests, told) = skipped(&text);
+        told.iter().for_each(|line| eprintln!("  skipped: {line}"));
+        self.counts.passed = self.counts.passed.saturating_sub(tests);
+        self.counts.skipped += tests;
+        done
     }
 
     /// Says that a step does not run here, and why.
@@ -145,6 +161,22 @@ impl Steps {
     }
 }
 
+/// How many tests the records name, and what there is to tell, each once.
+fn skipped(records: &str) -> (u64, BTreeSet<String>) {
+    let fields = |line: &str| {
+        let mut parts = line.splitn(3, '\t').map(str::to_string);
+        Some((parts.next()?, parts.next()?, parts.next()?))
+    };
+    let records: BTreeSet<_> = records.lines().filter_map(fields).collect();
+    let tests: BTreeSet<&String> =
+        records.iter().filter(|(kind, ..)| kind == "test").map(|(_, test, _)| test).collect();
+    let told = records.iter().map(|(kind, test, why)| match kind.as_str() {
+        "test" => format!("{test}: {why}"),
+        _ => format!("a part of {test}: {why}"),
+    });
+    (tests.len() as u64, told.collect())
+}
+
 fn describe(command: &Command) -> String {
     let mut words = vec![command.get_program().to_string_lossy().into_owned()];
     words.extend(command.get_args().map(|word| word.to_string_lossy().into_owned()));
@@ -171,7 +203,15 @@ fn last_line(path: &PathBuf) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::Counts;
+    use super::{Counts, skipped};
+
+    #[test]
+    fn a_test_that_could_not_run_is_counted_once() {
+        let records = "test\ta\tno bash\ntest\ta\tno bash\npart\tb\tno GNU sort\ntest\tc::d\tno valgrind\n";
+        let (tests, told) = skipped(records);
+        assert_eq!((tests, told.len()), (2, 3));
+        assert!(told.contains("a part of b: no GNU sort"));
+    }
 
     fn check(log: &str, expected: (u64, u64, u64)) {
         let mut counts = Counts::default();

@@ -53,10 +53,18 @@ pub(crate) fn run(workspace: &Workspace, arguments: &[String]) -> Result<(), Str
                 command.env(corpus.variable, folder);
             }
         }
-        steps.run("tests", &mut command)?;
+        steps.run_tests("tests", &mut command)?;
         // Only an optimised build has the dispatcher that this test looks at.
-        let dispatch =
-            ["test", "--profile", "bench-dev", "--locked", "--package", "pithos-cynic", "--test", "dispatch"];
+        let dispatch = [
+            "test",
+            "--profile",
+            "bench-dev",
+            "--locked",
+            "--package",
+            "pithos-cynic-engine",
+            "--test",
+            "dispatch",
+        ];
         steps.run("dispatch", &mut workspace.cargo(&dispatch))?;
     }
     if wants("docs") {

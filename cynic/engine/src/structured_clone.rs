@@ -266,7 +266,8 @@ impl Vm {
         Ok(())
     }
 
-    pub(crate) fn add_to_table(&mut self, o: Object, k: Value, v: Value) -> JsResult<()> {
+    /// Adds an entry to a Map, or a value to a Set.
+    pub fn add_to_table(&mut self, o: Object, k: Value, v: Value) -> JsResult<()> {
         self.poll()?;
         let Some(table) = o.data::<OrderedTable>(0) else { return Ok(()) };
         let key = HashedKey::new(self, k);

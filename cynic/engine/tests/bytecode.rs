@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use cynic::bytecode::verify::{verify, verify_flow};
-use cynic::bytecode::{FunctionCode, Op, disassemble};
-use cynic::compiler::{CompileOptions, compile_script};
-use cynic::vm::{Options, Vm};
+use cynic_engine::bytecode::verify::{verify, verify_flow};
+use cynic_engine::bytecode::{FunctionCode, Op, disassemble};
+use cynic_engine::compiler::{CompileOptions, compile_script};
+use cynic_engine::vm::{Options, Vm};
 
 fn compile(source: &str) -> std::sync::Arc<FunctionCode> {
     compile_script("t.js", source, CompileOptions::default()).unwrap_or_else(|error| panic!("{error}"))

@@ -1,13 +1,13 @@
 //! The runtime core without an interpreter: values, properties, arrays, strings and collections through `Vm`,
 //! each also with a collection at every allocation.
 
-use cynic::atoms;
-use cynic::object::PropertyDescriptor;
-use cynic::property_key::PropertyKey;
-use cynic::realm::Intrinsic;
-use cynic::shape::{Lock, attrs};
-use cynic::value::Value;
-use cynic::vm::{Abrupt, Options, Termination, Vm};
+use cynic_engine::atoms;
+use cynic_engine::object::PropertyDescriptor;
+use cynic_engine::property_key::PropertyKey;
+use cynic_engine::realm::Intrinsic;
+use cynic_engine::shape::{Lock, attrs};
+use cynic_engine::value::Value;
+use cynic_engine::vm::{Abrupt, Options, Termination, Vm};
 
 /// Runs `f` in a plain isolate and in one that collects at every allocation.
 fn check(f: impl Fn(&mut Vm)) {

@@ -8,15 +8,15 @@ use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
 use std::process::Command;
 
-use cynic::vm::interpreter::TAIL_CALLS;
-use cynic::vm::{Options, Vm};
+use cynic_engine::vm::interpreter::TAIL_CALLS;
+use cynic_engine::vm::{Options, Vm};
 
 macro_rules! handler_names {
     ($($name:ident $handler:ident ($($slot:ident : $kind:ident),*) $meaning:literal;)*) => {
         const HANDLERS: &[&str] = &[$(stringify!($handler)),*];
     };
 }
-cynic::for_each_opcode!(handler_names);
+cynic_engine::for_each_opcode!(handler_names);
 
 /// What a disassembled function does where it could leave.
 #[derive(Default)]
@@ -103,7 +103,7 @@ fn long_loops_do_not_grow_the_native_stack() {
     let thread = std::thread::Builder::new().stack_size(1 << 20).spawn(move || {
         let mut vm = Vm::new(Options::default());
         let value = vm.evaluate_script("loop.js", source);
-        value.map(|value| value == cynic::value::Value::TRUE)
+        value.map(|value| value == cynic_engine::value::Value::TRUE)
     });
     let same = thread.expect("a thread can be made").join().expect("no panic");
     assert_eq!(same, Ok(true));

@@ -1,6 +1,6 @@
 //! What the interpreter's fast paths must not get wrong: each case makes a cache learn, then changes what it learnt.
 
-use cynic::vm::{Options, Vm};
+use cynic_engine::vm::{Options, Vm};
 
 #[track_caller]
 fn check(source: &str, expected: &str) {

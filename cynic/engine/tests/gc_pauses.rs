@@ -1,9 +1,9 @@
 //! The collector under load: a large live heap while more is allocated, with marking in steps.
 
-use cynic::object::Object;
-use cynic::property_key::PropertyKey;
-use cynic::value::Value;
-use cynic::vm::{Options, Vm};
+use cynic_engine::object::Object;
+use cynic_engine::property_key::PropertyKey;
+use cynic_engine::value::Value;
+use cynic_engine::vm::{Options, Vm};
 
 /// A binary tree of the given depth.
 fn tree(vm: &mut Vm, left: PropertyKey, right: PropertyKey, depth: u32) -> Object {

@@ -3,7 +3,7 @@
 //! are tight: four times the input may take at most four and a half times the steps (six where sorting is allowed to).
 //! `cargo test -p pithos-cynic --test growth -- --nocapture` prints the table.
 
-use cynic::vm::{Options, Vm};
+use cynic_engine::vm::{Options, Vm};
 
 /// Steps may grow so much when the input grows fourfold.
 const LINEAR: f64 = 4.5;

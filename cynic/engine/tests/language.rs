@@ -1,6 +1,6 @@
 //! The language end to end: small scripts and their completion values.
 
-use cynic::vm::{Options, Vm};
+use cynic_engine::vm::{Options, Vm};
 
 /// Runs `source` in an isolate of its own; the result is the completion value (or the exception) as a string.
 fn run(source: &str) -> String {
@@ -12,7 +12,7 @@ fn run(source: &str) -> String {
     });
     let value = match result {
         Ok(value) => value,
-        Err(cynic::vm::Abrupt::Terminate) => return format!("terminated: {:?}", vm.termination()),
+        Err(cynic_engine::vm::Abrupt::Terminate) => return format!("terminated: {:?}", vm.termination()),
         Err(_) => {
             let error = vm.take_exception();
             let text = vm.to_string(error).map(|s| s.to_rust_string()).unwrap_or_default();
@@ -120,11 +120,11 @@ fn eval_and_function() {
 /// Modules from a table of texts.
 struct Table(&'static [(&'static str, &'static str)]);
 
-impl cynic::vm::modules::ModuleLoader for Table {
+impl cynic_engine::vm::modules::ModuleLoader for Table {
     fn resolve(&self, _referrer: &str, specifier: &str) -> Result<String, String> {
         Ok(specifier.to_owned())
     }
-    fn load(&self, key: &str, _kind: cynic::vm::modules::ModuleKind) -> Result<String, String> {
+    fn load(&self, key: &str, _kind: cynic_engine::vm::modules::ModuleKind) -> Result<String, String> {
         let row = self.0.iter().find(|(name, _)| *name == key);
         row.map(|(_, text)| (*text).to_owned()).ok_or_else(|| "no such module".to_owned())
     }
@@ -229,7 +229,7 @@ fn empty_loops_are_metered() {
         let mut vm = Vm::new(Options::default());
         vm.set_fuel(Some(10_000));
         assert!(vm.evaluate_script("loop.js", source).is_err(), "{source}");
-        assert_eq!(vm.termination(), Some(cynic::vm::Termination::Fuel), "{source}");
+        assert_eq!(vm.termination(), Some(cynic_engine::vm::Termination::Fuel), "{source}");
     }
 }
 
@@ -404,7 +404,33 @@ fn a_division_of_long_integers_costs_fuel() {
     for operator in ["/", "%"] {
         vm.set_fuel(Some(100_000));
         let result = vm.evaluate_script("b.js", &format!("a {operator} b"));
-        assert_eq!(result, Err(cynic::vm::Abrupt::Terminate), "{operator}");
+        assert_eq!(result, Err(cynic_engine::vm::Abrupt::Terminate), "{operator}");
         vm.clear_termination();
     }
+}
+
+#[test]
+fn super_calls_in_direct_eval_bind_this() {
+    let derived = |body: &str| {
+        format!(
+            "let log = []; class A {{ constructor() {{ this.x = 1 }} }} class B extends A {{ f = eval('this'); constructor() {{ {body} }} }} const b = new B(); log.push(b.x, b.f === b); log.join()"
+        )
+    };
+    check(&derived("const r = eval('super(); this'); log.push(r === this)"), "true,1,true");
+    check(&derived("eval('super()'); log.push(this.x)"), "1,1,true");
+    check(&derived("(() => eval('super()'))(); log.push(this.x)"), "1,1,true");
+    check(&derived("eval('(() => super())()'); log.push(eval('this') === this)"), "true,1,true");
+    check(
+        &derived("eval(\"eval('super(); this')\"); log.push(eval('() => this')() === this)"),
+        "true,1,true",
+    );
+    check(&derived("try { eval('this') } catch (e) { log.push(e.name) } super()"), "ReferenceError,1,true");
+    check(
+        &derived("super(); try { eval('super()') } catch (e) { log.push(e.name) }"),
+        "ReferenceError,1,true",
+    );
+    check(
+        &derived("eval('super()'); try { super() } catch (e) { log.push(e.name) }"),
+        "ReferenceError,1,true",
+    );
 }

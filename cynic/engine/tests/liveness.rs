@@ -1,9 +1,9 @@
 //! Which registers the collector looks at: not those of values that the code is done with, and all that it still reads.
 
-use cynic::bytecode::liveness::Liveness;
-use cynic::bytecode::{FunctionCode, Op};
-use cynic::compiler::{CompileOptions, compile_script};
-use cynic::vm::{Options, Vm};
+use cynic_engine::bytecode::liveness::Liveness;
+use cynic_engine::bytecode::{FunctionCode, Op};
+use cynic_engine::compiler::{CompileOptions, compile_script};
+use cynic_engine::vm::{Options, Vm};
 
 /// The first function of `source`.
 fn function(source: &str) -> std::sync::Arc<FunctionCode> {

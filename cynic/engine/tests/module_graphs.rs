@@ -2,8 +2,8 @@
 
 use std::rc::Rc;
 
-use cynic::vm::modules::{ModuleKind, ModuleLoader};
-use cynic::vm::{Options, Vm};
+use cynic_engine::vm::modules::{ModuleKind, ModuleLoader};
+use cynic_engine::vm::{Options, Vm};
 
 /// Modules `0` to `last`: the text of each comes from its number.
 struct Numbered {

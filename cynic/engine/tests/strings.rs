@@ -1,11 +1,11 @@
 //! String and RegExp methods called through `Vm`, hardened (fast paths) and not (general paths), each also with a collection at every
 //! allocation. One case per line: receiver, method, arguments, result.
 
-use cynic::object::Object;
-use cynic::realm::Intrinsic;
-use cynic::symbol;
-use cynic::value::Value;
-use cynic::vm::{Options, Vm};
+use cynic_engine::object::Object;
+use cynic_engine::realm::Intrinsic;
+use cynic_engine::symbol;
+use cynic_engine::value::Value;
+use cynic_engine::vm::{Options, Vm};
 
 /// An argument or receiver.
 #[derive(Clone, Copy)]

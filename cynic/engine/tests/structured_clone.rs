@@ -1,7 +1,7 @@
 //! Structured clone: into plain data, across a thread, and into another isolate.
 
-use cynic::value::Value;
-use cynic::vm::{Options, Vm};
+use cynic_engine::value::Value;
+use cynic_engine::vm::{Options, Vm};
 
 fn eval(vm: &mut Vm, code: &str) -> Value {
     match vm.evaluate_script("test", code) {

@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use cynic::bytecode::code::{FunctionCode, Handler};
-use cynic::bytecode::verify::{VerifyError, verify, verify_flow};
-use cynic::compiler::{CompileOptions, compile_script};
-use cynic::vm::{Options, Vm};
+use cynic_engine::bytecode::code::{FunctionCode, Handler};
+use cynic_engine::bytecode::verify::{VerifyError, verify, verify_flow};
+use cynic_engine::compiler::{CompileOptions, compile_script};
+use cynic_engine::vm::{Options, Vm};
 
 use super::Failure;
 use crate::program;

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use cynic::vm::{Abrupt, Options, Vm};
+use cynic_engine::vm::{Abrupt, Options, Vm};
 use serde_json::{Value, json};
 
 use super::Failure;

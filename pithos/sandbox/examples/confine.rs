@@ -1,12 +1,16 @@
 //! Runs a command in a sandbox and says what was enforced and what was denied.
 //!
 //! `confine [PRESET | POLICY.toml] COMMAND [ARG...]`, or `confine doctor`, or `confine time COMMAND...` for what starting costs, or
-//! `confine together off|loopback SCRIPT` for a script in namespaces that commands share.
+//! `confine together off|loopback SCRIPT` for a script in namespaces that commands share, or
+//! `confine watched off|loopback auto|off SCRIPT` for one whose denied calls are printed.
 
 #![forbid(unsafe_code)]
 
-use pithos_sandbox::{Contained, Context, Network, Plan, Policy, Preset, probe};
+use pithos_sandbox::{
+    Contained, Context, Denial, Namespaces, Network, Plan, Policy, Preset, Watching, probe,
+};
 use std::error::Error;
+use std::path::PathBuf;
 use std::process::{Command, ExitCode, Stdio};
 use std::time::Instant;
 
@@ -29,7 +33,20 @@ fn main() -> Result<ExitCode, Box<dyn Error>> {
             }
             Ok(ExitCode::SUCCESS)
         }
-        Some((word, [network, script])) if word == "together" => together(network, script, &machine),
+        Some((word, [network, script])) if word == "together" => {
+            together(&policy_with(network), script, false, &machine)
+        }
+        Some((word, [network, namespaces, script])) if word == "watched" => {
+            let mut policy = policy_with(network);
+            if namespaces == "off" {
+                policy.namespaces = Namespaces::Off;
+            }
+            if std::env::var_os("CONFINE_CHANGES").is_some() {
+                policy.denials = Watching::Changes;
+            }
+            policy.hide.extend(std::env::var_os("CONFINE_HIDE").map(PathBuf::from));
+            together(&policy, script, true, &machine)
+        }
         Some((policy, rest)) if !rest.is_empty() => {
             let policy = match policy.parse::<Preset>() {
                 Ok(preset) => Policy::preset(preset),
@@ -53,14 +70,18 @@ fn main() -> Result<ExitCode, Box<dyn Error>> {
     }
 }
 
+fn policy_with(network: &str) -> Policy {
+    let network = if network == "loopback" { Network::Loopback } else { Network::Off };
+    Policy { network, ..Policy::preset(Preset::Workspace) }
+}
+
 fn together(
-    network: &str,
+    policy: &Policy,
     script: &str,
+    watched: bool,
     machine: &pithos_sandbox::Machine,
 ) -> Result<ExitCode, Box<dyn Error>> {
-    let network = if network == "loopback" { Network::Loopback } else { Network::Off };
-    let policy = Policy { network, ..Policy::preset(Preset::Workspace) };
-    match Plan::contain(&policy, &context()?, machine)? {
+    match Plan::contain(policy, &context()?, machine)? {
         Contained::Outside { child } => {
             let status = nix::sys::wait::waitpid(nix::unistd::Pid::from_raw(child.cast_signed()), None)?;
             Ok(match status {
@@ -68,7 +89,13 @@ fn together(
                 _ => ExitCode::FAILURE,
             })
         }
-        Contained::Inside(plan) => {
+        Contained::Inside(mut plan) => {
+            if watched {
+                plan.watch(|refused| {
+                    let Denial { kind, subject, how_to_allow, call, .. } = refused.denial;
+                    eprintln!("denied\t{kind:?}\t{}\t{subject}\t{how_to_allow}", call.unwrap_or_default());
+                })?;
+            }
             let mut command = Command::new("/bin/sh");
             plan.apply(&mut command)?;
             let status = plan.spawn(command.args(["-c", script]))?.wait()?;

@@ -43,6 +43,8 @@ pub(crate) struct Steps {
     pub(crate) no_new_privileges: bool,
     pub(crate) ruleset: Option<OwnedFd>,
     pub(crate) filters: Vec<BpfProgram>,
+    /// The thread that starts the program has a filter already, which denies what `filters` leave out.
+    pub(crate) watched: bool,
 }
 
 /// The read-only view of the file system.
@@ -68,6 +70,8 @@ pub(crate) struct Mounts {
     pub(crate) hidden: Vec<CString>,
     /// Folders that are empty.
     pub(crate) hidden_folders: Vec<CString>,
+    /// Files that stand in for others, and which.
+    pub(crate) replaced: Vec<(CString, CString)>,
 }
 
 /// As many mounts can be held in an array while `/tmp` is covered.
@@ -181,6 +185,9 @@ impl Steps {
                 unsafe { libc::syscall(libc::SYS_landlock_restrict_self, ruleset.as_raw_fd(), 0u32) };
             check(Step::Landlock, result)?;
         }
+        if self.watched && !has_filter() {
+            return Err((Step::Seccomp, libc::EPERM));
+        }
         for filter in &self.filters {
             install_filter(filter)?;
         }
@@ -266,6 +273,9 @@ impl Mounts {
         }
         for path in &self.hidden {
             mount(Some(c"/dev/null"), path, libc::MS_BIND)?;
+        }
+        for (copy, path) in &self.replaced {
+            mount(Some(copy), path, libc::MS_BIND)?;
         }
         for path in &self.hidden_folders {
             mount_new(c"tmpfs", path, libc::MS_NOSUID | libc::MS_NODEV, Some(NOTHING_OPTIONS))?;
@@ -436,6 +446,13 @@ pub(crate) fn contain(steps: &Steps) -> Result<Side, (Step, io::Error)> {
         steps.furnish().map_err(failed)?;
     }
     Ok(Side::Inside)
+}
+
+/// Whether this thread is under a system call filter.
+fn has_filter() -> bool {
+    // SAFETY: takes a number only.
+    let mode = unsafe { libc::prctl(libc::PR_GET_SECCOMP) };
+    libc::c_uint::try_from(mode) == Ok(libc::SECCOMP_MODE_FILTER as libc::c_uint)
 }
 
 /// The number of the last error.

@@ -36,6 +36,20 @@ pub struct Denial {
     pub rule: String,
     /// What to change so that it is allowed.
     pub how_to_allow: String,
+    /// The system call, when the kernel was asked and not the program's own words.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub call: Option<String>,
+}
+
+/// What would have to be allowed for a use of a path.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Advice {
+    /// The path alone.
+    Itself,
+    /// Its folder, where it is made or removed.
+    Folder,
+    /// The path, which is a folder that something is made in.
+    Inside,
 }
 
 /// Judges one path.
@@ -45,18 +59,35 @@ pub(crate) fn check_path(resolved: &ResolvedPolicy, path: &Path, access: Access)
 
 fn path_denial(resolved: &ResolvedPolicy, path: &Path, access: Access) -> Denial {
     let full = resolved.workspace.join(path);
+    let advice = if access == Access::Write && !full.exists() { Advice::Folder } else { Advice::Itself };
+    describe(resolved, &full, &resolved.real_path(path), access, advice)
+}
+
+/// The denial of a path that is real.
+pub(crate) fn of_real_path(resolved: &ResolvedPolicy, real: &Path, access: Access, advice: Advice) -> Denial {
+    describe(resolved, real, real, access, advice)
+}
+
+fn describe(resolved: &ResolvedPolicy, full: &Path, real: &Path, access: Access, advice: Advice) -> Denial {
     let (kind, list) = match access {
         Access::Read => (DenialKind::Read, "read"),
         Access::Write => (DenialKind::Write, "write"),
         Access::Exec => (DenialKind::Exec, "exec"),
     };
-    let real = resolved.real_path(path);
-    let listed = |list: &[PathBuf]| list.iter().find(|listed| real.starts_with(listed)).cloned();
+    let above = |list: &[PathBuf]| list.iter().find(|listed| real.starts_with(listed)).cloned();
     let exception = match access {
-        Access::Write => listed(&resolved.protect).map(|at| ("protect", at)),
+        Access::Write => {
+            // A folder cannot be moved away with something protected in it either.
+            let below = || resolved.protect.iter().find(|listed| listed.starts_with(real)).cloned();
+            let inside = above(&resolved.write).is_some();
+            above(&resolved.protect)
+                .or_else(|| above(&resolved.protect_absent))
+                .or_else(|| below().filter(|_| inside))
+                .map(|at| ("protect", at))
+        }
         Access::Read | Access::Exec => None,
     };
-    if let Some((list, at)) = exception.or_else(|| listed(&resolved.hide).map(|at| ("hide", at))) {
+    if let Some((list, at)) = exception.or_else(|| above(&resolved.hide).map(|at| ("hide", at))) {
         return Denial {
             kind,
             subject: full.display().to_string(),
@@ -68,27 +99,134 @@ fn path_denial(resolved: &ResolvedPolicy, path: &Path, access: Access) -> Denial
             how_to_allow: format!(
                 "take it out of {list} in the policy, if what is outside may obey or show it"
             ),
+            call: None,
         };
     }
-    let folder = if full.is_dir() { full.as_path() } else { full.parent().unwrap_or(&full) };
-    let instead = match access {
-        Access::Write => {
-            let folders: Vec<String> =
-                resolved.write.iter().map(|folder| folder.display().to_string()).collect();
-            if folders.is_empty() {
-                String::new()
-            } else {
-                format!("write below {} instead, or ", folders.join(" or "))
-            }
-        }
-        Access::Read | Access::Exec => String::new(),
-    };
     Denial {
         kind,
         subject: full.display().to_string(),
         rule: format!("policy {:?}: {list} does not contain it", resolved.policy.name),
-        how_to_allow: format!("{instead}add {:?} to {list} in the policy", folder.display().to_string()),
+        how_to_allow: how_to_allow(resolved, full, access, advice),
+        call: None,
     }
+}
+
+/// The least that has to be allowed. The home directory and what is as wide never is advised.
+fn how_to_allow(resolved: &ResolvedPolicy, full: &Path, access: Access, advice: Advice) -> String {
+    let path = match advice {
+        Advice::Itself | Advice::Inside => full,
+        Advice::Folder => full.parent().unwrap_or(full),
+    };
+    let list = match access {
+        Access::Read => "read",
+        Access::Write => "write",
+        Access::Exec => "exec",
+    };
+    let add = format!("add {:?} to {list} in the policy", path.display().to_string());
+    let seen = |folder: &PathBuf| {
+        let stood_for = resolved.stands_in && *folder == resolved.private_tmp;
+        if stood_for { "/tmp".to_owned() } else { folder.display().to_string() }
+    };
+    let folders: Vec<String> = resolved.write.iter().map(seen).collect();
+    let instead = format!("write below {} instead", folders.join(" or "));
+    match (access, is_wide(resolved, path)) {
+        (Access::Write, true) => {
+            let made = match advice {
+                Advice::Folder if !full.exists() => format!(
+                    "make {0:?} before the server starts and add {0:?} to write in the policy",
+                    full.display().to_string()
+                ),
+                _ => format!(
+                    "do it outside of the sandbox: {:?} is too wide to be allowed",
+                    path.display().to_string()
+                ),
+            };
+            if folders.is_empty() { made } else { format!("{instead}, or {made}") }
+        }
+        (Access::Write, false) if !folders.is_empty() => format!("{instead}, or {add}"),
+        (Access::Read, true) => {
+            format!(
+                "add what you need below {:?} to read in the policy, and not all of it",
+                path.display().to_string()
+            )
+        }
+        _ => add,
+    }
+}
+
+/// Whether so much is in a folder that nobody should allow all of it.
+fn is_wide(resolved: &ResolvedPolicy, path: &Path) -> bool {
+    path.components().count() <= 2 && path.is_dir()
+        || resolved.home.as_ref().is_some_and(|home| home.starts_with(path))
+        || path.parent() == Some(Path::new("/home"))
+}
+
+/// A call that is denied by its number, or by plain arguments.
+pub(crate) fn refused_call(resolved: &ResolvedPolicy, number: i64, arguments: &[u64; 6]) -> Denial {
+    let first = arguments[0] as i32;
+    match number {
+        libc::SYS_socket => {
+            let families = [
+                (libc::AF_UNIX, "AF_UNIX"),
+                (libc::AF_INET, "AF_INET"),
+                (libc::AF_INET6, "AF_INET6"),
+                (libc::AF_NETLINK, "AF_NETLINK"),
+                (libc::AF_PACKET, "AF_PACKET"),
+            ];
+            let family = families.iter().find(|(known, _)| *known == first);
+            let family = family.map_or_else(|| format!("family {first}"), |(_, name)| (*name).to_owned());
+            let mut denial = network_denial(resolved, &format!("a socket of {family}"));
+            match first {
+                libc::AF_UNIX => {
+                    denial.rule = format!("policy {:?}: unix_sockets is false", resolved.policy.name);
+                    denial.how_to_allow = "set unix_sockets = true in the policy: the machine's services that listen on such sockets can be reached then".to_owned();
+                }
+                libc::AF_NETLINK => {
+                    denial.rule = format!(
+                        "policy {:?}: sockets of this kind tell of the machine's network",
+                        resolved.policy.name
+                    );
+                    denial.how_to_allow =
+                        "most programs do without it; network = \"on\" allows it".to_owned();
+                }
+                libc::AF_INET | libc::AF_INET6 => {}
+                _ => {
+                    denial.rule = format!(
+                        "policy {:?}: sockets of this kind reach out of the sandbox",
+                        resolved.policy.name
+                    );
+                    denial.how_to_allow = NO_POLICY.to_owned();
+                }
+            }
+            denial.call = Some("socket".to_owned());
+            denial
+        }
+        libc::SYS_clone => {
+            with_call(system_call("clone into new namespaces", libc::SYS_unshare, resolved), "clone")
+        }
+        libc::SYS_ioctl => {
+            with_call(system_call("typing into a terminal (TIOCSTI)", number, resolved), "ioctl")
+        }
+        _ => {
+            let name = crate::filter::name(number).unwrap_or("a system call");
+            with_call(system_call(name, number, resolved), name)
+        }
+    }
+}
+
+/// A host that the proxy refuses, with the narrowest line of a policy that would allow it.
+pub fn refused_host(policy: &str, host: &str, port: u16, why: &str) -> Denial {
+    Denial {
+        kind: DenialKind::Network,
+        subject: format!("{host}:{port}"),
+        rule: format!("policy {policy:?}: {why}"),
+        how_to_allow: format!("add \"{host}:{port}\" to hosts in the policy"),
+        call: Some("proxy".to_owned()),
+    }
+}
+
+fn with_call(denial: Denial, call: &str) -> Denial {
+    Denial { call: Some(call.to_owned()), ..denial }
 }
 
 /// The denials that some output speaks of.
@@ -129,13 +267,20 @@ fn socket_of_a_trace(resolved: &ResolvedPolicy, text: &str) -> Option<Denial> {
     Some(network_denial(resolved, line.trim()))
 }
 
-fn network_denial(resolved: &ResolvedPolicy, subject: &str) -> Denial {
+pub(crate) fn network_denial(resolved: &ResolvedPolicy, subject: &str) -> Denial {
     Denial {
         kind: DenialKind::Network,
         subject: subject.to_owned(),
         rule: format!("policy {:?}: network is {:?}", resolved.policy.name, resolved.policy.network)
             .to_lowercase(),
-        how_to_allow: "set network = \"on\" in the policy".to_owned(),
+        how_to_allow: match resolved.policy.network {
+            Network::Loopback if !resolved.policy.hosts.is_empty() => {
+                "name the host in hosts in the policy, and let the program use the proxy that HTTPS_PROXY names".to_owned()
+            }
+            Network::Loopback => "name the host in hosts in the policy (hosts = [\"NAME:443\"])".to_owned(),
+            _ => "set network = \"loopback\" and name the host in hosts in the policy".to_owned(),
+        },
+        call: None,
     }
 }
 
@@ -228,12 +373,17 @@ const SYSTEM_TOOLS: [(&str, i64); 6] = [
     ("chroot", libc::SYS_chroot),
 ];
 
+/// How to allow what no policy can.
+pub(crate) const NO_POLICY: &str =
+    "run this one command with the preset trusted: no policy that confines allows it";
+
 fn limit(name: &str, resolved: &ResolvedPolicy) -> Denial {
     Denial {
         kind: DenialKind::Limit,
         subject: name.to_owned(),
         rule: format!("policy {:?}: limits.{name}", resolved.policy.name),
         how_to_allow: format!("raise limits.{name} in the policy"),
+        call: None,
     }
 }
 
@@ -243,8 +393,8 @@ fn system_call(name: &str, number: i64, resolved: &ResolvedPolicy) -> Denial {
         kind: DenialKind::Syscall,
         subject: name.to_owned(),
         rule: format!("policy {:?}: system call filter: {name} {reason}", resolved.policy.name),
-        how_to_allow: "run this one command with the preset trusted: no policy that confines allows it"
-            .to_owned(),
+        how_to_allow: NO_POLICY.to_owned(),
+        call: None,
     }
 }
 
@@ -354,7 +504,7 @@ mod tests {
     #[test]
     fn a_denial_says_what_to_do() {
         let denial = check_path(&resolved(), Path::new("/etc/passwd"), Access::Write).unwrap_err();
-        assert!(denial.how_to_allow.contains("add \"/etc\" to write"), "{denial:?}");
+        assert!(denial.how_to_allow.contains("add \"/etc/passwd\" to write"), "{denial:?}");
         assert!(check_path(&resolved(), Path::new("new"), Access::Write).is_ok());
     }
 

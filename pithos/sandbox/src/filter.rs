@@ -10,62 +10,69 @@ use seccompiler::{
 };
 use std::collections::BTreeMap;
 
+/// A call by number, name and the reason why it is denied.
+type Row = (i64, &'static str, &'static str);
+
+macro_rules! rows {
+    ($($call:ident: $reason:literal,)*) => { [$((libc::$call, stringify!($call), $reason)),*] };
+}
+
 /// Denied with "operation not permitted", each with its reason.
-const DENIED: [(i64, &str); 46] = [
-    (libc::SYS_ptrace, "reads and steers other processes"),
-    (libc::SYS_process_vm_readv, "reads other processes"),
-    (libc::SYS_process_vm_writev, "writes other processes"),
-    (libc::SYS_kcmp, "looks into other processes"),
-    (libc::SYS_pidfd_getfd, "takes descriptors of other processes"),
-    (libc::SYS_mount, "changes the view of files"),
-    (libc::SYS_umount2, "changes the view of files"),
-    (libc::SYS_pivot_root, "changes the view of files"),
-    (libc::SYS_chroot, "changes the view of files"),
-    (libc::SYS_open_tree, "changes the view of files"),
-    (libc::SYS_move_mount, "changes the view of files"),
-    (libc::SYS_fsopen, "changes the view of files"),
-    (libc::SYS_fsconfig, "changes the view of files"),
-    (libc::SYS_fsmount, "changes the view of files"),
-    (libc::SYS_fspick, "changes the view of files"),
-    (libc::SYS_mount_setattr, "changes the view of files"),
-    (libc::SYS_unshare, "makes namespaces, and with them new privileges"),
-    (libc::SYS_setns, "enters namespaces"),
-    (libc::SYS_open_by_handle_at, "opens files without a path"),
-    (libc::SYS_bpf, "loads programs into the kernel"),
-    (libc::SYS_perf_event_open, "observes the whole machine"),
-    (libc::SYS_userfaultfd, "is a tool of kernel exploits"),
-    (libc::SYS_fanotify_init, "observes and blocks other people's files"),
-    (libc::SYS_keyctl, "reads the session's keys"),
-    (libc::SYS_add_key, "writes the session's keys"),
-    (libc::SYS_request_key, "asks for the session's keys"),
-    (libc::SYS_kexec_load, "replaces the kernel"),
-    (libc::SYS_kexec_file_load, "replaces the kernel"),
-    (libc::SYS_init_module, "loads kernel modules"),
-    (libc::SYS_finit_module, "loads kernel modules"),
-    (libc::SYS_delete_module, "unloads kernel modules"),
-    (libc::SYS_reboot, "stops the machine"),
-    (libc::SYS_swapon, "changes the machine"),
-    (libc::SYS_swapoff, "changes the machine"),
-    (libc::SYS_acct, "changes the machine"),
-    (libc::SYS_quotactl, "changes the machine"),
-    (libc::SYS_settimeofday, "sets the clock"),
-    (libc::SYS_clock_settime, "sets the clock"),
-    (libc::SYS_clock_adjtime, "sets the clock"),
-    (libc::SYS_adjtimex, "sets the clock"),
-    (libc::SYS_sethostname, "renames the machine"),
-    (libc::SYS_setdomainname, "renames the machine"),
-    (libc::SYS_syslog, "reads the kernel's messages"),
-    (libc::SYS_vhangup, "takes the terminal away"),
-    (libc::SYS_move_pages, "moves other processes' memory"),
-    (libc::SYS_migrate_pages, "moves other processes' memory"),
+const DENIED: [Row; 46] = rows![
+    SYS_ptrace: "reads and steers other processes",
+    SYS_process_vm_readv: "reads other processes",
+    SYS_process_vm_writev: "writes other processes",
+    SYS_kcmp: "looks into other processes",
+    SYS_pidfd_getfd: "takes descriptors of other processes",
+    SYS_mount: "changes the view of files",
+    SYS_umount2: "changes the view of files",
+    SYS_pivot_root: "changes the view of files",
+    SYS_chroot: "changes the view of files",
+    SYS_open_tree: "changes the view of files",
+    SYS_move_mount: "changes the view of files",
+    SYS_fsopen: "changes the view of files",
+    SYS_fsconfig: "changes the view of files",
+    SYS_fsmount: "changes the view of files",
+    SYS_fspick: "changes the view of files",
+    SYS_mount_setattr: "changes the view of files",
+    SYS_unshare: "makes namespaces, and with them new privileges",
+    SYS_setns: "enters namespaces",
+    SYS_open_by_handle_at: "opens files without a path",
+    SYS_bpf: "loads programs into the kernel",
+    SYS_perf_event_open: "observes the whole machine",
+    SYS_userfaultfd: "is a tool of kernel exploits",
+    SYS_fanotify_init: "observes and blocks other people's files",
+    SYS_keyctl: "reads the session's keys",
+    SYS_add_key: "writes the session's keys",
+    SYS_request_key: "asks for the session's keys",
+    SYS_kexec_load: "replaces the kernel",
+    SYS_kexec_file_load: "replaces the kernel",
+    SYS_init_module: "loads kernel modules",
+    SYS_finit_module: "loads kernel modules",
+    SYS_delete_module: "unloads kernel modules",
+    SYS_reboot: "stops the machine",
+    SYS_swapon: "changes the machine",
+    SYS_swapoff: "changes the machine",
+    SYS_acct: "changes the machine",
+    SYS_quotactl: "changes the machine",
+    SYS_settimeofday: "sets the clock",
+    SYS_clock_settime: "sets the clock",
+    SYS_clock_adjtime: "sets the clock",
+    SYS_adjtimex: "sets the clock",
+    SYS_sethostname: "renames the machine",
+    SYS_setdomainname: "renames the machine",
+    SYS_syslog: "reads the kernel's messages",
+    SYS_vhangup: "takes the terminal away",
+    SYS_move_pages: "moves other processes' memory",
+    SYS_migrate_pages: "moves other processes' memory",
 ];
 
 /// Denied as if the kernel did not have them: programs then fall back to calls that are judged.
-const ABSENT: [(i64, &str); 4] = [
-    (libc::SYS_io_uring_setup, "opens files and sockets out of the filter's sight"),
-    (libc::SYS_io_uring_enter, "opens files and sockets out of the filter's sight"),
-    (libc::SYS_io_uring_register, "opens files and sockets out of the filter's sight"),
-    (libc::SYS_clone3, "its flags cannot be judged; clone's can"),
+const ABSENT: [Row; 4] = rows![
+    SYS_io_uring_setup: "opens files and sockets out of the filter's sight",
+    SYS_io_uring_enter: "opens files and sockets out of the filter's sight",
+    SYS_io_uring_register: "opens files and sockets out of the filter's sight",
+    SYS_clone3: "its flags cannot be judged; clone's can",
 ];
 
 /// `clone` with any of these makes a namespace.
@@ -79,14 +86,36 @@ const CLONE_NAMESPACES: u64 = (libc::CLONE_NEWNS
 
 /// Why a system call is denied.
 pub(crate) fn reason(number: i64) -> Option<&'static str> {
-    DENIED.iter().chain(&ABSENT).find(|(denied, _)| *denied == number).map(|(_, reason)| *reason)
+    row(number).map(|(_, _, reason)| *reason)
+}
+
+/// The name of a system call that is denied by its number.
+pub(crate) fn name(number: i64) -> Option<&'static str> {
+    row(number).map(|(_, name, _)| name.trim_start_matches("SYS_"))
+}
+
+fn row(number: i64) -> Option<&'static Row> {
+    DENIED.iter().chain(&ABSENT).find(|(denied, ..)| *denied == number)
 }
 
 /// The programs for the kernel, to be installed in this order.
 pub(crate) fn build(policy: &Policy) -> Result<Vec<BpfProgram>, Error> {
-    let absent = ABSENT.iter().map(|(number, _)| (*number, Vec::new())).collect();
+    Ok(vec![compile(absent(), libc::ENOSYS)?, foreign_calls(compile(denied(policy)?, libc::EPERM)?)])
+}
+
+/// The same where the filter of a watcher denies the rest, so that each denial is known.
+pub(crate) fn build_watched() -> Result<Vec<BpfProgram>, Error> {
+    Ok(vec![foreign_calls(compile(absent(), libc::ENOSYS)?)])
+}
+
+fn absent() -> BTreeMap<i64, Vec<SeccompRule>> {
+    ABSENT.iter().map(|(number, ..)| (*number, Vec::new())).collect()
+}
+
+/// What is denied by number and plain arguments.
+pub(crate) fn denied(policy: &Policy) -> Result<BTreeMap<i64, Vec<SeccompRule>>, Error> {
     let mut denied: BTreeMap<i64, Vec<SeccompRule>> =
-        DENIED.iter().map(|(number, _)| (*number, Vec::new())).collect();
+        DENIED.iter().map(|(number, ..)| (*number, Vec::new())).collect();
     denied.insert(libc::SYS_clone, namespace_rules()?);
     // Characters pushed into a terminal would be typed by whoever reads it next, outside.
     let pushes = [libc::TIOCSTI, libc::TIOCLINUX].map(|request| equal(1, u64::from(request as u32)));
@@ -94,7 +123,20 @@ pub(crate) fn build(policy: &Policy) -> Result<Vec<BpfProgram>, Error> {
     if let Some(sockets) = socket_rules(policy)? {
         denied.insert(libc::SYS_socket, sockets);
     }
-    Ok(vec![compile(absent, libc::ENOSYS)?, foreign_calls(compile(denied, libc::EPERM)?)])
+    Ok(denied)
+}
+
+/// A program that asks its listener about these calls.
+pub(crate) fn asking(rules: BTreeMap<i64, Vec<SeccompRule>>) -> Result<BpfProgram, Error> {
+    const RETURN: u16 = 0x06;
+    let placeholder = SeccompAction::Trace(0);
+    let traced = u32::from(placeholder.clone());
+    let mut program = compile_to(rules, placeholder)?;
+    // The library has no name for this action.
+    for instruction in program.iter_mut().filter(|one| one.code == RETURN && one.k == traced) {
+        instruction.k = libc::SECCOMP_RET_USER_NOTIF;
+    }
+    Ok(program)
 }
 
 /// One rule for each namespace flag: a mask is compared with one bit at a time.
@@ -141,9 +183,12 @@ fn rules(conditions: impl IntoIterator<Item = Condition>) -> Result<Vec<SeccompR
 }
 
 fn compile(rules: BTreeMap<i64, Vec<SeccompRule>>, errno: i32) -> Result<BpfProgram, Error> {
+    compile_to(rules, SeccompAction::Errno(errno.unsigned_abs()))
+}
+
+fn compile_to(rules: BTreeMap<i64, Vec<SeccompRule>>, action: SeccompAction) -> Result<BpfProgram, Error> {
     let failed = |error: seccompiler::BackendError| Error::Rules(error.to_string());
     let architecture = std::env::consts::ARCH.try_into().map_err(failed)?;
-    let action = SeccompAction::Errno(errno.unsigned_abs());
     let filter = SeccompFilter::new(rules, SeccompAction::Allow, action, architecture).map_err(failed)?;
     filter.try_into().map_err(failed)
 }
@@ -182,7 +227,7 @@ mod tests {
 
     #[test]
     fn no_call_is_listed_twice() {
-        let mut numbers: Vec<i64> = DENIED.iter().chain(&ABSENT).map(|(number, _)| *number).collect();
+        let mut numbers: Vec<i64> = DENIED.iter().chain(&ABSENT).map(|(number, ..)| *number).collect();
         numbers.sort_unstable();
         let listed = numbers.len();
         numbers.dedup();

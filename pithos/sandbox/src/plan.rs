@@ -5,9 +5,12 @@ use crate::denial::{self, Denial};
 use crate::environment;
 use crate::error::Error;
 use crate::filter;
+use crate::gitconfig;
+use crate::limits::GIT_CONFIGURATION_BYTES_MAX;
 use crate::policy::{Access, Context, Namespaces, Network, Policy, ResolvedPolicy, ResourceLimits};
 use crate::probe::Machine;
 use crate::ruleset;
+use crate::watch::{Refused, Watch, Watching};
 use serde::Serialize;
 use std::ffi::{CString, OsString};
 use std::io::{self, PipeReader, PipeWriter};
@@ -49,6 +52,7 @@ pub struct Plan {
     steps: Arc<Steps>,
     report_in: Arc<PipeWriter>,
     report_out: Mutex<PipeReader>,
+    watch: Option<Watch>,
 }
 
 impl Plan {
@@ -117,13 +121,19 @@ impl Plan {
         resolved.own_devices = enforcement.own_devices;
         let tmp = if enforcement.private_tmp { Path::new("/tmp") } else { resolved.private_tmp.as_path() };
         let (reader, writer) = io::pipe().map_err(Error::Start)?;
+        let mut environment = environment::select(&policy, context, tmp);
+        if let Some((_, name)) = resolved.copies.first() {
+            environment.retain(|(name, _)| name != "GIT_CONFIG_GLOBAL");
+            environment.push(("GIT_CONFIG_GLOBAL".into(), tmp.join(name).into()));
+        }
         Ok(Plan {
-            environment: environment::select(&policy, context, tmp),
+            environment,
             resolved,
             enforcement,
             steps: Arc::new(steps),
             report_in: Arc::new(writer),
             report_out: Mutex::new(reader),
+            watch: None,
         })
     }
 
@@ -135,9 +145,33 @@ impl Plan {
         Ok(())
     }
 
+    /// Watches all commands that are applied and spawned from now on; `report` is called by other threads, for each call that is denied, before the
+    /// call goes on. Commands must see the files that this process sees: those of [`Plan::contain`] do, and those without namespaces.
+    /// An error when this machine cannot watch; nothing has changed then, and denials are known from what programs say.
+    pub fn watch(&mut self, report: impl Fn(Refused) + Send + Sync + 'static) -> Result<(), Error> {
+        if !self.resolved.policy.confine || self.resolved.policy.denials == Watching::Off {
+            return Ok(());
+        }
+        let filters = filter::build_watched()?;
+        let late = || Error::Rules("commands were prepared before they were to be watched".to_owned());
+        let steps = Arc::get_mut(&mut self.steps).ok_or_else(late)?;
+        if steps.namespaces != 0 {
+            return Err(Error::Rules("commands with namespaces of their own are not watched".to_owned()));
+        }
+        let (mounts, processes) = (self.enforcement.read_only_mounts, self.enforcement.own_processes);
+        self.watch = Some(Watch::start(&self.resolved, mounts, processes, Arc::new(report))?);
+        steps.filters = filters;
+        steps.watched = true;
+        Ok(())
+    }
+
     /// Starts a command that `apply` was called on, with an error that says which step failed.
     pub fn spawn(&self, command: &mut Command) -> Result<Child, Error> {
-        command.spawn().map_err(|error| self.explain_failure(error))
+        let started = match &self.watch {
+            Some(watch) => watch.spawn(command),
+            None => command.spawn(),
+        };
+        started.map_err(|error| self.explain_failure(error))
     }
 
     /// What a failed start of a command with this plan was about, for callers that start it themselves.
@@ -199,7 +233,10 @@ fn prepared(
     machine: &Machine,
     kept: &[RawFd],
 ) -> Result<(ResolvedPolicy, Steps, Enforcement), Error> {
-    let resolved = policy.resolve(context)?;
+    let mut resolved = policy.resolve(context)?;
+    if policy.confine {
+        redact(&mut resolved, policy.namespaces != Namespaces::Off && machine.mount_namespace)?;
+    }
     let mut steps = Steps { resource_limits: resource_limits(&policy.limits), ..Steps::default() };
     let mut enforcement = Enforcement {
         landlock: false,
@@ -219,6 +256,29 @@ fn prepared(
         steps.kept_descriptors.sort_unstable();
     }
     Ok((resolved, steps, enforcement))
+}
+
+/// Puts copies without secrets into the private folder. What cannot be copied so is hidden, and where nothing can be mounted, so is what was copied: git finds
+/// the copy by `GIT_CONFIG_GLOBAL`.
+fn redact(resolved: &mut ResolvedPolicy, mounts: bool) -> Result<(), Error> {
+    for path in resolved.redact.clone() {
+        let short =
+            path.metadata().is_ok_and(|data| data.is_file() && data.len() <= GIT_CONFIGURATION_BYTES_MAX);
+        let text = if short { std::fs::read_to_string(&path).ok() } else { None };
+        let Some(text) = text else {
+            resolved.hide.push(path);
+            continue;
+        };
+        let Some(kept) = gitconfig::redacted(&text) else { continue };
+        let name = format!(".gitconfig-{}", resolved.copies.len());
+        let copy = resolved.private_tmp.join(&name);
+        std::fs::write(&copy, kept).map_err(|source| Error::Path { path: copy, source })?;
+        if !mounts {
+            resolved.hide.push(path.clone());
+        }
+        resolved.copies.push((path, name));
+    }
+    Ok(())
 }
 
 fn confine(
@@ -321,6 +381,9 @@ fn mounts(resolved: &ResolvedPolicy) -> Result<Mounts, Error> {
     pinned.dedup();
     let c_paths = |paths: &[&Path]| paths.iter().map(|path| c_path(path)).collect::<Result<Vec<_>, _>>();
     let hidden = resolved.hide.iter().map(std::path::PathBuf::as_path).filter(|path| !covered(path));
+    let private_tmp = if stands_in { tmp } else { &resolved.private_tmp };
+    let replaced = resolved.copies.iter().filter(|(path, _)| !covered(path));
+    let replaced = replaced.map(|(path, name)| Ok((c_path(&private_tmp.join(name))?, c_path(path)?)));
     let (hidden_folders, hidden): (Vec<&Path>, Vec<&Path>) = hidden.partition(|path| path.is_dir());
     Ok(Mounts {
         writable,
@@ -333,6 +396,7 @@ fn mounts(resolved: &ResolvedPolicy) -> Result<Mounts, Error> {
         protected: c_paths(&protected)?,
         hidden: c_paths(&hidden)?,
         hidden_folders: c_paths(&hidden_folders)?,
+        replaced: replaced.collect::<Result<_, Error>>()?,
     })
 }
 
@@ -359,6 +423,11 @@ fn gaps(resolved: &ResolvedPolicy, machine: &Machine, enforcement: &mut Enforcem
     }
     if !protects {
         gap("protected paths can be changed where a folder above is writable: no mount namespace is used");
+    }
+    if !machine.watching && resolved.policy.denials != Watching::Off {
+        gap(
+            "denials are known from what programs say, and not from the kernel: calls cannot be watched here",
+        );
     }
     if machine.landlock_abi < 6 {
         gap("signals reach processes of the same user outside: this kernel's Landlock is older than ABI 6");

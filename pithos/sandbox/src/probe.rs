@@ -4,6 +4,7 @@ use crate::child::{self, Mounts, Steps};
 use crate::filter;
 use crate::limits::LANDLOCK_ABI_MIN;
 use crate::policy::Policy;
+use crate::watch;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
@@ -28,6 +29,9 @@ pub struct Machine {
     pub pid_namespace: bool,
     /// Whether the number of processes can be bounded for root too: by a pid namespace of Linux 6.14 and later.
     pub processes_bounded: bool,
+    /// Whether calls can be watched, so that denials are known whatever programs say.
+    #[serde(default)]
+    pub watching: bool,
     /// Why something is missing, one sentence each.
     pub notes: Vec<String>,
 }
@@ -76,6 +80,7 @@ pub fn probe() -> Machine {
         user_namespace,
         pid_namespace,
         processes_bounded,
+        watching: seccomp && watch::possible(),
         notes,
     }
 }
@@ -118,6 +123,7 @@ impl fmt::Display for Machine {
             "resource limits, pid namespace of Linux 6.14",
             !self.root || self.processes_bounded,
         )?;
+        line("denials known by path and call", "seccomp notification", self.watching)?;
         line("memory of all processes together", "nothing yet: each has its own limit", false)?;
         for note in &self.notes {
             writeln!(f, "  note: {note}")?;

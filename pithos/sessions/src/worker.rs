@@ -17,6 +17,9 @@ const DESCRIPTOR_MIN: i32 = 100;
 /// SIGINT and SIGPIPE by number, as the shell counts signals.
 const SIGINT: i32 = 2;
 const SIGPIPE: i32 = 13;
+/// And those by which the kernel tells of wrong accesses.
+const SIGSEGV: i32 = 11;
+const SIGBUS: i32 = 7;
 
 /// Takes the socket that stands on standard input, and leaves nothing in its place.
 pub(crate) fn own_socket() -> io::Result<OwnedFd> {
@@ -55,6 +58,31 @@ pub(crate) fn script(arguments: &[String]) -> io::Result<u8> {
     let file = sys::open(&path, 0, 0).map_err(io::Error::from_raw_os_error)?;
     session.set_name(path);
     let result = session.run_script(Box::new(FileLines::new(OpenFile::owned(file))));
+    Ok(session.finish(result) as u8)
+}
+
+/// The command of [`crate::once`]: a script, or words, on this process's own standard streams; the status.
+pub(crate) fn once() -> io::Result<u8> {
+    become_worker()?;
+    // The last two as well: this runtime's own handlers would swallow them when they are sent.
+    [SIGPIPE, SIGSEGV, SIGBUS].into_iter().for_each(sys::signal_default);
+    crate::once::take_signals()?;
+    let mut words = std::env::args_os().skip(2).map(OsStringExt::into_vec);
+    let kind = words.next();
+    let mut session = Session::new(b"pithos".to_vec());
+    session.import_environment(environment());
+    session.script_role = Some(SCRIPT_ROLE.as_bytes());
+    name_a_shell(&mut session);
+    let script = match (kind.as_deref(), words.next()) {
+        (Some(b"script"), Some(script)) => script,
+        (Some(b"words"), Some(program)) => {
+            // It takes this process's place, and gets the signals itself.
+            session.positional = std::iter::once(program).chain(words).collect::<Vec<_>>().into();
+            b"exec -- \"$@\"".to_vec()
+        }
+        _ => return Err(io::Error::other("a command is started by pithos run only")),
+    };
+    let result = session.run_text(&script, 1);
     Ok(session.finish(result) as u8)
 }
 

@@ -6,8 +6,7 @@ use std::io::{self, PipeReader};
 use std::time::Duration;
 
 use rush::sys;
-use rush_session::process_tree;
-use rustix::process::{getpid, set_child_subreaper};
+use rush_session::{adopt_orphans, process_tree};
 
 use crate::limits::KILL_PATIENCE_MS;
 
@@ -16,12 +15,12 @@ const KILL_PATIENCE: Duration = Duration::from_millis(KILL_PATIENCE_MS);
 /// Runs `body` in a child of a guarded pair; its status. `body` gets the read end of a pipe that ends with the parent; when
 /// it returns, everything below it is ended.
 pub(crate) fn run_guarded(body: impl FnOnce(PipeReader) -> i32) -> io::Result<i32> {
-    set_child_subreaper(Some(getpid()))?;
+    adopt_orphans()?;
     let (alive, holder) = io::pipe()?;
     let pid = sys::fork().map_err(io::Error::from_raw_os_error)?;
     if pid == 0 {
         drop(holder);
-        let _ = set_child_subreaper(Some(getpid()));
+        let _ = adopt_orphans();
         let status = body(alive);
         end_all_below(&[]);
         sys::exit_now(status);

@@ -109,7 +109,7 @@ fn summary(session: &mut Session) -> Tail {
 
 /// Collects the streams until the child has ended and they have, too, or a background process keeps them.
 fn watch(pid: i32, streams: &mut [&mut Stream]) -> io::Result<i32> {
-    let handle = process_handle(pid)?;
+    let handle = sys::owned_process_handle(pid)?;
     let mut ended: Option<(i32, Instant)> = None;
     loop {
         let open: Vec<usize> = (0..streams.len()).filter(|n| !streams[*n].ended).collect();
@@ -146,11 +146,6 @@ fn watch(pid: i32, streams: &mut [&mut Stream]) -> io::Result<i32> {
             ended = Some((status, Instant::now()));
         }
     }
-}
-
-fn process_handle(pid: i32) -> io::Result<std::os::fd::OwnedFd> {
-    let pid = rustix::process::Pid::from_raw(pid).ok_or(io::ErrorKind::InvalidInput)?;
-    Ok(rustix::process::pidfd_open(pid, rustix::process::PidfdFlags::empty())?)
 }
 
 /// Hands signals that were sent to this process on to the shell.

@@ -2,16 +2,24 @@
 #![forbid(unsafe_code)]
 
 mod arguments;
+#[cfg(target_os = "linux")]
 mod connect;
+#[cfg(target_os = "linux")]
 mod daemon;
 mod errors;
+#[cfg(target_os = "linux")]
 mod guard;
 mod interactive;
 mod json;
 mod limits;
 mod perf;
+#[cfg(target_os = "linux")]
 mod session;
 mod start;
+#[cfg(not(target_os = "linux"))]
+mod unsupported;
+#[cfg(not(target_os = "linux"))]
+use unsupported::{connect, daemon, session};
 
 /// The signal for writing to a pipe that nobody reads.
 const SIGPIPE: i32 = 13;

@@ -1,4 +1,6 @@
 //! Every limit of the command, with its reason.
+// Those of the daemon and of sessions have no use where these are not.
+#![cfg_attr(not(target_os = "linux"), allow(dead_code))]
 
 /// How much of each stream `--json` keeps when `--json-limit` does not say, in bytes: a program reads it whole.
 pub(crate) const CAPTURE_BYTES_MAX: u64 = 1 << 20;

@@ -2,6 +2,7 @@
 #![cfg_attr(not(test), no_main)]
 #![deny(unsafe_code)]
 
+#[cfg(target_os = "linux")]
 #[allow(unsafe_code)]
 mod allocator;
 #[cfg(not(test))]
@@ -11,5 +12,6 @@ mod entry;
 #[allow(unsafe_code)]
 mod memory;
 
+#[cfg(target_os = "linux")]
 #[global_allocator]
 static ALLOCATOR: allocator::Blocks = allocator::Blocks;

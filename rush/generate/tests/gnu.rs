@@ -21,7 +21,7 @@ fn some(remainder: usize) {
             continue;
         }
         let Some(mut bench) = Bench::new(name) else {
-            eprintln!("{name}: not GNU here, skipped");
+            pithos_skipped::part(&format!("{name} is not GNU's here"));
             continue;
         };
         let count = bench.run(seed, lines, most).expect("files and processes");

@@ -7,6 +7,7 @@
 #![forbid(unsafe_code)]
 
 mod message;
+mod platform;
 pub mod process_tree;
 mod remote;
 mod result;
@@ -16,6 +17,7 @@ mod worker;
 pub use message::{
     Command, CommandEnd, Fork, FromShell, Pipeline, Run, RunDone, Status, Termination, ToShell,
 };
+pub use platform::{adopt_orphans, end_with_parent};
 pub use remote::{FromHost, RemoteRun, StreamName, ToHost};
 pub use result::{Captured, RunResult, Timings};
 pub use wire::{Decoder, Frames, encode, send_all};

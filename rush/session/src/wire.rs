@@ -9,12 +9,13 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::net::{
-    RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer, SendAncillaryMessage,
-    SendFlags, recvmsg, send, sendmsg,
+    RecvAncillaryBuffer, RecvAncillaryMessage, SendAncillaryBuffer, SendAncillaryMessage, recvmsg, send,
+    sendmsg,
 };
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
+use crate::platform::{RECEIVE, SEND, close_on_exec};
 use crate::{FRAME_BYTES_MAX, FRAME_DESCRIPTORS_MAX};
 
 const HEADER_BYTES: usize = 5;
@@ -104,12 +105,10 @@ pub fn send_all(socket: BorrowedFd<'_>, bytes: &[u8], descriptors: &[BorrowedFd<
         if !control.push(SendAncillaryMessage::ScmRights(descriptors)) {
             return Err(invalid("too many descriptors for one frame".to_string()));
         }
-        sent = retry(socket, PollFlags::OUT, || {
-            sendmsg(socket, &[IoSlice::new(bytes)], &mut control, SendFlags::NOSIGNAL)
-        })?;
+        sent = retry(socket, PollFlags::OUT, || sendmsg(socket, &[IoSlice::new(bytes)], &mut control, SEND))?;
     }
     while sent < bytes.len() {
-        sent += retry(socket, PollFlags::OUT, || send(socket, &bytes[sent..], SendFlags::NOSIGNAL))?;
+        sent += retry(socket, PollFlags::OUT, || send(socket, &bytes[sent..], SEND))?;
     }
     Ok(())
 }
@@ -177,7 +176,7 @@ fn receive_into(socket: BorrowedFd<'_>, decoder: &mut Decoder) -> io::Result<usi
     let mut control = RecvAncillaryBuffer::new(&mut space);
     let message = loop {
         let parts = &mut [IoSliceMut::new(&mut bytes)];
-        match recvmsg(socket, parts, &mut control, RecvFlags::CMSG_CLOEXEC) {
+        match recvmsg(socket, parts, &mut control, RECEIVE) {
             Err(rustix::io::Errno::AGAIN) => {
                 // A signal ends this wait as it would end the read.
                 poll(&mut [PollFd::from_borrowed_fd(socket, PollFlags::IN)], None)?;
@@ -187,7 +186,10 @@ fn receive_into(socket: BorrowedFd<'_>, decoder: &mut Decoder) -> io::Result<usi
     };
     for part in control.drain() {
         if let RecvAncillaryMessage::ScmRights(descriptors) = part {
-            descriptors.for_each(|descriptor| decoder.push_descriptor(descriptor));
+            descriptors.for_each(|descriptor| {
+                close_on_exec(&descriptor);
+                decoder.push_descriptor(descriptor);
+            });
         }
     }
     decoder.push(&bytes[..message.bytes]);

@@ -199,7 +199,7 @@ impl Worker {
                 self.frames = Frames::new(socket);
                 // The copy's runs may have terminals of their own.
                 let _ = rustix::process::setsid();
-                rustix::process::set_child_subreaper(Some(rustix::process::getpid()))?;
+                crate::platform::adopt_orphans()?;
                 self.say(&FromShell::Ready { pid: std::process::id(), version: VERSION })
             }
             Ok(pid) => {

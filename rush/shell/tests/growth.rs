@@ -158,8 +158,7 @@ fn no_operation_grows_faster_than_what_it_works_on() {
     if std::env::var_os("RUSH_GROWTH_CHILD").is_some() {
         return;
     }
-    if Command::new("valgrind").arg("--version").output().is_err() {
-        eprintln!("skipped: valgrind is not installed");
+    if !pithos_skipped::unless_installed("valgrind") {
         return;
     }
     let folder = std::env::temp_dir().join(format!("rush-growth-{}", std::process::id()));

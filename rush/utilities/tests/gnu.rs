@@ -14,7 +14,7 @@ use tree::{build_tree, is_gnu, ours, scratch, theirs};
 fn compare(name: &str, input: &str, changes: bool, cases: &[&str]) {
     let program = cases.first().and_then(|c| c.split(' ').next()).unwrap_or_default();
     if !is_gnu(program) {
-        eprintln!("{program}: not GNU here, skipped");
+        pithos_skipped::test(&format!("{program} is not GNU's here"));
         return;
     }
     let mut declined = Vec::new();

@@ -501,7 +501,7 @@ fn command_lines(table: &Table) -> Vec<String> {
 /// Runs a table's command lines, each on one of the inputs: what is wrong.
 fn run(table: &Table, changes: bool) -> Vec<String> {
     if !is_gnu(table.name) {
-        eprintln!("{}: not GNU here, skipped", table.name);
+        pithos_skipped::part(&format!("{} is not GNU's here", table.name));
         return Vec::new();
     }
     // One level deeper: what `..` shows must not change meanwhile.

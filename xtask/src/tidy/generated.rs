@@ -1,12 +1,16 @@
 //! Documents that are made from tables: each is a pair of a path and a function that writes its text. The check compares
 //! the committed text with what the table gives now; `cargo xtask tidy --write` renews it.
 
-use super::Tree;
+use super::{Tree, runs};
 
 type Generator = fn(&Tree<'_>) -> Result<String, String>;
 
-const DOCUMENTS: &[(&str, Generator)] =
-    &[("docs/dependencies.md", dependencies), ("docs/unsafe.md", unsafe_homes)];
+const DOCUMENTS: &[(&str, Generator)] = &[
+    ("docs/dependencies.md", dependencies),
+    ("docs/unsafe.md", unsafe_homes),
+    ("docs/benchmarks.md", runs::page),
+    ("docs/images/benchmarks.svg", runs::picture),
+];
 
 /// Says which documents are not what their table gives.
 pub(super) fn check(tree: &Tree<'_>) -> Result<Vec<String>, String> {

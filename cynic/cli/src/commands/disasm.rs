@@ -3,8 +3,8 @@
 use std::fs;
 use std::path::PathBuf;
 
-use cynic::bytecode::disassemble::disassemble;
-use cynic::compiler::{self, CompileOptions};
+use cynic_engine::bytecode::disassemble::disassemble;
+use cynic_engine::compiler::{self, CompileOptions};
 
 use crate::args::Options;
 use crate::exit_status::ExitStatus;
@@ -19,7 +19,7 @@ pub(crate) fn run(options: &Options, files: &[PathBuf]) -> Result<ExitStatus, St
             |known: &[&str]| file.extension().is_some_and(|extension| known.iter().any(|k| extension == *k));
         let is_module = ends_with(&["mjs", "mts"]);
         let compile_options = CompileOptions {
-            allow_eval: options.allow_eval,
+            allow_eval: options.allow.eval,
             typescript: ends_with(&["ts", "mts", "cts"]),
             ..CompileOptions::default()
         };

@@ -1,7 +1,7 @@
 //! `cynic eval CODE`: evaluates code, which may await, and shows its value as the REPL does.
 
-use cynic::gc::Persistent;
-use cynic_host::inspect::inspect;
+use cynic::host::inspect::inspect;
+use cynic_engine::gc::Persistent;
 
 use crate::args::Options;
 use crate::exit_status::ExitStatus;

@@ -1,26 +1,30 @@
 //! `cynic repl`: reads, evaluates and prints, as node's REPL does.
 //!
 //! Input goes on over several lines while it is incomplete. Global bindings survive from entry to entry; `_` is the value of
-//! the last one. Timers run while the next entry is waited for.
+//! the last one, and what was declared may be declared again. Timers run while the next entry is waited for. Ctrl-C ends what is being
+//! evaluated and keeps everything else.
 
 use std::borrow::Cow;
 use std::cell::Cell;
+use std::io::IsTerminal;
 use std::rc::Rc;
 use std::sync::mpsc::Sender;
 
-use cynic::compiler::{self, CompileOptions};
-use cynic::gc::Persistent;
-use cynic::syntax::{self, SyntaxError};
-use cynic::value::Value;
-use cynic::vm::Abrupt;
+use cynic_engine::compiler::{self, CompileOptions};
+use cynic_engine::gc::Persistent;
+use cynic_engine::syntax::{self, SyntaxError};
+use cynic_engine::value::Value;
+use cynic_engine::vm::{Abrupt, CancelToken};
 
-use cynic_host::{Sink, Stream};
+use cynic::host::{Sink, Stream};
 
+use super::repl_brackets::{Brackets, brackets};
 use super::repl_completion;
 use super::repl_editor::{Event, LineEditor};
 use super::repl_history::HistoryFile;
 use crate::args::Options;
 use crate::exit_status::ExitStatus;
+use crate::interrupt;
 use crate::session::{Session, Terminal};
 
 /// What stack traces and errors call an entry.
@@ -50,11 +54,16 @@ fn is_complete(text: &str) -> bool {
     }
     match check(text) {
         Ok(()) => true,
-        Err(error) => {
-            let last_line = text.lines().count() as u32;
-            let width = text.lines().last().map_or(0, |line| line.chars().count()) as u32;
-            (error.line, error.column) < (last_line, width + 1) && !error.message.contains("Unterminated")
-        }
+        Err(error) => match brackets(text) {
+            Brackets::Open => false,
+            Brackets::Wrong => true,
+            // Wrong at its very end, it may go on.
+            Brackets::Closed => {
+                let last_line = text.lines().count() as u32;
+                let width = text.lines().last().map_or(0, |line| line.chars().count()) as u32;
+                (error.line, error.column) < (last_line, width + 1) && !error.message.contains("Unterminated")
+            }
+        },
     }
 }
 
@@ -79,10 +88,16 @@ fn as_expression(text: &str) -> Cow<'_, str> {
 /// Runs the loop until the end of input.
 pub(crate) fn run(options: &Options) -> Result<ExitStatus, String> {
     let history = HistoryFile::from_environment();
-    let editor = LineEditor::start(history.load(), is_complete);
+    let token = CancelToken::new();
+    if std::io::stdin().is_terminal() {
+        interrupt::watch(token.clone())?;
+    }
+    let editor = LineEditor::start(history.load(), is_complete, token.clone());
     let is_editing = Rc::new(Cell::new(false));
     let screen = Screen { above: editor.above(), is_editing: is_editing.clone() };
-    let mut session = Session::with_sink(options, &[], Box::new(screen));
+    let mut session = Session::with_sink(options, None, Box::new(screen));
+    session.vm.options.redeclare_globals = true;
+    session.vm.metering.cancel = Some(token.clone());
     let remember = session.vm.evaluate_script(NAME, "var _; (value) => { _ = value; }");
     let remember = remember.map_err(|_| "the session cannot be prepared")?;
     let remember = Persistent::new(&session.vm.heap, remember);
@@ -99,6 +114,8 @@ pub(crate) fn run(options: &Options) -> Result<ExitStatus, String> {
         };
         if ended.is_none() && !line.trim().is_empty() {
             history.append(&line);
+            // An interrupt before the entry was meant for what is over.
+            token.reset();
             ended = evaluate(&mut session, &remember, &line);
         }
         if let Some(status) = ended {
@@ -129,6 +146,7 @@ fn wait_for_entry(
 
 /// Runs a timer while an entry is edited; a status if the session cannot go on.
 fn run_timer(session: &mut Session, editor: &LineEditor) -> Option<ExitStatus> {
+    session.interruptible().reset();
     match session.run_one() {
         Ok(()) => None,
         Err(Abrupt::Throw) => {
@@ -142,6 +160,10 @@ fn run_timer(session: &mut Session, editor: &LineEditor) -> Option<ExitStatus> {
 
 /// Reports what went wrong; a status if the session cannot go on.
 fn report(session: &mut Session, abrupt: Abrupt) -> Option<ExitStatus> {
+    if abrupt == Abrupt::Terminate && session.recover() {
+        eprintln!("Interrupted");
+        return None;
+    }
     let status = session.report(abrupt);
     (abrupt == Abrupt::Terminate).then_some(status)
 }
@@ -160,7 +182,7 @@ fn evaluate(session: &mut Session, remember: &Persistent, text: &str) -> Option<
 }
 
 fn show(session: &mut Session, value: Value) {
-    println!("{}", cynic_host::inspect::inspect(&mut session.vm, value, session.styles));
+    println!("{}", cynic::host::inspect::inspect(&mut session.vm, value, session.styles));
 }
 
 #[cfg(test)]
@@ -169,9 +191,17 @@ mod tests {
 
     #[test]
     fn incomplete_entries_go_on() {
-        for text in
-            ["function f() {", "[1, 2", "`abc", "if (x) {\n  y;", "await f(", "for await (const x of y) {"]
-        {
+        for text in [
+            "function f() {",
+            "[1, 2",
+            "`abc",
+            "if (x) {\n  y;",
+            "await f(",
+            "for await (const x of y) {",
+            "f((x) =>",
+            "a +",
+            "let x =",
+        ] {
             assert!(!is_complete(text), "{text}");
         }
         for text in

@@ -2,9 +2,9 @@
 //!
 //! Invariant: completing runs no guest code. A name whose value only a getter or a proxy could tell has no completions.
 
-use cynic::preview;
-use cynic::value::Value;
-use cynic::vm::Vm;
+use cynic_engine::preview;
+use cynic_engine::value::Value;
+use cynic_engine::vm::Vm;
 
 use crate::limits::COMPLETIONS_MAX;
 
@@ -121,7 +121,7 @@ fn matching(mut names: Vec<String>, word: &str) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use cynic::vm::Options;
+    use cynic_engine::vm::Options;
 
     fn offered(source: &str, line: &str) -> Vec<String> {
         let mut vm = Vm::new(Options::default());

@@ -11,14 +11,14 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use cynic::gc::Persistent;
-use cynic::object::buffer::SharedBlock;
-use cynic::object::function::CallArgs;
-use cynic::realm::{PropertySpec, ValueSpec, data, method};
-use cynic::shape::attrs;
-use cynic::value::Value;
-use cynic::vm::{CancelToken, JsResult, Vm};
-use cynic_host::inspect::Styles;
+use cynic::host::inspect::Styles;
+use cynic_engine::gc::Persistent;
+use cynic_engine::object::buffer::SharedBlock;
+use cynic_engine::object::function::CallArgs;
+use cynic_engine::realm::{PropertySpec, ValueSpec, data, method};
+use cynic_engine::shape::attrs;
+use cynic_engine::value::Value;
+use cynic_engine::vm::{CancelToken, JsResult, Vm};
 
 use crate::limits::{TEST262_HEAP_BYTES_MAX, TEST262_STACK_BYTES};
 
@@ -106,7 +106,7 @@ fn start(vm: &mut Vm, args: CallArgs) -> JsResult<Value> {
 
 /// The life of an agent: its script, then one broadcast, then its jobs.
 fn run_agent(cluster: Arc<Cluster>, source: &str, broadcasts: &Receiver<Broadcast>) {
-    let options = cynic::vm::Options {
+    let options = cynic_engine::vm::Options {
         hardened: false,
         allow_eval: true,
         heap_bytes_max: TEST262_HEAP_BYTES_MAX,
@@ -115,7 +115,7 @@ fn run_agent(cluster: Arc<Cluster>, source: &str, broadcasts: &Receiver<Broadcas
     let mut vm = Vm::new(options);
     vm.metering.deadline = cluster.deadline;
     vm.metering.cancel = Some(cluster.cancel.clone());
-    cynic_host::install(&mut vm, Box::new(super::evaluate::Silent), Styles::Plain);
+    cynic::host::install(&mut vm, Box::new(super::evaluate::Silent), Styles::Plain);
     vm.install_globals(super::host::GLOBALS);
     ROLE.set(Some(Role::Agent { cluster: cluster.clone(), callback: None }));
     let outcome = vm.evaluate_script("agent", source);

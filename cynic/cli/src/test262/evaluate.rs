@@ -8,12 +8,12 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use cynic::bytecode::code::FunctionCode;
-use cynic::compiler::{self, CompileOptions};
-use cynic::value::Value;
-use cynic::vm::{Abrupt, Vm};
-use cynic_host::inspect::Styles;
-use cynic_host::{Sink, Stream};
+use cynic::host::inspect::Styles;
+use cynic::host::{Sink, Stream};
+use cynic_engine::bytecode::code::FunctionCode;
+use cynic_engine::compiler::{self, CompileOptions};
+use cynic_engine::value::Value;
+use cynic_engine::vm::{Abrupt, Vm};
 
 use super::judge::Completion;
 use super::metadata::Phase;
@@ -64,7 +64,7 @@ impl EngineEvaluator {
     }
 
     fn isolate(&self, test: &Test<'_>, printed: &Rc<RefCell<Vec<String>>>) -> Vm {
-        let options = cynic::vm::Options {
+        let options = cynic_engine::vm::Options {
             hardened: false,
             allow_eval: true,
             heap_bytes_max: TEST262_HEAP_BYTES_MAX,
@@ -72,7 +72,7 @@ impl EngineEvaluator {
         };
         let mut vm = Vm::new(options);
         vm.metering.deadline = Some(Instant::now() + self.deadline);
-        cynic_host::install(&mut vm, Box::new(Printed(printed.clone())), Styles::Plain);
+        cynic::host::install(&mut vm, Box::new(Printed(printed.clone())), Styles::Plain);
         vm.can_block = test.metadata.flags.can_block.unwrap_or(true);
         vm.set_module_loader(Rc::new(FileLoader::unrestricted()));
         vm.install_globals(host::GLOBALS);
@@ -161,7 +161,7 @@ pub(super) fn drain(vm: &mut Vm) -> Result<(), Stop> {
     let mut idle_since = Instant::now();
     loop {
         vm.run_jobs().map_err(|abrupt| stop(abrupt, Phase::Runtime))?;
-        if cynic_host::timers::run_due(vm).map_err(|abrupt| stop(abrupt, Phase::Runtime))? {
+        if cynic::host::timers::run_due(vm).map_err(|abrupt| stop(abrupt, Phase::Runtime))? {
             continue;
         }
         if vm.settle_async_waiters().map_err(|abrupt| stop(abrupt, Phase::Runtime))? {
@@ -173,7 +173,7 @@ pub(super) fn drain(vm: &mut Vm) -> Result<(), Stop> {
             std::thread::sleep(ASYNC_WAIT_SLICE);
             continue;
         }
-        let due = cynic_host::timers::next_due(vm).map_err(|abrupt| stop(abrupt, Phase::Runtime))?;
+        let due = cynic::host::timers::next_due(vm).map_err(|abrupt| stop(abrupt, Phase::Runtime))?;
         let Some(due) = due else { return Ok(()) };
         if vm.metering.deadline.is_some_and(|deadline| Instant::now() + due > deadline) {
             return Ok(());
@@ -188,14 +188,14 @@ pub(super) fn describe(vm: &mut Vm) -> (String, String) {
     let error = vm.take_exception();
     let name = error_name(vm, error).unwrap_or_else(|| "a value".into());
     let message = match error.as_object() {
-        Some(object) => vm.get(object, cynic::atoms::MESSAGE).unwrap_or(Value::UNDEFINED),
+        Some(object) => vm.get(object, cynic_engine::atoms::MESSAGE).unwrap_or(Value::UNDEFINED),
         None => error,
     };
     (name, message.as_string().map_or_else(|| vm.describe(message), |message| message.to_rust_string()))
 }
 
 fn error_name(vm: &mut Vm, error: Value) -> Option<String> {
-    let constructor = vm.get(error.as_object()?, cynic::atoms::CONSTRUCTOR).ok()?;
-    let name = vm.get(constructor.as_object()?, cynic::atoms::NAME).ok()?;
+    let constructor = vm.get(error.as_object()?, cynic_engine::atoms::CONSTRUCTOR).ok()?;
+    let name = vm.get(constructor.as_object()?, cynic_engine::atoms::NAME).ok()?;
     name.as_string().map(|name| name.to_rust_string())
 }

@@ -1,10 +1,10 @@
 //! The host object `$262` that tests find. <https://github.com/tc39/test262/blob/main/INTERPRETING.md>
 
-use cynic::object::function::CallArgs;
-use cynic::realm::{Intrinsic, PropertySpec, ValueSpec, data, method};
-use cynic::shape::attrs;
-use cynic::value::Value;
-use cynic::vm::{JsResult, Vm};
+use cynic_engine::object::function::CallArgs;
+use cynic_engine::realm::{Intrinsic, PropertySpec, ValueSpec, data, method};
+use cynic_engine::shape::attrs;
+use cynic_engine::value::Value;
+use cynic_engine::vm::{JsResult, Vm};
 
 /// The row of the global object.
 pub(super) static GLOBALS: &[PropertySpec] = &[data(
@@ -29,7 +29,7 @@ static HOST_OBJECT: &[PropertySpec] = &[
 fn create_realm(vm: &mut Vm, _args: CallArgs) -> JsResult<Value> {
     let realm = vm.new_realm();
     let previous = vm.enter_realm(realm);
-    cynic_host::install_globals(vm);
+    cynic::host::install_globals(vm);
     vm.install_globals(GLOBALS);
     let global = vm.global_object();
     let key = vm.key_from_str("$262");

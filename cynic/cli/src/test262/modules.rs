@@ -1,11 +1,11 @@
 //! Tests that are modules. <https://github.com/tc39/test262/blob/main/INTERPRETING.md>
 
-use cynic::builtins::promise;
-use cynic::compiler;
-use cynic::gc::Persistent;
-use cynic::object::Object;
-use cynic::value::Value;
-use cynic::vm::{Abrupt, Vm};
+use cynic_engine::builtins::promise;
+use cynic_engine::compiler;
+use cynic_engine::gc::Persistent;
+use cynic_engine::object::Object;
+use cynic_engine::value::Value;
+use cynic_engine::vm::{Abrupt, Vm};
 
 use super::evaluate::{Stop, compile_options, drain};
 use super::metadata::Phase;

@@ -88,12 +88,12 @@ static GLOBALS: &[PropertySpec] = &[
 
 impl Vm {
     /// Whether the global object of the current realm has been locked.
-    pub(crate) fn is_global_sealed(&self) -> bool {
+    pub fn is_global_sealed(&self) -> bool {
         self.options.hardened && self.realm().is_global_sealed.get()
     }
 
     /// Locks the global object unless that was done.
-    pub(crate) fn seal_global(&mut self) {
+    pub fn seal_global(&mut self) {
         if !self.realm().is_global_sealed.get() {
             self.freeze_global();
         }

@@ -134,7 +134,7 @@ impl Vm {
     }
 
     /// Adds a keyed property that is not there (an index key only when the object is sparse).
-    pub(crate) fn add_keyed_property(&mut self, o: Object, key: PropertyKey, value: Value, attributes: u8) {
+    pub fn add_keyed_property(&mut self, o: Object, key: PropertyKey, value: Value, attributes: u8) {
         let (shape, slot) = self.shape_add(o.shape(), key, attributes);
         self.add_slot(o, shape, slot, value);
         if o.has_flag(flags::IS_PROTOTYPE) {

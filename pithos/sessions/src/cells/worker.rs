@@ -5,8 +5,8 @@ use std::io;
 use std::os::fd::OwnedFd;
 use std::time::{Duration, Instant};
 
-use cynic::embedding::{Engine, Error, Handle, HostError, Isolate, Limits, PromiseState, Termination};
-use cynic_host::inspect::{Styles, inspect};
+use cynic::host::inspect::{Styles, inspect};
+use cynic::{Engine, Error, Handle, HostError, Isolate, Limits, PromiseState, Termination};
 use rush_session::Frames;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
@@ -28,10 +28,10 @@ pub(crate) fn main(socket: OwnedFd) -> io::Result<()> {
             None => return Ok(()),
             // An answer to a cell that has ended already.
             Some((ToCell::Reply { .. }, _)) => {}
-            Some((ToCell::Run(run), _)) => {
+            Some((ToCell::Run(run), console)) => {
                 let fitting = warm.take().filter(|_| run.heap_bytes == CELL_HEAP_BYTES_DEFAULT);
                 let mut cell = fitting.unwrap_or_else(|| Warm::new(run.heap_bytes));
-                let end = evaluate(run, &mut cell, &mut frames)?;
+                let end = evaluate(run, console, &mut cell, &mut frames)?;
                 frames.send(&FromCell::Done(end), &[])?;
                 drop(cell);
                 warm = Some(Warm::new(CELL_HEAP_BYTES_DEFAULT));
@@ -50,7 +50,7 @@ impl Warm {
     fn new(heap_bytes: usize) -> Self {
         let mut isolate = Engine::new().isolate(Limits { heap_bytes, ..Limits::default() });
         let guest = Guest::default();
-        cynic_host::install(isolate.vm(), Box::new(guest.clone()), Styles::Plain);
+        cynic::host::install(isolate.vm(), Box::new(guest.clone()), Styles::Plain);
         let installed = guest.install(&mut isolate);
         debug_assert!(installed.is_ok(), "the global object of a new isolate is open");
         isolate.seal_global();
@@ -59,10 +59,15 @@ impl Warm {
 }
 
 /// One cell.
-fn evaluate(run: CellRun, cell: &mut Warm, frames: &mut Frames) -> io::Result<CellEnd> {
+fn evaluate(
+    run: CellRun,
+    console: Vec<OwnedFd>,
+    cell: &mut Warm,
+    frames: &mut Frames,
+) -> io::Result<CellEnd> {
     let deadline = Instant::now() + Duration::from_millis(run.timeout_ms);
     let Warm { isolate, guest } = cell;
-    guest.begin(run.folder, run.store);
+    guest.begin(run.folder, run.store, console);
     isolate.set_deadline(Some(deadline));
     if run.fuel.is_some() {
         isolate.set_fuel(run.fuel);
@@ -80,7 +85,7 @@ fn evaluate(run: CellRun, cell: &mut Warm, frames: &mut Frames) -> io::Result<Ce
         Err(Failure::Io(error)) => return Err(error),
     };
     let (console, console_truncated, store) = guest.end();
-    Ok(CellEnd { outcome, console, console_truncated, wall_us: 0, store: Some(store) })
+    Ok(CellEnd { outcome, console, console_truncated, store: Some(store), ..CellEnd::default() })
 }
 
 struct Evaluation<'a> {
@@ -127,7 +132,7 @@ impl Evaluation<'_> {
                 PromiseState::Rejected(reason) => return Err(Failure::Rejected(reason)),
                 PromiseState::Pending => {}
             }
-            let ran = cynic_host::timers::run_due(self.isolate.vm());
+            let ran = cynic::host::timers::run_due(self.isolate.vm());
             if !self.isolate.check(ran)? {
                 self.wait()?;
             }
@@ -136,7 +141,7 @@ impl Evaluation<'_> {
 
     /// Waits for an answer, a timer or the deadline.
     fn wait(&mut self) -> Result<(), Failure> {
-        let due = cynic_host::timers::next_due(self.isolate.vm());
+        let due = cynic::host::timers::next_due(self.isolate.vm());
         let timer = self.isolate.check(due)?;
         let outgoing = self.guest.take_outgoing();
         if timer.is_none() && !self.guest.has_calls() && outgoing.is_empty() {

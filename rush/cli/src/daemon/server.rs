@@ -16,7 +16,7 @@ use std::path::Path;
 use rush::sys;
 use rush_session::{CommandEnd, Frames};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use rustix::process::{Pid, PidfdFlags, Signal, kill_process, pidfd_open};
+use rustix::process::{Pid, Signal, kill_process};
 use serde::{Deserialize, Serialize};
 
 use super::clock::Clock;
@@ -230,8 +230,7 @@ impl Daemon {
                 self.shells.clear();
                 shell::main(&self.listener, Frames::new(theirs.into()), clock, release);
             }
-            let raw = Pid::from_raw(pid).ok_or(io::ErrorKind::InvalidData)?;
-            let handle = pidfd_open(raw, PidfdFlags::empty())?;
+            let handle = sys::owned_process_handle(pid)?;
             let control = Frames::new(ours.into());
             let released = released.into();
             let connection = None;

@@ -8,7 +8,6 @@ use std::time::Duration;
 
 use rush::{Session, sys};
 use rush_session::{Command, CommandEnd, Frames, ToShell};
-use rustix::process::{Signal, getpid};
 
 use super::clock::Clock;
 use super::place;
@@ -31,8 +30,8 @@ pub(super) fn main(listener: &UnixListener, daemon: Frames, clock: Clock, releas
 /// A session and a group of its own, adopting what its commands leave, and gone when the daemon goes.
 fn become_shell() -> io::Result<()> {
     rustix::process::setsid()?;
-    rustix::process::set_child_subreaper(Some(getpid()))?;
-    rustix::process::set_parent_process_death_signal(Some(Signal::KILL))?;
+    rush_session::adopt_orphans()?;
+    rush_session::end_with_parent()?;
     rehearse()
 }
 

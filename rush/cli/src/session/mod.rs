@@ -16,14 +16,14 @@ use rush_session::{
     Decoder, Fork, Frames, FromHost, FromShell, RemoteRun, StreamName, ToHost, ToShell, VERSION, encode,
 };
 use rustix::event::{PollFd, PollFlags, poll};
-use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open};
 
 use crate::guard;
 use crate::limits::SHELLS_MAX;
 use run::ActiveRun;
 
-/// SIGINT and SIGPIPE by number.
+/// Signals by number.
 const SIGINT: i32 = 2;
+const SIGKILL: i32 = 9;
 const SIGPIPE: i32 = 13;
 
 /// Runs `rush session`; the exit status.
@@ -104,7 +104,7 @@ impl Host {
 
     fn add(&mut self, pid: i32, frames: Frames, snapshot: bool) -> io::Result<u64> {
         self.last += 1;
-        let handle = handle_of(pid)?;
+        let handle = sys::owned_process_handle(pid)?;
         self.shells.insert(self.last, Shell { pid, handle, frames, run: None, snapshot });
         Ok(self.last)
     }
@@ -326,7 +326,8 @@ impl Host {
             Ok(copied) => copied,
             Err(message) => return self.fail(id, message),
         };
-        let shell = Shell { pid, handle: handle_of(pid)?, frames, run: None, snapshot: false };
+        let shell =
+            Shell { pid, handle: sys::owned_process_handle(pid)?, frames, run: None, snapshot: false };
         if let Some(old) = self.shells.insert(session, shell) {
             self.end(old);
         }
@@ -391,7 +392,7 @@ impl Host {
     fn end(&mut self, shell: Shell) {
         // First what is below: a copy's orphans would go to the session it was copied from.
         guard::end_below(shell.pid, &self.others(shell.pid));
-        let _ = sys::send_signal(shell.pid, Signal::KILL.as_raw());
+        let _ = sys::send_signal(shell.pid, SIGKILL);
         let _ = sys::wait_child(shell.pid);
         self.end_strays();
     }
@@ -409,8 +410,8 @@ impl Host {
 /// The shell's process: a session of its own, which serves until its host goes.
 fn be_shell(socket: UnixStream) -> io::Result<()> {
     rustix::process::setsid()?;
-    rustix::process::set_child_subreaper(Some(rustix::process::getpid()))?;
-    rustix::process::set_parent_process_death_signal(Some(Signal::KILL))?;
+    rush_session::adopt_orphans()?;
+    rush_session::end_with_parent()?;
     let socket = rustix::io::fcntl_dupfd_cloexec(&socket, DESCRIPTOR_MIN)?;
     let null = std::fs::OpenOptions::new().read(true).write(true).open("/dev/null")?;
     rustix::stdio::dup2_stdin(&null)?;
@@ -431,9 +432,4 @@ fn expect_ready(frames: &mut Frames) -> io::Result<()> {
         Some((FromShell::Ready { .. }, _)) => Ok(()),
         _ => Err(io::Error::other("the shell did not get ready")),
     }
-}
-
-fn handle_of(pid: i32) -> io::Result<OwnedFd> {
-    let pid = Pid::from_raw(pid).ok_or(io::ErrorKind::InvalidInput)?;
-    Ok(pidfd_open(pid, PidfdFlags::empty())?)
 }

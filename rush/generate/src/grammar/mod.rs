@@ -1,9 +1,11 @@
 //! Grammars of command lines: options with their values in every notation, operands, inputs.
 
 mod change;
+mod digest;
 mod files;
 mod filter;
 mod grep;
+mod sed;
 mod words;
 
 use crate::case::{Case, Locale, Stdin};
@@ -86,6 +88,12 @@ pub(crate) static ALL: &[Grammar] = &[
     change::MV,
     change::TOUCH,
     words::ENV,
+    sed::SED,
+    files::DU,
+    digest::BASE64,
+    digest::MD5SUM,
+    digest::SHA1SUM,
+    digest::SHA256SUM,
 ];
 
 impl Grammar {

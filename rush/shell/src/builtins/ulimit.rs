@@ -29,6 +29,7 @@ macro_rules! resource {
 
 /// In the order of `ulimit -a`.
 static RESOURCES: &[Resource] = &[
+    #[cfg(target_os = "linux")]
     Resource {
         letter: b'R',
         description: "real-time non-blocking time",
@@ -38,23 +39,29 @@ static RESOURCES: &[Resource] = &[
     },
     resource!(b'c', "core file size", "blocks", 1024, RLIMIT_CORE),
     resource!(b'd', "data seg size", "kbytes", 1024, RLIMIT_DATA),
+    #[cfg(target_os = "linux")]
     resource!(b'e', "scheduling priority", "", 1, RLIMIT_NICE),
     resource!(b'f', "file size", "blocks", 1024, RLIMIT_FSIZE),
+    #[cfg(target_os = "linux")]
     resource!(b'i', "pending signals", "", 1, RLIMIT_SIGPENDING),
     resource!(b'l', "max locked memory", "kbytes", 1024, RLIMIT_MEMLOCK),
     resource!(b'm', "max memory size", "kbytes", 1024, RLIMIT_RSS),
     resource!(b'n', "open files", "", 1, RLIMIT_NOFILE),
     Resource { letter: b'p', description: "pipe size", unit: "512 bytes", factor: 512, number: None },
+    #[cfg(target_os = "linux")]
     resource!(b'q', "POSIX message queues", "bytes", 1, RLIMIT_MSGQUEUE),
+    #[cfg(target_os = "linux")]
     resource!(b'r', "real-time priority", "", 1, RLIMIT_RTPRIO),
     resource!(b's', "stack size", "kbytes", 1024, RLIMIT_STACK),
     resource!(b't', "cpu time", "seconds", 1, RLIMIT_CPU),
     resource!(b'u', "max user processes", "", 1, RLIMIT_NPROC),
     resource!(b'v', "virtual memory", "kbytes", 1024, RLIMIT_AS),
+    #[cfg(target_os = "linux")]
     resource!(b'x', "file locks", "", 1, RLIMIT_LOCKS),
 ];
 
 /// Not in every C library's headers.
+#[cfg(target_os = "linux")]
 const RLIMIT_RTTIME: u32 = 15;
 
 #[derive(Clone, Copy, Default)]

@@ -166,7 +166,7 @@ impl Session {
     /// Before the working directory changes: remembers where the subshell came from.
     pub fn before_chdir(&mut self) {
         if let Some(level) = self.levels.last_mut().filter(|l| !l.real && l.directory.is_none()) {
-            level.directory = sys::open(b".", libc::O_PATH | libc::O_DIRECTORY, 0).ok();
+            level.directory = sys::open(b".", sys::OPEN_TO_RETURN | libc::O_DIRECTORY, 0).ok();
         }
     }
 

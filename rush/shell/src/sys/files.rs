@@ -1,21 +1,8 @@
 //! Files and descriptors.
 
-use super::{c_path, check, errno};
+pub use super::platform::{OPEN_TO_RETURN, memory_file, pipe, pipe_capacity};
+use super::{c_path, check, errno, platform::close_range, platform::mode_bits};
 use std::os::fd::RawFd;
-
-/// A pipe, both ends close-on-exec: read end, write end.
-pub fn pipe() -> Result<(RawFd, RawFd), i32> {
-    let mut fds = [0; 2];
-    // SAFETY: the array has room for the two descriptors.
-    check(unsafe { libc::pipe2(fds.as_mut_ptr(), libc::O_CLOEXEC) })?;
-    Ok((fds[0], fds[1]))
-}
-
-/// Bytes that fit into the pipe `fd` without anybody reading.
-pub fn pipe_capacity(fd: RawFd) -> usize {
-    // SAFETY: F_GETPIPE_SZ takes no pointer.
-    usize::try_from(unsafe { libc::fcntl(fd, libc::F_GETPIPE_SZ) }).unwrap_or(0)
-}
 
 /// Closes every descriptor but `fd`.
 pub fn close_others(fd: RawFd) {
@@ -23,11 +10,6 @@ pub fn close_others(fd: RawFd) {
     if !(below && close_range(fd + 1, RawFd::MAX)) {
         (0..descriptor_limit() as RawFd).filter(|other| *other != fd).for_each(super::close);
     }
-}
-
-fn close_range(first: RawFd, last: RawFd) -> bool {
-    // SAFETY: no pointers; the callers own the process whose descriptors they close.
-    unsafe { libc::syscall(libc::SYS_close_range, first as libc::c_uint, last as libc::c_uint, 0) == 0 }
 }
 
 /// The size of the regular file behind `fd`, and the offset that its next reader begins at.
@@ -83,13 +65,7 @@ pub fn current_directory() -> Result<Vec<u8>, i32> {
 /// Sets the file mode mask and gives the old one.
 pub fn umask(mask: u32) -> u32 {
     // SAFETY: umask cannot fail.
-    unsafe { libc::umask(mask) }
-}
-
-/// A file in memory, for here-documents that a child reads.
-pub fn memory_file() -> Result<RawFd, i32> {
-    // SAFETY: the name is a static C string.
-    check(unsafe { libc::memfd_create(c"here".as_ptr(), libc::MFD_CLOEXEC) })
+    mode_bits(unsafe { libc::umask(mask as libc::mode_t) })
 }
 
 /// Goes back to the start of a file.
@@ -98,7 +74,7 @@ pub fn rewind(fd: RawFd) {
     unsafe { libc::lseek(fd, 0, libc::SEEK_SET) };
 }
 
-fn mode(path: &[u8]) -> Option<(u32, i64)> {
+fn mode(path: &[u8]) -> Option<(libc::mode_t, i64)> {
     let path = c_path(path).ok()?;
     let mut stat = std::mem::MaybeUninit::<libc::stat>::uninit();
     // SAFETY: stat fills the structure if it returns 0, and only then it is read.

@@ -6,6 +6,9 @@ mod errors;
 pub mod files;
 pub mod network;
 mod order;
+#[cfg_attr(target_os = "linux", path = "linux.rs")]
+#[cfg_attr(not(target_os = "linux"), path = "portable.rs")]
+mod platform;
 pub mod process;
 pub mod resource;
 pub mod signals;
@@ -16,6 +19,7 @@ pub mod users;
 pub use errors::strerror;
 pub use files::*;
 pub use order::{keep_stream_order, settle_streams};
+pub use platform::process_handle;
 pub use process::*;
 pub use signals::*;
 pub use time::*;

@@ -2,7 +2,7 @@
 
 use super::{c_path, check, errno};
 use std::ffi::CString;
-use std::os::fd::RawFd;
+use std::os::fd::{FromRawFd, OwnedFd, RawFd};
 
 /// Ends the process at once, without running destructors or flushing Rust's buffers.
 pub fn exit_now(status: i32) -> ! {
@@ -106,11 +106,14 @@ pub fn shell_status(status: i32) -> i32 {
     }
 }
 
-/// A descriptor that becomes readable when `pid` ends.
-pub fn process_handle(pid: i32) -> Result<RawFd, i32> {
-    // SAFETY: pidfd_open takes two integers.
-    let fd = unsafe { libc::syscall(libc::SYS_pidfd_open, pid, 0) };
-    check(fd as i32)
+/// A descriptor of its own that becomes readable when `pid` ends.
+///
+/// # Errors
+/// What the system says: there is no such process, or no descriptor is free.
+pub fn owned_process_handle(pid: i32) -> std::io::Result<OwnedFd> {
+    let handle = super::process_handle(pid).map_err(std::io::Error::from_raw_os_error)?;
+    // SAFETY: the descriptor was just made, and nothing else knows it.
+    Ok(unsafe { OwnedFd::from_raw_fd(handle) })
 }
 
 /// Pointers to `strings`, ended by a null pointer; with `last` before the end.

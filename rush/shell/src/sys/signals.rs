@@ -121,7 +121,7 @@ pub fn set_terminal_group(terminal: i32, group: i32) {
 /// The error number: this process leads no session, or the terminal is another session's.
 pub fn take_terminal(terminal: i32) -> Result<(), i32> {
     // SAFETY: integers only.
-    super::check(unsafe { libc::ioctl(terminal, libc::TIOCSCTTY, 0) }).map(|_| ())
+    super::check(unsafe { libc::ioctl(terminal, libc::TIOCSCTTY as _, 0) }).map(|_| ())
 }
 
 /// Gives the controlling terminal up again. What still runs on it gets SIGHUP, this process does not.

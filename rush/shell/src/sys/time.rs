@@ -1,5 +1,6 @@
 //! Clocks and times.
 
+pub use super::platform::{random_u32, start_seconds};
 use crate::Bytes;
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -7,17 +8,6 @@ use std::time::{SystemTime, UNIX_EPOCH};
 pub fn now() -> (i64, u32) {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     (since.as_secs() as i64, since.subsec_micros())
-}
-
-/// Seconds since the epoch, for a shell that starts.
-///
-/// OPTIMIZATION: asks the kernel itself. The C library would ask the code that the kernel maps into every process, which
-/// is faster but for the first time: it has to be found, and its pages are faulted in.
-pub fn start_seconds() -> i64 {
-    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
-    // SAFETY: the call fills a live structure.
-    unsafe { libc::syscall(libc::SYS_clock_gettime, libc::CLOCK_REALTIME, &raw mut time) };
-    time.tv_sec
 }
 
 /// Seconds since the epoch.
@@ -68,12 +58,4 @@ pub fn format_time(format: &[u8], seconds: i64) -> Bytes {
     };
     buffer.truncate(n);
     buffer
-}
-
-/// 32 random bits from the kernel.
-pub fn random_u32() -> u32 {
-    let mut bytes = [0u8; 4];
-    // SAFETY: the pointer and length are of a live array.
-    unsafe { libc::getrandom(bytes.as_mut_ptr().cast(), bytes.len(), 0) };
-    u32::from_ne_bytes(bytes)
 }

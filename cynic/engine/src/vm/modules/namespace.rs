@@ -112,7 +112,7 @@ fn own_property_keys(vm: &mut Vm, o: Object) -> JsResult<RootedVec<PropertyKey>>
 
 impl Vm {
     /// GetModuleNamespace (16.2.1.10).
-    pub(crate) fn module_namespace(&mut self, module: Module) -> JsResult<Object> {
+    pub fn module_namespace(&mut self, module: Module) -> JsResult<Object> {
         if let Some(namespace) = module.namespace.get().as_object() {
             return Ok(namespace);
         }

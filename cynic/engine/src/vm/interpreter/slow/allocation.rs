@@ -16,7 +16,7 @@ use crate::vm::{JsResult, Vm};
 
 impl Vm {
     /// Appends to an array that the program itself is building.
-    pub(crate) fn append_element(&mut self, array: Object, value: Value) -> JsResult<()> {
+    pub fn append_element(&mut self, array: Object, value: Value) -> JsResult<()> {
         if self.try_push_element(array, value) {
             return Ok(());
         }

@@ -1,0 +1,277 @@
+//! Realms: where everything is done.
+
+use std::rc::Rc;
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use super::convert::IntoJs;
+use super::error::{Error, Exception, HostError, Result};
+use super::function::{self, HostFunction};
+use super::handle::Handle;
+use super::isolate::Script;
+use super::promise::{PromiseState, Resolver};
+use super::{Cloned, deserialize, serialize};
+use cynic_engine::builtins::{json, promise};
+use cynic_engine::object::{Object, ObjectKind};
+use cynic_engine::preview;
+use cynic_engine::realm::Intrinsic;
+use cynic_engine::shape::attrs;
+use cynic_engine::value::Value;
+use cynic_engine::vm::{JsResult, Vm};
+
+/// A global environment, entered.
+pub struct Realm<'i> {
+    pub(super) vm: &'i mut Vm,
+}
+
+impl Realm<'_> {
+    pub(super) fn handle(&self, value: Value) -> Handle {
+        Handle::new(self.vm, value)
+    }
+
+    pub(super) fn check<T>(&mut self, result: JsResult<T>) -> Result<T> {
+        result.map_err(|abrupt| Error::of(self.vm, abrupt))
+    }
+
+    fn object(&mut self, handle: &Handle) -> Result<Object> {
+        let value = handle.value_in(self.vm)?;
+        value.as_object().ok_or_else(|| super::convert::mismatch("an object", self, value).into())
+    }
+
+    /// Makes a host function a global. In a hardened isolate only before the first evaluation.
+    pub fn define<S, F: HostFunction<S>>(&mut self, name: &str, function: F) -> Result<()> {
+        let function = function::make(self, name, function);
+        self.define_value(name, function)
+    }
+
+    /// Makes a value a global. In a hardened isolate only before the first evaluation; what it holds is the host's to harden
+    /// ([`Realm::harden`]).
+    pub fn define_global(&mut self, name: &str, value: impl IntoJs) -> Result<()> {
+        let value = value.into_js(self)?.value_in(self.vm)?;
+        self.define_value(name, value)
+    }
+
+    fn define_value(&mut self, name: &str, value: Value) -> Result<()> {
+        if self.vm.is_global_sealed() {
+            return Err(HostError::GlobalSealed.into());
+        }
+        let key = self.vm.key_from_str(name);
+        let global = self.vm.global_object();
+        self.vm.add_keyed_property(global, key, value, attrs::METHOD);
+        Ok(())
+    }
+
+    /// A function object that calls Rust, to be passed to guests.
+    pub fn function<S, F: HostFunction<S>>(&mut self, name: &str, function: F) -> Handle {
+        let function = function::make(self, name, function);
+        self.handle(function)
+    }
+
+    /// Freezes everything reachable from a value.
+    pub fn harden(&mut self, value: &Handle) -> Result<()> {
+        let value = value.value_in(self.vm)?;
+        let hardened = self.vm.harden(value);
+        self.check(hardened)
+    }
+
+    /// Evaluates a script and gives its completion value. Jobs wait for [`super::Isolate::run_jobs`] or [`Realm::settle`].
+    pub fn evaluate(&mut self, name: &str, text: &str) -> Result<Handle> {
+        self.vm.seal_global();
+        let value = self.vm.evaluate_script(name, text);
+        let value = self.check(value)?;
+        Ok(self.handle(value))
+    }
+
+    /// Runs a compiled script.
+    pub fn run(&mut self, script: &Script) -> Result<Handle> {
+        self.vm.seal_global();
+        let value = self.vm.run_script(&script.code);
+        let value = self.check(value)?;
+        Ok(self.handle(value))
+    }
+
+    /// Loads a module and what it imports, evaluates it, and waits for it as [`Realm::settle`] does; gives its namespace object.
+    pub fn import(&mut self, key: &str) -> Result<Handle> {
+        self.vm.seal_global();
+        let module = self.vm.load_module(key);
+        let module = self.check(module)?;
+        self.finish_import(module)
+    }
+
+    /// The same for a module whose text the host has already.
+    pub fn import_text(&mut self, key: &str, text: &str) -> Result<Handle> {
+        self.vm.seal_global();
+        let module = self.vm.load_module_from(key, text);
+        let module = self.check(module)?;
+        self.finish_import(module)
+    }
+
+    fn finish_import(&mut self, module: cynic_engine::vm::modules::Module) -> Result<Handle> {
+        let evaluation = self.vm.evaluate_module(module);
+        let evaluation = self.check(evaluation)?;
+        let evaluation = self.handle(Value::object(evaluation));
+        let namespace = self.vm.module_namespace(module);
+        let namespace = self.check(namespace)?;
+        let namespace = self.handle(Value::object(namespace));
+        self.settle(&evaluation)?;
+        Ok(namespace)
+    }
+
+    /// The global object.
+    pub fn global(&mut self) -> Handle {
+        let global = self.vm.global_object();
+        self.handle(Value::object(global))
+    }
+
+    /// A new empty object.
+    pub fn new_object(&mut self) -> Handle {
+        let object = self.vm.new_object();
+        self.handle(Value::object(object))
+    }
+
+    /// A new Error, to reject a promise with. (A host function that fails returns its `Err`.)
+    pub fn new_error(&mut self, message: &str) -> Handle {
+        let error = self.vm.new_error(Intrinsic::ErrorPrototype, message);
+        self.handle(Value::object(error))
+    }
+
+    /// `object[key]`.
+    pub fn get(&mut self, object: &Handle, key: &str) -> Result<Handle> {
+        let object = self.object(object)?;
+        let key = self.vm.key_from_str(key);
+        let value = self.vm.get(object, key);
+        let value = self.check(value)?;
+        Ok(self.handle(value))
+    }
+
+    /// `object[key] = value`.
+    pub fn set(&mut self, object: &Handle, key: &str, value: impl IntoJs) -> Result<()> {
+        let value = value.into_js(self)?;
+        let (object, value) = (self.object(object)?, value.value_in(self.vm)?);
+        let key = self.vm.key_from_str(key);
+        let done = self.vm.set_or_throw(object, key, value);
+        self.check(done)
+    }
+
+    /// Calls a function with `this` undefined.
+    pub fn call(&mut self, function: &Handle, arguments: &[Handle]) -> Result<Handle> {
+        let undefined = self.handle(Value::UNDEFINED);
+        self.call_with(function, &undefined, arguments)
+    }
+
+    /// Calls a function.
+    pub fn call_with(&mut self, function: &Handle, this: &Handle, arguments: &[Handle]) -> Result<Handle> {
+        let (function, this) = (function.value_in(self.vm)?, this.value_in(self.vm)?);
+        let arguments = self.values(arguments)?;
+        let result = self.vm.call(function, this, &arguments);
+        let result = self.check(result)?;
+        Ok(self.handle(result))
+    }
+
+    /// Calls a method.
+    pub fn call_method(&mut self, object: &Handle, name: &str, arguments: &[Handle]) -> Result<Handle> {
+        let method = self.get(object, name)?;
+        self.call_with(&method, object, arguments)
+    }
+
+    /// `new constructor(...arguments)`.
+    pub fn construct(&mut self, constructor: &Handle, arguments: &[Handle]) -> Result<Handle> {
+        let object = self.object(constructor)?;
+        if !object.is_constructor() {
+            return Err(HostError::Conversion("expected a constructor".to_owned()).into());
+        }
+        let arguments = self.values(arguments)?;
+        let result = self.vm.construct(object, &arguments, object);
+        let result = self.check(result)?;
+        Ok(self.handle(Value::object(result)))
+    }
+
+    fn values(&mut self, handles: &[Handle]) -> Result<cynic_engine::gc::RootedVec> {
+        let mut values = self.vm.scratch();
+        for handle in handles {
+            values.push(handle.value_in(self.vm)?);
+        }
+        Ok(values)
+    }
+
+    /// A Rust value as a JavaScript value.
+    pub fn value(&mut self, value: impl IntoJs) -> Result<Handle> {
+        value.into_js(self)
+    }
+
+    /// Anything that serde can write.
+    pub fn to_js<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<Handle> {
+        serialize::to_js(self, value)
+    }
+
+    /// Anything that serde can read. Getters of guest objects run.
+    pub fn from_js<T: DeserializeOwned>(&mut self, value: &Handle) -> Result<T> {
+        deserialize::from_js(self, value)
+    }
+
+    /// `JSON.stringify(value)`; `None` for what has no JSON text (undefined, functions).
+    pub fn to_json(&mut self, value: &Handle) -> Result<Option<String>> {
+        let value = value.value_in(self.vm)?;
+        let text = json::to_text(self.vm, value);
+        self.check(text)
+    }
+
+    /// `JSON.parse(text)`.
+    pub fn parse_json(&mut self, text: &str) -> Result<Handle> {
+        let text = self.vm.new_string(text);
+        let value = json::parse_text(self.vm, text);
+        let value = self.check(value)?;
+        Ok(self.handle(value))
+    }
+
+    /// A pending promise and its resolver.
+    pub fn promise(&mut self) -> (Handle, Resolver) {
+        let promise = promise::new_promise(self.vm);
+        let promise = self.handle(Value::object(promise));
+        (promise.clone(), Resolver { promise, is_used: Rc::default() })
+    }
+
+    /// The state of a promise; other values count as fulfilled promises of themselves.
+    pub fn promise_state(&mut self, value: &Handle) -> Result<PromiseState> {
+        let value = value.value_in(self.vm)?;
+        let Some(promise) = value.as_object().filter(|object| object.is(ObjectKind::Promise)) else {
+            return Ok(PromiseState::Fulfilled(self.handle(value)));
+        };
+        Ok(match preview::promise_state(promise) {
+            preview::PromiseState::Pending => PromiseState::Pending,
+            preview::PromiseState::Fulfilled(value) => PromiseState::Fulfilled(self.handle(value)),
+            preview::PromiseState::Rejected(reason) => PromiseState::Rejected(self.handle(reason)),
+        })
+    }
+
+    /// Runs jobs until a promise is settled: its value, or its reason as an exception. A promise that waits for the host
+    /// (timers, a [`Resolver`]) is [`HostError::NeverSettles`] when the jobs have run out.
+    pub fn settle(&mut self, promise: &Handle) -> Result<Handle> {
+        let ran = self.vm.run_jobs();
+        self.check(ran)?;
+        match self.promise_state(promise)? {
+            PromiseState::Fulfilled(value) => Ok(value),
+            PromiseState::Pending => Err(HostError::NeverSettles.into()),
+            PromiseState::Rejected(reason) => {
+                let (promise, reason) = (promise.value_in(self.vm)?, reason.value_in(self.vm)?);
+                self.vm.forget_rejection(promise);
+                Err(Error::Thrown(Box::new(Exception::of(self.vm, reason))))
+            }
+        }
+    }
+
+    /// A value as data that may go to another isolate or thread (structured clone).
+    pub fn clone_out(&mut self, value: &Handle) -> Result<Cloned> {
+        let value = value.value_in(self.vm)?;
+        let cloned = self.vm.structured_serialize(value);
+        self.check(cloned)
+    }
+
+    /// Such data as a value of this realm.
+    pub fn clone_in(&mut self, cloned: &Cloned) -> Result<Handle> {
+        let value = self.vm.structured_deserialize(cloned);
+        let value = self.check(value)?;
+        Ok(self.handle(value))
+    }
+}
