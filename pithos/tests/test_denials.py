@@ -12,7 +12,8 @@ def denied(result: dict) -> set[tuple[str, str]]:
 
 
 def watched(server: Server) -> None:
-    look = "ls /root/. /var/log/journal-of-nobody >/dev/null 2>&1; cat /var/log/* >/dev/null 2>&1; true"  # tidy-allow: path
+    home = Path("~root").expanduser()
+    look = f"ls {home}/. /var/log/journal-of-nobody >/dev/null 2>&1; cat /var/log/* >/dev/null 2>&1; true"
     if not server.tool("run", command=look).get("denials"):
         pytest.skip("calls cannot be watched here")
 
