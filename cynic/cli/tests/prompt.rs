@@ -22,7 +22,8 @@ struct Prompt {
 impl Prompt {
     /// A session on a terminal of its own; `None` where there is no script(1) to make one.
     fn open() -> Option<Self> {
-        let command = format!("{} repl", env!("CARGO_BIN_EXE_cynic"));
+        // In place of the shell: some shells end by the interrupt that their child has handled.
+        let command = format!("exec {} repl", env!("CARGO_BIN_EXE_cynic"));
         let mut script = Command::new("script");
         script.args(["-q", "-e", "-c", &command, "/dev/null"]);
         script.env("CYNIC_HISTORY", "").env("NO_COLOR", "1").env("TERM", "xterm");
