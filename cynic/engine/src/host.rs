@@ -93,7 +93,7 @@ impl Capabilities {
     }
 
     /// The same in every run: a virtual clock, and generators that begin with `seed`. For isolates of an engine that is deterministic
-    /// ([`crate::embedding::Engine::deterministic`]), because the collector shows through weak references, too.
+    /// (`Engine::deterministic` of the embedding API), because the collector shows through weak references, too.
     pub fn deterministic(seed: u64) -> Self {
         Capabilities {
             clock: Clock::Virtual(VIRTUAL_ORIGIN_NS),

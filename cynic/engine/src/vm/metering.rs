@@ -2,7 +2,7 @@
 //!
 //! The interpreter calls [`Vm::poll`] at back-edges and entries, and every native loop whose length the guest chooses
 //! calls it (or [`Vm::poll_n`]) too. The common case is one decrement. Work that is done in one go is *charged*
-//! ([`Vm::charge_bytes`]): that cannot fail, so it stands where bytes become accessible (a string's units, a large cell, an
+//! (`Mutator::charge_bytes`): that cannot fail, so it stands where bytes become accessible (a string's units, a large cell, an
 //! external charge), and the next poll pays. Invariant: once a limit is exceeded, every poll answers `Abrupt::Terminate` until
 //! the host clears it.
 
