@@ -670,6 +670,8 @@ unsafe fn finalize(addr: usize) {
 
 impl Drop for Heap {
     fn drop(&mut self) {
+        // Handles may outlive the heap; what they refer to is undefined from now on.
+        self.roots.forget_values();
         self.flush();
         self.for_each_block(|block| {
             if block.finalizable {

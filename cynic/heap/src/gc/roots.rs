@@ -40,6 +40,11 @@ impl RootRegistry {
         tracer.values(&self.slots.borrow());
     }
 
+    /// The heap ends: no handle refers to a cell any more.
+    pub(crate) fn forget_values(&self) {
+        self.slots.borrow_mut().fill(Value::UNDEFINED);
+    }
+
     pub(crate) fn set_finalization_due(&self, due: bool) {
         self.finalization_due.set(due);
     }
@@ -106,7 +111,7 @@ impl<T: Rootable> Drop for RootedVec<T> {
     }
 }
 
-/// A value that stays alive as long as this handle does, wherever the handle is kept.
+/// A value that stays alive as long as this handle does, wherever the handle is kept; undefined once the heap has ended.
 pub struct Persistent {
     index: usize,
     registry: Rc<RootRegistry>,

@@ -253,11 +253,8 @@ fn describe(isolate: &mut Isolate, error: &Error) -> String {
     let why = match error {
         Error::Thrown(exception) => {
             isolate.set_fuel(Some(ACTOR_FUEL_PER_MESSAGE));
-            let vm = isolate.vm();
-            let text = match exception.value.value_in(vm) {
-                Ok(value) => inspect(vm, value, Styles::Plain),
-                Err(error) => error.to_string(),
-            };
+            let shown = inspect(&mut isolate.realm(), &exception.value, Styles::Plain);
+            let text = shown.unwrap_or_else(|error| error.to_string());
             isolate.recover();
             return text;
         }
