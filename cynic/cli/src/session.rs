@@ -2,30 +2,29 @@
 
 use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};
-use std::rc::Rc;
 use std::time::{Duration, Instant};
 
-use cynic::host::inspect::Styles;
-use cynic::host::{Sink, Stream};
-use cynic_engine::gc::Persistent;
-use cynic_engine::preview::{PromiseState, promise_state};
-use cynic_engine::value::Value;
-use cynic_engine::vm::{Abrupt, JsResult, Termination, Vm};
+use cynic::host::inspect::{Styles, inspect};
+use cynic::host::{Sink, Stream, timers};
+use cynic::{Capabilities, Engine, Error, Exception, Handle, Isolate, Limits, PromiseState, Termination};
 
 use crate::args::Options;
-use crate::commands::list_features::TYPESCRIPT;
 use crate::exit_status::ExitStatus;
 use crate::module_loader::FileLoader;
+use crate::sources::Sources;
+
+type Result<T = ()> = std::result::Result<T, Error>;
 
 /// An isolate with the host's globals.
 pub(crate) struct Session {
     /// The isolate.
-    pub(crate) vm: Vm,
+    pub(crate) isolate: Isolate,
     /// How values are shown on the standard output.
     pub(crate) styles: Styles,
     gc_stats: bool,
     /// The error being thrown is the reason of a promise that nobody handles.
     in_promise: bool,
+    sources: Sources,
 }
 
 /// How often `Atomics.waitAsync` is looked at while nothing else happens.
@@ -52,180 +51,232 @@ fn styles_for(is_terminal: bool) -> Styles {
 impl Session {
     /// An isolate as the options want it, whose texts go to the process's streams.
     pub(crate) fn new(options: &Options) -> Self {
-        Self::with_sink(options, &[], Box::new(Terminal))
+        Self::with_sink(options, None, Box::new(Terminal))
     }
 
-    /// The same for a program from files: modules may come from their folders.
-    pub(crate) fn for_files(options: &Options, files: &[PathBuf]) -> Self {
-        Self::with_sink(options, files, Box::new(Terminal))
+    /// The same for a program from a file: modules may come from its folder.
+    pub(crate) fn for_program(options: &Options, file: Option<&Path>) -> Self {
+        Self::with_sink(options, file, Box::new(Terminal))
     }
 
     /// An isolate as the options want it.
-    pub(crate) fn with_sink(options: &Options, files: &[PathBuf], sink: Box<dyn Sink>) -> Self {
-        let folders = files.iter().filter_map(|file| file.parent().map(Path::to_owned));
-        let folders = folders.chain(options.allow_read.iter().cloned());
-        let mut engine_options = cynic_engine::vm::Options {
-            hardened: !options.unhardened,
-            allow_eval: options.allow_eval,
-            open_global: options.allow_globals,
-            typescript: options.enable.iter().any(|feature| feature == TYPESCRIPT),
-            ..cynic_engine::vm::Options::default()
-        };
+    pub(crate) fn with_sink(options: &Options, file: Option<&Path>, sink: Box<dyn Sink>) -> Self {
+        let programs = options.before.iter().map(PathBuf::as_path).chain(file);
+        let folders: Vec<PathBuf> = programs.filter_map(|file| file.parent().map(Path::to_owned)).collect();
+        let mut limits = Limits::default();
         if let Some(bytes) = options.heap_bytes_max {
-            engine_options.heap_bytes_max = bytes;
+            limits.heap_bytes = bytes;
         }
-        let mut vm = Vm::new(engine_options);
+        let mut isolate = engine(options).isolate(limits);
         if let Some(bytes) = options.gc_threshold_bytes {
-            vm.heap.set_threshold(bytes);
+            isolate.set_gc_threshold(bytes);
         }
-        if let Some(zone) = std::env::var("TZ").ok().filter(|zone| !zone.is_empty()) {
-            vm.host.time_zone = zone.trim_start_matches(':').to_owned();
-        }
+        isolate.set_capabilities(match options.deterministic {
+            true => Capabilities::deterministic(options.seed.unwrap_or(0)),
+            false => options.allow.capabilities(),
+        });
         let styles = styles_for(io::stdout().is_terminal());
-        cynic::host::install(&mut vm, sink, styles);
-        vm.set_module_loader(Rc::new(FileLoader::below(folders)));
-        vm.freeze_global();
-        vm.metering.deadline = options.timeout.map(|time| Instant::now() + time);
+        cynic::host::install(&mut isolate, sink, styles);
+        // Only a heap's limit below what the arguments take could fail: then there are none.
+        let _ = define_arguments(&mut isolate, file, &options.arguments);
+        let sources = Sources::default();
+        let packages = options.allow.packages.then(|| folders.clone());
+        let folders = folders.into_iter().chain(options.allow.read.iter().cloned());
+        isolate.set_module_loader(FileLoader::below(folders, packages, sources.clone()));
+        isolate.seal_global();
+        isolate.set_deadline(options.timeout.map(|time| Instant::now() + time));
         if options.fuel.is_some() {
-            vm.set_fuel(options.fuel);
+            isolate.set_fuel(options.fuel);
         }
-        vm.heap.set_zeal(options.gc_zeal);
-        Session { vm, styles, gc_stats: options.gc_stats, in_promise: false }
+        isolate.set_gc_zeal(options.gc_zeal);
+        Session { isolate, styles, gc_stats: options.gc_stats, in_promise: false, sources }
+    }
+
+    /// The texts that the session has run.
+    pub(crate) fn sources(&self) -> &Sources {
+        &self.sources
     }
 
     /// Runs jobs and timers until there are none. Ends early when `awaited` is rejected, or when a rejected promise has no handler.
-    pub(crate) fn drain(&mut self, awaited: Option<&Persistent>) -> JsResult<()> {
+    pub(crate) fn drain(&mut self, awaited: Option<&Handle>) -> Result {
         while self.turn(awaited)? {}
         Ok(())
     }
 
-    /// Runs jobs and timers until the promise is settled, and gives its value; undefined if nothing is left that could settle it.
-    pub(crate) fn settle(&mut self, promise: &Persistent) -> JsResult<Value> {
+    /// Runs jobs and timers until the promise is settled, and gives its value; `None` if nothing is left that could settle it.
+    pub(crate) fn settle(&mut self, promise: &Handle) -> Result<Option<Handle>> {
         loop {
             let more = self.turn(Some(promise))?;
-            match promise.get().as_object().map(promise_state) {
-                Some(PromiseState::Fulfilled(value)) => return Ok(value),
-                _ if !more => return Ok(Value::UNDEFINED),
+            match self.isolate.realm().promise_state(promise)? {
+                PromiseState::Fulfilled(value) => return Ok(Some(value)),
+                _ if !more => return Ok(None),
                 _ => {}
             }
         }
     }
 
     /// Runs what can run now, or waits for what is due next; false when nothing is left.
-    fn turn(&mut self, awaited: Option<&Persistent>) -> JsResult<bool> {
+    fn turn(&mut self, awaited: Option<&Handle>) -> Result<bool> {
         self.run_jobs(awaited)?;
-        if cynic::host::timers::run_due(&mut self.vm)? || self.vm.settle_async_waiters()? {
+        if timers::run_due(&mut self.isolate)? || self.isolate.settle_async_waiters()? {
             return Ok(true);
         }
-        match cynic::host::timers::next_due(&mut self.vm)? {
-            _ if self.vm.has_async_waiters() => std::thread::sleep(WAITER_INTERVAL),
+        let timer = timers::next_due(&mut self.isolate)?;
+        let waiter = self.isolate.next_async_waiter();
+        match timer.into_iter().chain(waiter).min() {
+            Some(due) if self.isolate.wait_virtually(due) => {}
+            _ if self.isolate.has_async_waiters() => std::thread::sleep(WAITER_INTERVAL),
             None => return Ok(false),
             Some(due) => {
-                let left = self.vm.metering.deadline.map(|deadline| deadline - Instant::now());
+                let left = self.isolate.deadline().map(|deadline| deadline - Instant::now());
                 std::thread::sleep(left.map_or(due, |left| due.min(left)));
             }
         }
-        self.vm.poll_slow(1)?;
+        self.isolate.poll()?;
         Ok(true)
     }
 
     /// How long nothing needs to run; `None` if nothing is waited for.
     pub(crate) fn next_due(&mut self) -> Option<Duration> {
-        let timer = cynic::host::timers::next_due(&mut self.vm).ok().flatten();
-        let waiter = self.vm.has_async_waiters().then_some(WAITER_INTERVAL);
+        let timer = timers::next_due(&mut self.isolate).ok().flatten();
+        let waiter = self.isolate.has_async_waiters().then_some(WAITER_INTERVAL);
         timer.into_iter().chain(waiter).min()
     }
 
     /// Runs the jobs and the timers that are due, without waiting for others: between the entries of a session.
-    pub(crate) fn catch_up(&mut self) -> JsResult<()> {
+    pub(crate) fn catch_up(&mut self) -> Result {
         self.run_jobs(None)?;
-        while cynic::host::timers::run_due(&mut self.vm)? {
+        while timers::run_due(&mut self.isolate)? {
             self.run_jobs(None)?;
         }
         Ok(())
     }
 
     /// Runs one timer that is due, and the jobs that follow from it.
-    pub(crate) fn run_one(&mut self) -> JsResult<()> {
-        cynic::host::timers::run_due(&mut self.vm)?;
-        self.vm.settle_async_waiters()?;
+    pub(crate) fn run_one(&mut self) -> Result {
+        timers::run_due(&mut self.isolate)?;
+        self.isolate.settle_async_waiters()?;
         self.run_jobs(None)
     }
 
     /// Runs jobs. A rejection that nobody handles ends the program, as in node.
-    fn run_jobs(&mut self, awaited: Option<&Persistent>) -> JsResult<()> {
-        self.vm.run_jobs()?;
-        if let Some(promise) = awaited.map(Persistent::get)
-            && let Some(PromiseState::Rejected(reason)) = promise.as_object().map(promise_state)
-        {
-            self.vm.forget_rejection(promise);
-            return Err(self.vm.throw(reason));
+    fn run_jobs(&mut self, awaited: Option<&Handle>) -> Result {
+        self.isolate.run_jobs()?;
+        if let Some(promise) = awaited {
+            let mut realm = self.isolate.realm();
+            if let PromiseState::Rejected(reason) = realm.promise_state(promise)? {
+                realm.mark_handled(promise)?;
+                return Err(realm.thrown(&reason));
+            }
         }
-        let reasons = self.vm.take_unhandled_rejections();
+        let reasons = self.isolate.take_unhandled_rejections();
         match reasons.first() {
-            Some(&reason) => {
+            Some(reason) => {
                 self.in_promise = true;
-                Err(self.vm.throw(reason))
+                Err(self.isolate.realm().thrown(reason))
             }
             None => Ok(()),
         }
     }
 
     /// Evaluates a piece of code that may await at its top level, as the REPL and `eval` do; its value.
-    pub(crate) fn evaluate_entry(&mut self, name: &str, text: &str) -> JsResult<Value> {
-        let Some(script) = cynic_engine::syntax::awaiting_entry(text, self.vm.options.typescript) else {
-            return self.vm.evaluate_script(name, text);
+    pub(crate) fn evaluate_entry(&mut self, name: &str, text: &str) -> Result<Handle> {
+        self.sources.add_text(name, text);
+        let Some(script) = cynic::awaiting_entry(text, true) else {
+            return self.isolate.realm().evaluate(name, text);
         };
-        let promise = self.vm.evaluate_script(name, &script)?;
-        let promise = Persistent::new(&self.vm.heap, promise);
+        let promise = self.isolate.realm().evaluate(name, &script)?;
         let wrapped = self.settle(&promise)?;
-        Ok(wrapped.as_object().map_or(Value::UNDEFINED, |wrapped| wrapped.element(0)))
+        let mut realm = self.isolate.realm();
+        match wrapped.filter(Handle::is_object) {
+            Some(wrapped) => realm.get(&wrapped, "0"),
+            None => realm.value(()),
+        }
+    }
+
+    /// The value as the REPL shows it.
+    pub(crate) fn shown(&mut self, value: &Handle) -> String {
+        inspect(&mut self.isolate.realm(), value, self.styles).unwrap_or_else(|error| error.to_string())
     }
 
     /// Reports how the program ended.
-    pub(crate) fn finish(mut self, outcome: JsResult<()>) -> ExitStatus {
+    pub(crate) fn finish(mut self, outcome: Result) -> ExitStatus {
         let status = match outcome {
             Ok(()) => ExitStatus::Success,
-            Err(abrupt) => self.report(abrupt),
+            Err(error) => self.report(&error),
         };
         if self.gc_stats {
-            eprintln!("{:#?}", self.vm.gc_stats());
+            eprintln!("{:#?}", self.isolate.gc_stats());
         }
         status
     }
 
     /// Prints why evaluation ended early, and says which status that is.
-    pub(crate) fn report(&mut self, abrupt: Abrupt) -> ExitStatus {
-        match abrupt {
-            Abrupt::Throw => {
-                let error = self.vm.take_exception();
-                let text = self.describe_uncaught(error);
+    pub(crate) fn report(&mut self, error: &Error) -> ExitStatus {
+        match error {
+            Error::Thrown(exception) => {
+                let text = self.describe_uncaught(exception);
                 eprintln!("{text}");
                 ExitStatus::Uncaught
             }
-            Abrupt::Terminate => {
-                let why = self.vm.termination();
-                let text = why.map_or_else(String::new, |why| why.to_string());
-                eprintln!("cynic: terminated: {text}");
-                termination_status(why)
+            Error::Terminated(why) => {
+                eprintln!("cynic: terminated: {why}");
+                termination_status(*why)
+            }
+            Error::Host(error) => {
+                eprintln!("cynic: {error}");
+                ExitStatus::Uncaught
             }
         }
     }
 
     /// `Uncaught` and the error as the console shows it.
-    pub(crate) fn describe_uncaught(&mut self, error: Value) -> String {
+    pub(crate) fn describe_uncaught(&mut self, exception: &Exception) -> String {
         let styles = styles_for(io::stderr().is_terminal());
         let place = if std::mem::take(&mut self.in_promise) { " (in promise)" } else { "" };
-        format!("Uncaught{place} {}", cynic::host::inspect::inspect(&mut self.vm, error, styles))
+        let excerpt = exception.stack.as_deref().and_then(|stack| self.sources.excerpt(stack));
+        let excerpt = excerpt.map_or_else(String::new, |excerpt| format!("{excerpt}\n"));
+        let shown = inspect(&mut self.isolate.realm(), &exception.value, styles);
+        let shown = shown.unwrap_or_else(|error| error.to_string());
+        format!("{excerpt}Uncaught{place} {shown}")
     }
 }
 
-fn termination_status(why: Option<Termination>) -> ExitStatus {
+/// The posture that the options want.
+fn engine(options: &Options) -> Engine {
+    let mut engine = Engine::new().typescript();
+    if options.unhardened {
+        engine = engine.unhardened();
+    }
+    if options.allow.eval {
+        engine = engine.allow_eval();
+    }
+    if !options.seal_globals {
+        engine = engine.open_global();
+    }
+    if options.deterministic {
+        engine = engine.deterministic();
+    }
+    engine
+}
+
+/// `scriptArgs`: the program as it was named, and its arguments.
+fn define_arguments(isolate: &mut Isolate, file: Option<&Path>, arguments: &[String]) -> Result {
+    let name = file.map_or_else(|| "-".into(), Path::to_string_lossy);
+    let texts: Vec<&str> =
+        std::iter::once(name.as_ref()).chain(arguments.iter().map(String::as_str)).collect();
+    let mut realm = isolate.realm();
+    let array = realm.to_js(&texts)?;
+    realm.harden(&array)?;
+    realm.define_global("scriptArgs", array)
+}
+
+fn termination_status(why: Termination) -> ExitStatus {
     match why {
-        Some(Termination::Fuel) => ExitStatus::OutOfFuel,
-        Some(Termination::Heap) => ExitStatus::OutOfMemory,
-        Some(Termination::Deadline) => ExitStatus::DeadlineExceeded,
-        Some(Termination::Cancelled) => ExitStatus::Cancelled,
-        _ => ExitStatus::Uncaught,
+        Termination::Fuel => ExitStatus::OutOfFuel,
+        Termination::Heap => ExitStatus::OutOfMemory,
+        Termination::Deadline => ExitStatus::DeadlineExceeded,
+        Termination::Cancelled => ExitStatus::Cancelled,
+        Termination::Host => ExitStatus::Uncaught,
     }
 }

@@ -31,6 +31,13 @@ impl Vm {
         self.add_lazy_rows(global, rows);
     }
 
+    /// Adds a value to the global object of the current realm. Before guest code runs.
+    pub fn install_global_value(&mut self, name: &str, value: Value) {
+        let global = self.global_object();
+        let key = self.key_from_str(name);
+        self.add_keyed_property(global, key, value, attrs::METHOD);
+    }
+
     fn add_lazy_rows(&mut self, object: Object, rows: &'static [PropertySpec]) {
         for row in rows {
             let key = match row.key {

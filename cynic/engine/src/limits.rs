@@ -7,6 +7,8 @@ pub use cynic_heap::limits::*;
 pub const VM_STACK_REGISTERS: usize = 4 << 20;
 /// Bytes of native stack kept free for native code that does not check: anything that recurses checks first.
 pub const NATIVE_STACK_RESERVE_BYTES: usize = 192 * 1024;
+/// Native stack that a deterministic isolate may use from where it was made: less than what any main thread has.
+pub const DETERMINISTIC_STACK_BYTES: usize = 4 << 20;
 /// Elements are kept dense while an index is below this, however sparse.
 pub const DENSE_INDEX_ALWAYS: u32 = 1024;
 /// Above that, elements stay dense while at least one in this many would be in use.

@@ -108,7 +108,7 @@ pub enum ValueSpec {
     Number(f64),
     /// A string.
     Text(&'static str),
-    /// A constant: null, undefined, a symbol.
+    /// A constant: null, undefined, a symbol. EMPTY is undefined for now, and asked for again.
     Constant(fn(&mut Vm) -> Value),
     /// Another intrinsic.
     Intrinsic(Intrinsic),
@@ -367,6 +367,10 @@ impl Vm {
             }
             _ => self.row_value(o, row),
         };
+        if value == Value::EMPTY {
+            // It could not be made now: the next to ask may have more luck.
+            return Value::UNDEFINED;
+        }
         o.set_slot(slot, value);
         value
     }

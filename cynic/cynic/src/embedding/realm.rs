@@ -20,6 +20,7 @@ use cynic_engine::preview;
 use cynic_engine::realm::{Intrinsic, Realm as RealmRecord};
 use cynic_engine::shape::attrs;
 use cynic_engine::value::Value;
+use cynic_engine::vm::eval::Program;
 use cynic_engine::vm::{JsResult, Vm};
 
 /// A global environment, entered.
@@ -92,6 +93,27 @@ impl Realm<'_> {
         self.check(executed)
     }
 
+    /// Compiles a script whose completion value nobody wants, at the expense of this isolate's limits.
+    pub fn compile(&mut self, name: &str, text: &str) -> Result<Script> {
+        let compiled = self.vm.compile_script(name, text);
+        self.check(compiled).map(|code| Script { code })
+    }
+
+    /// Compiles a program that does not say whether it is a script or a module: it is a script if it can be one. `None` is a module.
+    pub fn compile_program(&mut self, name: &str, text: &str) -> Result<Option<Script>> {
+        let compiled = self.vm.compile_program(name, text);
+        Ok(match self.check(compiled)? {
+            Program::Script(code) => Some(Script { code }),
+            Program::Module => None,
+        })
+    }
+
+    /// Throws the SyntaxError that a module's text has, if it has one.
+    pub fn check_module(&mut self, name: &str, text: &str) -> Result<()> {
+        let checked = self.vm.check_module(name, text);
+        self.check(checked)
+    }
+
     /// Runs a compiled script.
     pub fn run(&mut self, script: &Script) -> Result<Handle> {
         self.vm.seal_global();
@@ -158,6 +180,12 @@ impl Realm<'_> {
     /// A class whose instances hold what `make` gives in an [`Instance`](super::Instance); see [`Class`].
     pub fn class<T: 'static, S, F: HostFunction<S>>(&mut self, name: &str, make: F) -> Class<T> {
         class::class(self, name, make)
+    }
+
+    /// Looks at the limits, as guest code does: for host functions that work for long.
+    pub fn poll(&mut self) -> Result<()> {
+        let polled = self.vm.poll_slow(1);
+        self.check(polled)
     }
 
     /// Collects garbage now.

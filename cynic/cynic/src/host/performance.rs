@@ -23,7 +23,7 @@ fn origin(vm: &mut Vm) -> JsResult<i128> {
     Ok(state(vm).and_then(|state| state.time_origin_ns).unwrap_or(now))
 }
 
-fn now(vm: &mut Vm, _args: CallArgs) -> JsResult<Value> {
+pub(crate) fn now(vm: &mut Vm, _args: CallArgs) -> JsResult<Value> {
     let elapsed = vm.host_now_nanoseconds()? - origin(vm)?;
     // The time must not run backwards when the system's clock is set back.
     Ok(Value::number(elapsed.max(0) as f64 / NS_PER_MS))

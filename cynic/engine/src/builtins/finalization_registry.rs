@@ -43,6 +43,8 @@ pub(crate) struct Registry {
     cells: RefCell<Vec<Registration>>,
     ready: RefCell<Vec<Value>>,
     charge: ExternalCharge,
+    /// Targets are held: in a deterministic isolate the collector must not show.
+    is_strong: bool,
 }
 
 impl Trace for Registry {
@@ -53,6 +55,10 @@ impl Trace for Registry {
         tracer.value(self.callback.get());
         for c in self.cells.borrow().iter() {
             tracer.value(c.held);
+            if self.is_strong {
+                tracer.value(c.target);
+                tracer.value(c.token);
+            }
         }
         tracer.values(&self.ready.borrow());
     }
@@ -89,11 +95,13 @@ fn construct(vm: &mut Vm, args: CallArgs) -> JsResult<Value> {
         ObjectKind::FinalizationRegistry,
         1,
     )?;
+    let deterministic = vm.options.deterministic;
     let state = vm.alloc_data(Registry {
         callback: Cell::new(args.get(0)),
         cells: RefCell::default(),
         ready: RefCell::default(),
         charge: ExternalCharge::default(),
+        is_strong: deterministic,
     });
     o.set_slot(0, Value::cell(state));
     vm.finalization_registries.push(state);

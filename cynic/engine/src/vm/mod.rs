@@ -16,14 +16,14 @@ pub mod register_stack;
 
 use std::collections::HashMap;
 
-use crate::gc::native_stack::StackBounds;
+use crate::gc::native_stack::{StackBounds, address_of_frame};
 use std::ops::{Deref, DerefMut};
 
 use cynic_heap::mutator::Mutator;
 pub use cynic_heap::mutator::{Abrupt, JsResult, Termination};
 
 use crate::gc::{Data, Gc};
-use crate::host::HostHooks;
+use crate::host::{Capabilities, HostHooks};
 use crate::limits;
 use crate::object::Object;
 use crate::property_key::PropertyKey;
@@ -43,6 +43,9 @@ pub struct Options {
     pub allow_eval: bool,
     /// A hardened global object may gain properties; those it has stay frozen.
     pub open_global: bool,
+    /// Nothing that differs from run to run shows: a virtual clock, fixed seeds, weak references that hold, native recursion that ends
+    /// at the same depth.
+    pub deterministic: bool,
     /// Sources whose names end in `.ts`, `.mts` or `.cts` are TypeScript; their types are stripped.
     pub typescript: bool,
     /// The hard limit of the heap.
@@ -62,6 +65,7 @@ impl Default for Options {
             hardened: true,
             allow_eval: false,
             open_global: false,
+            deterministic: false,
             typescript: false,
             heap_bytes_max: limits::HEAP_BYTES_DEFAULT,
         }
@@ -112,7 +116,7 @@ impl Vm {
             stack: RegisterStack::new(limits::VM_STACK_REGISTERS),
             metering: Metering::default(),
             options,
-            host: HostHooks::default(),
+            host: HostHooks::new(Capabilities::of(&options)),
             lookup_cache: Default::default(),
             symbol_registry: HashMap::new(),
             async_waiters: Vec::new(),
@@ -137,6 +141,11 @@ impl Vm {
         self.native_stack = bounds;
         let reserve = limits::NATIVE_STACK_RESERVE_BYTES.min((bounds.high - bounds.low) / 4);
         self.native_stack_limit = bounds.low + reserve;
+        if self.options.deterministic {
+            // How much of the stack is used already depends on the environment, its size on the machine.
+            let limit = address_of_frame().saturating_sub(limits::DETERMINISTIC_STACK_BYTES);
+            self.native_stack_limit = self.native_stack_limit.max(limit);
+        }
     }
 
     /// The current realm.
