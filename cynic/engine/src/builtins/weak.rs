@@ -337,8 +337,7 @@ fn construct_weak_ref(vm: &mut Vm, args: CallArgs) -> JsResult<Value> {
     )?;
     vm.add_to_kept_objects(args.get(0));
     let is_strong = vm.options.deterministic;
-    let target =
-        vm.alloc_data(WeakTarget { target: Cell::new(args.get(0)), is_strong });
+    let target = vm.alloc_data(WeakTarget { target: Cell::new(args.get(0)), is_strong });
     o.set_slot(0, Value::cell(target));
     Ok(Value::object(o))
 }
