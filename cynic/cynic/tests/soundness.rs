@@ -257,7 +257,7 @@ fn methods_of_classes_check_their_receiver() {
     let mut isolate = isolate();
     let mut realm = isolate.realm();
     counter(&mut realm).expect("a class");
-    let other = realm.class("Other", || Instance(RefCell::new(1u8)));
+    let other: Class<RefCell<u8>> = realm.class("Other", || Instance(RefCell::new(1u8)));
     other.define(&mut realm, "Other").expect("a class");
     let foreign = [
         "{}",
