@@ -5,6 +5,7 @@
 mod args;
 mod commands;
 mod exit_status;
+mod interrupt;
 mod limits;
 mod module_loader;
 mod permissions;

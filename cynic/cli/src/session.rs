@@ -30,6 +30,9 @@ pub(crate) struct Session {
 /// How often `Atomics.waitAsync` is looked at while nothing else happens.
 const WAITER_INTERVAL: Duration = Duration::from_millis(1);
 
+/// How soon an interrupt ends a wait.
+const INTERRUPT_INTERVAL: Duration = Duration::from_millis(20);
+
 /// Writes lines to the process's streams.
 pub(crate) struct Terminal;
 
@@ -128,8 +131,9 @@ impl Session {
             _ if self.isolate.has_async_waiters() => std::thread::sleep(WAITER_INTERVAL),
             None => return Ok(false),
             Some(due) => {
-                let left = self.isolate.deadline().map(|deadline| deadline - Instant::now());
-                std::thread::sleep(left.map_or(due, |left| due.min(left)));
+                let left = self.isolate.deadline().map(|end| end.saturating_duration_since(Instant::now()));
+                let interruptible = self.isolate.is_cancellable().then_some(INTERRUPT_INTERVAL);
+                std::thread::sleep([left, interruptible].into_iter().flatten().fold(due, Duration::min));
             }
         }
         self.isolate.poll()?;
@@ -177,6 +181,18 @@ impl Session {
             }
             None => Ok(()),
         }
+    }
+
+    /// Goes on after an interrupt, with everything but the jobs that waited; false if something else ended the program.
+    pub(crate) fn recover(&mut self, error: &Error) -> bool {
+        if !matches!(error, Error::Terminated(Termination::Cancelled)) {
+            return false;
+        }
+        self.isolate.cancel_token().reset();
+        self.isolate.recover();
+        self.isolate.clear_jobs();
+        self.in_promise = false;
+        true
     }
 
     /// Evaluates a piece of code that may await at its top level, as the REPL and `eval` do; its value.

@@ -1,21 +1,24 @@
 //! `cynic repl`: reads, evaluates and prints, as node's REPL does.
 //!
 //! Input goes on over several lines while it is incomplete. Global bindings survive from entry to entry; `_` is the value of
-//! the last one. Timers run while the next entry is waited for.
+//! the last one, and what was declared may be declared again. Timers run while the next entry is waited for. Ctrl-C ends what is being
+//! evaluated and keeps everything else.
 
 use std::borrow::Cow;
 use std::cell::Cell;
+use std::io::IsTerminal;
 use std::rc::Rc;
 use std::sync::mpsc::Sender;
 
 use cynic::host::{Sink, Stream};
-use cynic::{Engine, Error, Handle, HostError};
+use cynic::{CancelToken, Engine, Error, Handle, HostError};
 
 use super::repl_completion;
 use super::repl_editor::{Event, LineEditor};
 use super::repl_history::HistoryFile;
 use crate::args::Options;
 use crate::exit_status::ExitStatus;
+use crate::interrupt;
 use crate::session::{Session, Terminal};
 
 /// What stack traces and errors call an entry.
@@ -73,10 +76,16 @@ fn as_expression(text: &str) -> Cow<'_, str> {
 /// Runs the loop until the end of input.
 pub(crate) fn run(options: &Options) -> Result<ExitStatus, String> {
     let history = HistoryFile::from_environment();
-    let editor = LineEditor::start(history.load(), is_complete);
+    let token = CancelToken::new();
+    if std::io::stdin().is_terminal() {
+        interrupt::watch(token.clone())?;
+    }
+    let editor = LineEditor::start(history.load(), is_complete, token.clone());
     let is_editing = Rc::new(Cell::new(false));
     let screen = Screen { above: editor.above(), is_editing: is_editing.clone() };
     let mut session = Session::with_sink(options, None, Box::new(screen));
+    session.isolate.redeclare_globals();
+    session.isolate.set_cancel_token(token.clone());
     let remember = session.isolate.realm().evaluate(NAME, "var _; (value) => { _ = value; }");
     let remember = remember.map_err(|_| "the session cannot be prepared")?;
     println!("{BANNER}");
@@ -92,6 +101,8 @@ pub(crate) fn run(options: &Options) -> Result<ExitStatus, String> {
         };
         if ended.is_none() && !line.trim().is_empty() {
             history.append(&line);
+            // An interrupt before the entry was meant for what is over.
+            token.reset();
             ended = evaluate(&mut session, &remember, &line);
         }
         if let Some(status) = ended {
@@ -123,6 +134,7 @@ fn wait_for_entry(
 
 /// Runs a timer while an entry is edited; a status if the session cannot go on.
 fn run_timer(session: &mut Session, editor: &LineEditor) -> Option<ExitStatus> {
+    session.isolate.cancel_token().reset();
     match session.run_one() {
         Ok(()) => None,
         Err(Error::Thrown(exception)) => {
@@ -135,6 +147,10 @@ fn run_timer(session: &mut Session, editor: &LineEditor) -> Option<ExitStatus> {
 
 /// Reports what went wrong; a status if the session cannot go on.
 fn report(session: &mut Session, error: &Error) -> Option<ExitStatus> {
+    if session.recover(error) {
+        eprintln!("Interrupted");
+        return None;
+    }
     let status = session.report(error);
     matches!(error, Error::Terminated(_)).then_some(status)
 }

@@ -301,6 +301,21 @@ impl Isolate {
         self.vm.fuel_left()
     }
 
+    /// Whether somebody may hold a token that ends the guest.
+    pub fn is_cancellable(&self) -> bool {
+        self.vm.metering.cancel.is_some()
+    }
+
+    /// Lets scripts declare again what an earlier one declared with `let`, `const` or `class`, as at a prompt.
+    pub fn redeclare_globals(&mut self) {
+        self.vm.options.redeclare_globals = true;
+    }
+
+    /// Drops the jobs that wait: after an interruption, say.
+    pub fn clear_jobs(&mut self) {
+        self.vm.clear_jobs();
+    }
+
     /// Lets the holder of this token end the guest, who may hold those of other isolates.
     pub fn set_cancel_token(&mut self, token: CancelToken) {
         self.vm.metering.cancel = Some(token);

@@ -15,7 +15,12 @@ const NS_PER_MS: f64 = 1_000_000.0;
 /// What `performance` has.
 pub(crate) static ROWS: &[PropertySpec] = &[
     data("now", ValueSpec::Method(NativeSpec::new("now", 0, now)), attrs::ALL),
-    getter("timeOrigin", |vm, _| Ok(Value::number(origin(vm)? as f64 / NS_PER_MS))),
+    getter("timeOrigin", |vm, _| {
+        // In two parts: a double has no room for the nanoseconds of an epoch.
+        let origin = origin(vm)?;
+        let (whole, rest) = (origin.div_euclid(NS_PER_MS as i128), origin.rem_euclid(NS_PER_MS as i128));
+        Ok(Value::number(whole as f64 + rest as f64 / NS_PER_MS))
+    }),
 ];
 
 fn origin(vm: &mut Vm) -> JsResult<i128> {

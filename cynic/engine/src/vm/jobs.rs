@@ -136,6 +136,12 @@ impl Vm {
         !self.interpreter.jobs.is_empty()
     }
 
+    /// Forgets the jobs that wait, for a host that has interrupted what goes on without end.
+    pub fn clear_jobs(&mut self) {
+        self.interpreter.jobs.clear();
+        self.interpreter.rejections.clear();
+    }
+
     /// Runs jobs until there are none. An exception of a host job is returned; the rest waits for the next call.
     pub fn run_jobs(&mut self) -> JsResult<()> {
         while let Some(job) = self.interpreter.jobs.pop_front() {

@@ -46,6 +46,8 @@ pub struct Options {
     /// Nothing that differs from run to run shows: a virtual clock, fixed seeds, weak references that hold, native recursion that ends
     /// at the same depth.
     pub deterministic: bool,
+    /// Scripts may declare again what earlier ones declared, as a person at a prompt does.
+    pub redeclare_globals: bool,
     /// Sources whose names end in `.ts`, `.mts` or `.cts` are TypeScript; their types are stripped.
     pub typescript: bool,
     /// The hard limit of the heap.
@@ -66,6 +68,7 @@ impl Default for Options {
             allow_eval: false,
             open_global: false,
             deterministic: false,
+            redeclare_globals: false,
             typescript: false,
             heap_bytes_max: limits::HEAP_BYTES_DEFAULT,
         }
