@@ -81,7 +81,7 @@ impl Session {
         let styles = styles_for(io::stdout().is_terminal());
         cynic::host::install(&mut isolate, sink, styles);
         // Only a heap's limit below what the arguments take could fail: then there are none.
-        let _ = define_arguments(&mut isolate, file, &options.arguments);
+        let _ = define_arguments(&mut isolate, file, options);
         let sources = Sources::default();
         let packages = options.allow.packages.then(|| folders.clone());
         let folders = folders.into_iter().chain(options.allow.read.iter().cloned());
@@ -277,13 +277,16 @@ fn engine(options: &Options) -> Engine {
 }
 
 /// `scriptArgs`: the program as it was named, and its arguments.
-fn define_arguments(isolate: &mut Isolate, file: Option<&Path>, arguments: &[String]) -> Result {
+fn define_arguments(isolate: &mut Isolate, file: Option<&Path>, options: &Options) -> Result {
     let name = file.map_or_else(|| "-".into(), Path::to_string_lossy);
     let texts: Vec<&str> =
-        std::iter::once(name.as_ref()).chain(arguments.iter().map(String::as_str)).collect();
+        std::iter::once(name.as_ref()).chain(options.arguments.iter().map(String::as_str)).collect();
     let mut realm = isolate.realm();
     let array = realm.to_js(&texts)?;
-    realm.harden(&array)?;
+    // Hardening goes on to what an array inherits from, which stays as it is in an open realm.
+    if !options.unhardened {
+        realm.harden(&array)?;
+    }
     realm.define_global("scriptArgs", array)
 }
 

@@ -1,7 +1,7 @@
 //! What a client reads of a job or a cell: a small structured part, and the output once as text, both bounded.
 
 use pithos_sessions::limits::{KILLED_LISTED_MAX, OUTPUT_BYTES_DEFAULT};
-use pithos_sessions::{Budget, Cell, CellEnd, Denial, End, Job, Manager, Outcome, Process, RunDone};
+use pithos_sessions::{Budget, Cell, CellEnd, Denial, End, Job, Manager, Outcome, Process, RunDone, Stream};
 use serde_json::{Map, Value, json};
 
 /// How much of the output a result shows when the client does not say.
@@ -33,6 +33,14 @@ pub(crate) fn of_job(manager: &Manager, job: &Job, budget: Budget) -> Report {
     fields.insert("stdout_bytes".into(), json!(totals.stdout_bytes));
     fields.insert("stderr_bytes".into(), json!(totals.stderr_bytes));
     fields.insert("truncated".into(), json!(rendered.truncated));
+    let streams = job.with_capture(|capture| {
+        [Stream::Out, Stream::Error].map(|stream| capture.render_apart(stream, budget))
+    });
+    for (name, stream) in ["stdout", "stderr"].into_iter().zip(streams) {
+        if let Some(stream) = stream {
+            fields.insert(name.into(), json!(stream.text));
+        }
+    }
     job.shown_up_to(totals.bytes());
     if let Some(why) = totals.log_stopped {
         fields.insert("log_stopped".into(), json!(why));
@@ -90,7 +98,7 @@ fn describe_denials(denials: &[Denial], fields: &mut Map<String, Value>, notes: 
 }
 
 fn describe_end(end: &End, fields: &mut Map<String, Value>, notes: &mut Vec<String>) {
-    fields.insert("state".into(), json!(if end.reason.is_some() { "stopped" } else { "done" }));
+    fields.insert("state".into(), json!(state(end)));
     fields.insert("ms".into(), json!(end.wall.as_micros() as f64 / 1e3));
     if let Some(reason) = end.reason {
         fields.insert("stopped_by".into(), json!(reason.name()));
@@ -107,6 +115,15 @@ fn describe_end(end: &End, fields: &mut Map<String, Value>, notes: &mut Vec<Stri
     }
     if let Some(done) = &end.done {
         describe_status(done, fields, notes);
+    }
+}
+
+/// The word for an end.
+pub(crate) fn state(end: &End) -> &'static str {
+    match end {
+        End { reason: Some(_), .. } => "stopped",
+        End { lost: true, .. } => "lost",
+        _ => "done",
     }
 }
 

@@ -21,7 +21,9 @@ use crate::limits::{
     STDIN_PATIENCE_MS, TERMINATE_GRACE_MS,
 };
 use crate::output::{Capture, Stream};
+use crate::screen::{Screen, View};
 use crate::shell::{Ended, Running, Shell};
+use crate::space::Space;
 use crate::stream::{Sink, Source, Terminal, TerminalSize, null};
 use crate::sync::Locked;
 use crate::tree::Supervised;
@@ -61,6 +63,8 @@ pub struct End {
     pub killed: Vec<Process>,
     /// The shell's own words when it could not run the script, or what became of its process.
     pub failure: Option<String>,
+    /// Its session's process died, and the session's state with it; `failure` says how.
+    pub lost: bool,
     /// From start to end.
     pub wall: Duration,
 }
@@ -78,6 +82,9 @@ pub struct Job {
     /// What its client must know of the session.
     pub news: Option<String>,
     capture: Locked<Capture>,
+    /// What its terminal shows, if it has one.
+    screen: Option<Locked<Screen>>,
+    space: Space,
     /// How much of the output its client has been shown.
     shown: AtomicU64,
     end: watch::Sender<Option<Arc<End>>>,
@@ -99,6 +106,8 @@ pub(crate) struct Start {
     pub(crate) stdin: Stdin,
     pub(crate) timeout: Duration,
     pub(crate) log: std::path::PathBuf,
+    pub(crate) apart: bool,
+    pub(crate) space: Space,
     pub(crate) shell: Arc<Shell>,
     pub(crate) guardian: Guardian,
     pub(crate) unit: Supervised,
@@ -132,7 +141,16 @@ impl Job {
             script: start.script,
             started: Instant::now(),
             news: start.news,
-            capture: Locked::new(Capture::new(start.log)),
+            capture: Locked::new(if start.apart {
+                Capture::new_apart(start.log, &start.space)
+            } else {
+                Capture::new(start.log, &start.space)
+            }),
+            screen: match &start.stdin {
+                Stdin::Terminal(size) => Some(Locked::new(Screen::new(*size))),
+                _ => None,
+            },
+            space: start.space,
             shown: AtomicU64::new(0),
             end: watch::channel(None).0,
             output: Notify::new(),
@@ -179,6 +197,15 @@ impl Job {
     /// Looks at what was captured.
     pub fn with_capture<T>(&self, look: impl FnOnce(&Capture) -> T) -> T {
         self.capture.with(|capture| look(capture))
+    }
+
+    /// What the job's terminal shows.
+    ///
+    /// # Errors
+    /// When it has none, or there is no model of its screen.
+    pub fn screen(&self) -> Result<View, &'static str> {
+        let screen = self.screen.as_ref().ok_or("this job has no terminal: run it with terminal")?;
+        screen.with(|screen| screen.view())
     }
 
     /// The log's file with everything so far.
@@ -311,7 +338,13 @@ impl Job {
         let patience = Duration::from_millis(STDIN_PATIENCE_MS);
         let stdin = tokio::time::timeout(patience, self.stdin.lock()).await;
         match stdin.as_ref().ok().and_then(|stdin| stdin.as_ref()) {
-            Some(sink) => sink.resize(size),
+            Some(sink) => {
+                sink.resize(size)?;
+                if let Some(screen) = &self.screen {
+                    screen.with(|screen| screen.resize(size));
+                }
+                Ok(())
+            }
             None => Err(io::Error::other("this job has no terminal: run it with terminal")),
         }
     }
@@ -401,6 +434,10 @@ impl Task {
             }
         }
         self.job.capture.with(Capture::close_log);
+        let over = self.job.capture.with(|capture| capture.held());
+        if let Some(held) = over {
+            held.over();
+        }
         // Nobody is left to read it; whoever writes at this moment lets go of it when the job is forgotten.
         if let Ok(mut stdin) = self.job.stdin.try_lock() {
             *stdin = None;
@@ -440,7 +477,11 @@ impl Task {
     }
 
     fn take(&self, stream: Stream, bytes: &[u8]) {
+        self.job.space.make_room(bytes.len() as u64);
         self.job.capture.with(|capture| capture.write(stream, bytes));
+        if let Some(screen) = &self.job.screen {
+            screen.with(|screen| screen.write(bytes));
+        }
         self.job.output.notify_waiters();
     }
 
@@ -469,6 +510,7 @@ impl Task {
     async fn publish(&self, ended: Ended, stopped: Option<(Reason, Vec<Process>)>) {
         let (reason, mut killed) =
             stopped.map_or((None, Vec::new()), |(reason, killed)| (Some(reason), killed));
+        let lost_session = matches!(ended, Ended::Lost);
         let (done, failure) = match ended {
             Ended::Done(mut done) => {
                 if reason.is_some() {
@@ -487,7 +529,7 @@ impl Task {
             }
         };
         self.unit.end(failure.as_deref());
-        let end = End { done, reason, killed, failure, wall: self.job.started.elapsed() };
+        let end = End { done, reason, killed, failure, lost: lost_session, wall: self.job.started.elapsed() };
         self.job.end.send_replace(Some(Arc::new(end)));
         self.job.output.notify_waiters();
     }

@@ -82,6 +82,8 @@ pub const ACTOR_SENDS_MAX: u64 = 5_000_000;
 pub const ACTOR_MESSAGE_BYTES_MAX: usize = 64 * 1024;
 /// Steps that the handling of one message may take: about a tenth of a second.
 pub const ACTOR_FUEL_PER_MESSAGE: u64 = 10_000_000;
+/// Steps that finding the largest state of a group may take, when its heap is full.
+pub const ACTOR_FUEL_PER_COUNT: u64 = 500_000_000;
 /// JavaScript heap that the actors of one group share.
 pub const ACTOR_HEAP_BYTES: usize = 512 * 1024 * 1024;
 /// Versions of a behaviour that a group may see in its life; their code stays in the isolate.
@@ -124,3 +126,9 @@ pub const CELL_TIMEOUT_MS_MAX: u64 = RUN_TIMEOUT_MS_MAX;
 pub const STDIN_PATIENCE_MS: u64 = 5 * 1000;
 /// Between two looks whether a run waits for input; a look reads `/proc`.
 pub const PROMPT_LOOK_MS: u64 = 40;
+/// Cells of the largest terminal whose screen is modelled: some megabytes.
+pub const SCREEN_CELLS_MAX: usize = 100_000;
+/// Of the machine's memory, what a server starts may take so many hundredths together, where control groups are delegated.
+pub const MEMORY_TOGETHER_PERCENT: u64 = 75;
+/// All logs of a server together; `--log-space` of `pithos serve` sets another.
+pub const LOGS_BYTES_MAX: u64 = 4 * 1024 * 1024 * 1024;

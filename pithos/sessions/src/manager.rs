@@ -17,12 +17,13 @@ use crate::error::{Error, short};
 use crate::guardian::Guardian;
 use crate::job::{Job, Reason, Start, Stdin};
 use crate::limits::{
-    COMMAND_BYTES_MAX, ENVIRONMENT_BYTES_MAX, ENVIRONMENT_VARIABLE_BYTES_MAX, JOBS_REMEMBERED_MAX,
-    JOBS_WHOLE_MAX, OUTPUT_BYTES_MAX, PATH_BYTES_MAX, POOL_SIZE, RUN_TIMEOUT_MS_DEFAULT, RUN_TIMEOUT_MS_MAX,
-    SESSIONS_MAX, STDIN_TEXT_BYTES_MAX,
+    CELLS_WARM, COMMAND_BYTES_MAX, ENVIRONMENT_BYTES_MAX, ENVIRONMENT_VARIABLE_BYTES_MAX,
+    JOBS_REMEMBERED_MAX, JOBS_WHOLE_MAX, OUTPUT_BYTES_MAX, PATH_BYTES_MAX, POOL_SIZE, RUN_TIMEOUT_MS_DEFAULT,
+    RUN_TIMEOUT_MS_MAX, SESSIONS_MAX, STDIN_TEXT_BYTES_MAX,
 };
 use crate::output::{Budget, Capture};
 use crate::shell::Shell;
+use crate::space::Space;
 use crate::sync::Locked;
 use crate::tree::{Branch, Supervised, Tree, TreeNode};
 
@@ -37,6 +38,25 @@ pub struct Config {
     pub control: PathBuf,
     /// Removed when the manager is dropped.
     pub passing: Vec<PathBuf>,
+    /// The room for logs; managers may share it.
+    pub space: Space,
+    /// What is started before anybody asks for it.
+    pub warm: Warm,
+}
+
+/// Processes that wait to be needed.
+#[derive(Debug, Clone, Copy)]
+pub struct Warm {
+    /// Shells for sessions.
+    pub shells: usize,
+    /// Workers for cells.
+    pub cells: usize,
+}
+
+impl Default for Warm {
+    fn default() -> Self {
+        Self { shells: POOL_SIZE, cells: CELLS_WARM }
+    }
 }
 
 /// A shell that keeps its state between runs.
@@ -132,6 +152,8 @@ pub struct Request {
     pub timeout: Option<Duration>,
     /// Run in a copy of the session, which stays free for other runs.
     pub background: bool,
+    /// Keep standard output and error apart as well; see [`Capture::render_apart`].
+    pub apart: bool,
 }
 
 /// The session that runs get when they name none.
@@ -205,7 +227,7 @@ impl Manager {
         let tree = Tree::start().map_err(|reason| Error::Tree(reason.to_string()))?;
         let manager = Arc::new(Self {
             plan,
-            cells: Cells::new(guardian.clone(), tree.clone()),
+            cells: Cells::new(guardian.clone(), tree.clone(), config.warm.cells),
             actors: Actors::new(guardian.clone(), tree.clone()),
             tree,
             guardian,
@@ -368,6 +390,8 @@ impl Manager {
             stdin: request.stdin,
             timeout: timeout.min(Duration::from_millis(RUN_TIMEOUT_MS_MAX)),
             log: self.config.logs.join(format!("{handle}.log")),
+            apart: request.apart,
+            space: self.config.space.clone(),
             shell: Arc::clone(&session.shell),
             guardian: self.guardian.clone(),
             unit: self.tree.add(Branch::Jobs, &handle, {
@@ -468,18 +492,16 @@ impl Manager {
         self.actors.end(system).await
     }
 
+    /// Ends everything at once, whoever still holds this manager; what is asked of it from now on is an error.
+    pub fn end(&self) {
+        self.tree.leave();
+        self.guardian.leave();
+    }
+
     /// The supervision tree: everything that lives in this manager, by kind.
     #[must_use]
     pub fn tree(&self) -> Option<TreeNode> {
         self.tree.nodes()
-    }
-
-    /// Whether the process of this id was started below this one: a session, a worker, or what runs in one.
-    #[must_use]
-    pub fn started(&self, pid: u32) -> bool {
-        let below =
-            rush_session::process_tree::descendants(std::process::id(), &std::collections::HashSet::new());
-        below.iter().any(|process| process.pid == pid)
     }
 
     /// The session of a handle.
@@ -598,12 +620,12 @@ impl Manager {
     }
 
     fn refill_pool(&self) {
-        let (pool, guardian) = (Arc::clone(&self.pool), self.guardian.clone());
+        let (pool, guardian, size) = (Arc::clone(&self.pool), self.guardian.clone(), self.config.warm.shells);
         if pool.filling.swap(true, Ordering::SeqCst) {
             return;
         }
         tokio::spawn(async move {
-            while pool.shells.with(|shells| shells.len()) < POOL_SIZE {
+            while pool.shells.with(|shells| shells.len()) < size {
                 match Shell::start(&guardian, &[]).await {
                     Ok(shell) => pool.shells.with(|shells| shells.push(shell)),
                     // Opening a session will meet the same error and report it.

@@ -95,13 +95,13 @@ fn construct(vm: &mut Vm, args: CallArgs) -> JsResult<Value> {
         ObjectKind::FinalizationRegistry,
         1,
     )?;
-    let deterministic = vm.options.deterministic;
+    let is_strong = vm.options.deterministic;
     let state = vm.alloc_data(Registry {
         callback: Cell::new(args.get(0)),
         cells: RefCell::default(),
         ready: RefCell::default(),
         charge: ExternalCharge::default(),
-        is_strong: deterministic,
+        is_strong,
     });
     o.set_slot(0, Value::cell(state));
     vm.finalization_registries.push(state);

@@ -11,6 +11,7 @@
 
 mod client;
 mod names;
+mod strays;
 
 use std::collections::{HashMap, HashSet};
 use std::io;
@@ -24,8 +25,10 @@ use rustix::event::{PollFd, PollFlags, poll};
 use rustix::process::{Pid, PidfdFlags, WaitOptions, pidfd_open, waitpid};
 use serde::{Deserialize, Serialize};
 
-pub use client::{Exit, Guardian};
+pub use client::{Exit, Guardian, raise_descriptor_limit};
+pub(crate) use names::id_inside;
 
+use crate::cgroup;
 use crate::confinement::Confinement;
 use crate::limits::{END_PATIENCE_MS, KILL_GRACE_MS, OOM_SCORE_ADJUSTMENT};
 use rush_session::process_tree;
@@ -65,7 +68,8 @@ enum FromGuardian {
     },
 }
 
-/// The guardian's main function: `socket` leads to the server, `arguments` are those of [`Confinement::arguments`]. Returns when
+/// The guardian's main function: `socket` leads to the server, `arguments` are the limit of descriptors and those of
+/// [`Confinement::arguments`]. Returns when
 /// everything below is gone.
 ///
 /// # Errors
@@ -74,14 +78,24 @@ pub fn main(socket: OwnedFd, arguments: &[String]) -> io::Result<()> {
     // A group leader already (started by hand) is fine too.
     let _ = rustix::process::setsid();
     rustix::process::set_child_subreaper(Some(rustix::process::getpid()))?;
+    let [descriptors, arguments @ ..] = arguments else {
+        return Err(io::Error::other("the guardian is started by the server only"));
+    };
+    client::take_descriptor_limit(descriptors);
     let confinement = Confinement::from_arguments(arguments)?;
     // Nothing of this process's own folder is needed, and it may be covered inside.
     std::env::set_current_dir("/")?;
+    // What is started from here on is limited together.
+    let group = cgroup::enter();
     let plan = match confinement.contain().map_err(io::Error::other)? {
         Contained::Outside { child } => {
             // Closed already, on this side.
             let _ = socket.into_raw_fd();
-            return keep_watch(child);
+            let watched = keep_watch(child);
+            if let Some(group) = group {
+                group.leave();
+            }
+            return watched;
         }
         Contained::Inside(plan) => *plan,
     };

@@ -73,7 +73,7 @@ fn children(pid: u32) -> Vec<u32> {
 }
 
 /// The id that a process has for itself: the last of `NSpid` in its status.
-fn id_inside(pid: u32) -> Option<u32> {
+pub(crate) fn id_inside(pid: u32) -> Option<u32> {
     let status = std::fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
     status.lines().find_map(|line| line.strip_prefix("NSpid:"))?.split_whitespace().last()?.parse().ok()
 }
