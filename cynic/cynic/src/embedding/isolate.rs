@@ -271,6 +271,11 @@ impl Isolate {
         self.vm.collect_garbage();
     }
 
+    /// Bytes of the heap that are in use, garbage included.
+    pub fn heap_bytes(&self) -> usize {
+        self.vm.heap.used_bytes()
+    }
+
     /// Figures about the heap and its collector.
     pub fn gc_stats(&self) -> GcStats {
         self.vm.gc_stats()
