@@ -2,10 +2,17 @@
 
 import os
 import shutil
+import signal
 from pathlib import Path
 
 import pytest
 from server import Server
+
+
+# Who starts the tests in the background has them ignore signals, and what they start would inherit that.
+for ignored in (signal.SIGINT, signal.SIGQUIT, signal.SIGHUP):
+    if signal.getsignal(ignored) == signal.SIG_IGN:
+        signal.signal(ignored, signal.default_int_handler if ignored == signal.SIGINT else signal.SIG_DFL)
 
 
 @pytest.fixture(scope="session")

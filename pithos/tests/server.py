@@ -90,7 +90,9 @@ class Server:
 
     def call(self, tool: str, **arguments) -> dict:
         """The whole result of a tool."""
-        return self.request("tools/call", {"name": tool, "arguments": arguments})["result"]
+        # An answer that may come late by what the call itself asks for.
+        patience = PATIENCE + arguments.get("yield_ms", 0) / 1000
+        return self.answer(self.start("tools/call", {"name": tool, "arguments": arguments}), patience)["result"]
 
     def tool(self, tool: str, **arguments) -> dict:
         """The structured part of a tool's result."""

@@ -67,8 +67,8 @@ def test_clients_have_their_own_everything(pithos: str, workspace: Path, mode: s
 
                 await asyncio.gather(sees(one, "one"), sees(other, "other"))
                 # What one has.
-                await call(one, "session", action="open", name="private")
-                job, _ = await call(one, "run", command="echo secret; exec sleep 1000", background=True, session="private")
+                await call(one, "session", action="open", name="quarters")
+                job, _ = await call(one, "run", command="echo secret; exec sleep 1000", background=True, session="quarters")
                 for _ in range(5):
                     await call(one, "run", command="echo secret")
                 cell, _ = await call(one, "js", code="store('x', 'secret'); return 'secret'")
@@ -85,8 +85,8 @@ def test_clients_have_their_own_everything(pithos: str, workspace: Path, mode: s
                     shown.append((await call(other, "js", cell=f"c{number}", yield_ms=1))[1])
                 shown.append((await call(other, "js", code="return load('x')"))[1])
                 for action in ("close", "fork"):
-                    shown.append((await call(other, "session", action=action, session="private"))[1])
-                shown.append((await call(other, "run", command="echo $SECRET", session="private"))[1])
+                    shown.append((await call(other, "session", action=action, session="quarters"))[1])
+                shown.append((await call(other, "run", command="echo $SECRET", session="quarters"))[1])
                 shown.append((await call(other, "actors", action="ask", system="mine", to="g", message=1))[1])
                 shown.append((await call(other, "actors", action="stop", system="mine"))[1])
                 shown.append((await call(other, "actors", action="tree"))[1])
@@ -95,11 +95,12 @@ def test_clients_have_their_own_everything(pithos: str, workspace: Path, mode: s
                 # Its processes, its environment, its files.
                 shown.append((await call(other, "run", command="cat /proc/*/environ /proc/*/cmdline | tr '\\0' '\\n'; kill -9 -1; :", session=None))[1])
                 shown.append((await call(other, "run", command="grep -rs secret /tmp; find / -name 'j*.log' 2>/dev/null | xargs cat"))[1])
-                assert not [text for text in shown if "secret" in text or "private" in text and "no session" not in text]
+                leaks = [line for text in shown if "no session" not in text for line in text.splitlines() if "secret" in line or "quarters" in line]
+                assert not leaks, leaks
                 # And it is all still there.
                 assert (await call(one, "job", action="wait", job=job["job"], timeout_ms=1))[0]["state"] == "running"
                 assert (await call(one, "js", code="return load('x')"))[0]["value"] == "secret"
-                assert (await call(one, "run", command="echo here", session="private"))[1] == "here\n"
+                assert (await call(one, "run", command="echo here", session="quarters"))[1] == "here\n"
                 assert "secret" in (await call(one, "log", action="tail", job=job["job"]))[1]
 
     asyncio.run(asyncio.wait_for(conversation(), 300))

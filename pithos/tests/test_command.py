@@ -9,6 +9,7 @@ import resource
 import select
 import signal
 import subprocess
+import tempfile
 import time
 from pathlib import Path
 
@@ -150,7 +151,10 @@ def test_time_is_kept(run) -> None:
 def test_the_sandbox_is_that_of_a_server(run, workspace: Path) -> None:
     assert run("echo in > inside; cat inside").stdout == b"in\n"
     outside = workspace.parent / f"outside-{os.getpid()}"
-    assert run(f"echo out > {outside}").returncode != 0 and not outside.exists()
+    run(f"echo out > {outside}")
+    assert not outside.exists()
+    denied = run("echo out > /etc/pithos-was-here")
+    assert denied.returncode != 0 and not Path("/etc/pithos-was-here").exists() and b"/etc/pithos-was-here" in denied.stderr
     assert run("--sandbox", "read-only", "echo in > inside2").returncode != 0
     assert run("echo $TMPDIR > file; echo x > /tmp/y && cat /tmp/y").stdout == b"x\n"
 
@@ -204,10 +208,13 @@ def test_what_javascript_prints_comes_as_it_is_printed(pithos: str, workspace: P
 
 
 def test_logs_are_asked_of_all_servers(pithos: str, tmp_path: Path) -> None:
-    from server import Server
+    # A socket's path is short.
+    with tempfile.TemporaryDirectory(prefix="p") as run_time:
+        logs_of_all(pithos, tmp_path, {"XDG_RUNTIME_DIR": run_time})
 
-    place = {"XDG_RUNTIME_DIR": str(tmp_path / "run")}
-    (tmp_path / "run").mkdir(mode=0o700)
+
+def logs_of_all(pithos: str, tmp_path: Path, place: dict[str, str]) -> None:
+    from server import Server
 
     def log(*words: str) -> subprocess.CompletedProcess:
         return subprocess.run([pithos, "log", *words], env=os.environ | place, capture_output=True, text=True, timeout=PATIENCE)

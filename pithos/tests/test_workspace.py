@@ -24,7 +24,9 @@ def test_a_rust_project_builds_and_its_tests_run(server: Server, workspace: Path
     script = "unset CARGO_TARGET_DIR; cd project && cargo build --offline 2>&1"
     built = server.tool("run", command=script, yield_ms=PATIENCE_MS)
     assert built["status"] == 0, server.text("log", action="tail", job=built["job"])
-    tested = server.call("run", command="cargo test --offline 2>&1 | tail -n 20", yield_ms=PATIENCE_MS)
+    # One test of them takes a minute and a half without optimisation, here and outside.
+    command = "cargo test --offline -- --skip the_budget_stops_what_cannot_be_remembered 2>&1 | tail -n 20"
+    tested = server.call("run", command=command, yield_ms=PATIENCE_MS)
     assert tested["structuredContent"]["pipelines"][-1] == [0, 0], tested["content"][0]["text"]
     assert "test result: ok" in server.text("log", action="grep", job=tested["structuredContent"]["job"], pattern="test result")
 

@@ -6,6 +6,7 @@ fn main() {
         let folder = std::env::var("CARGO_MANIFEST_DIR").unwrap_or_default();
         println!("cargo::rustc-link-arg-bin=rush=-Wl,-T,{folder}/start.ld");
     }
-    println!("cargo::rerun-if-changed=start.ld");
+    // By its whole path: build output that outlives a clone names the list where that clone was.
+    println!("cargo::rerun-if-changed={}/start.ld", std::env::var("CARGO_MANIFEST_DIR").unwrap_or_default());
     println!("cargo::rerun-if-changed=build.rs");
 }

@@ -71,7 +71,7 @@ impl Steps {
         File::create(&records).map_err(|error| format!("{}: {error}", records.display()))?;
         // Absolute: each test runs in the folder of its crate.
         let path = records.canonicalize().map_err(|error| format!("{}: {error}", records.display()))?;
-        let done = self.run(name, command.env("PITHOS_SKIPPED", &path));
+        let done = self.run(name, command.env(pithos_skipped::RECORDS, &path));
         let text = std::fs::read_to_string(&records).unwrap_or_default();
         let (tests, told) = skipped(&text);
         told.iter().for_each(|line| eprintln!("  skipped: {line}"));

@@ -22,7 +22,7 @@ const fn per_operation(name: &'static str, operations: u64) -> Row {
     Row { name, operations, unit: Unit::MicrosPerOperation }
 }
 
-const ROWS: [Row; 15] = [
+const ROWS: [Row; 23] = [
     per_operation("colon", 10_000),
     per_operation("assign", 10_000),
     per_operation("cond", 10_000),
@@ -38,7 +38,19 @@ const ROWS: [Row; 15] = [
     Row { name: "heredoc", operations: HEREDOC_BYTES, unit: Unit::Millis },
     per_operation("parse", 20_000),
     per_operation("append", 10_000),
+    // What rush has in process and the other shells start: the programs of the machine.
+    Row { name: "filter_cat", operations: FILTER_LINES, unit: Unit::Millis },
+    Row { name: "filter_cat_n", operations: FILTER_LINES, unit: Unit::Millis },
+    Row { name: "filter_tr", operations: FILTER_LINES, unit: Unit::Millis },
+    Row { name: "filter_seq", operations: FILTER_LINES, unit: Unit::Millis },
+    Row { name: "filter_uniq", operations: FILTER_LINES, unit: Unit::Millis },
+    Row { name: "filter_sed", operations: FILTER_LINES, unit: Unit::Millis },
+    Row { name: "filter_grep", operations: FILTER_LINES, unit: Unit::Millis },
+    Row { name: "filter_digest", operations: FILTER_LINES, unit: Unit::Millis },
 ];
+
+/// Lines that filters read: 33 MB.
+const FILTER_LINES: u64 = 1_000_000;
 
 const HEREDOC_BYTES: u64 = 1_000_000;
 
@@ -219,7 +231,7 @@ fn write_inputs(name: &str, operations: u64, folder: &Path) -> io::Result<()> {
             fs::write(files.join(format!("file{i:06}")), b"")?;
         }
     }
-    if name == "while_read" {
+    if name == "while_read" || (name.starts_with("filter_") && name != "filter_seq") {
         let mut lines = String::new();
         for i in 0..operations {
             let _ = writeln!(lines, "line {i} of a file with words in it");

@@ -7,6 +7,8 @@ use std::time::Duration;
 
 /// How long an answer may take on a machine that has much else to do.
 const PATIENCE: Duration = Duration::from_secs(60);
+/// What the editor writes when it begins to read: what is typed before that may be lost.
+const READY: &str = "\u{1b}[?2004h";
 /// What Ctrl-C sends.
 const CTRL_C: &str = "\u{3}";
 
@@ -20,7 +22,8 @@ struct Prompt {
 impl Prompt {
     /// A session on a terminal of its own; `None` where there is no script(1) to make one.
     fn open() -> Option<Self> {
-        let command = format!("{} repl", env!("CARGO_BIN_EXE_cynic"));
+        // In place of the shell: some shells end by the interrupt that their child has handled.
+        let command = format!("exec {} repl", env!("CARGO_BIN_EXE_cynic"));
         let mut script = Command::new("script");
         script.args(["-q", "-e", "-c", &command, "/dev/null"]);
         script.env("CYNIC_HISTORY", "").env("NO_COLOR", "1").env("TERM", "xterm");
@@ -41,7 +44,7 @@ impl Prompt {
             }
         });
         let mut prompt = Prompt { child, input, output, shown: String::new() };
-        prompt.wait_for("> ");
+        prompt.wait_for(READY);
         Some(prompt)
     }
 
@@ -64,6 +67,7 @@ impl Prompt {
     fn enter(&mut self, line: &str, expected: &str) {
         self.send(&format!("{line}\n"));
         self.wait_for(expected);
+        self.wait_for(READY);
     }
 
     fn close(mut self) {
@@ -88,10 +92,12 @@ fn interrupts_keep_the_session() {
         prompt.wait_for("started");
         prompt.send(CTRL_C);
         prompt.wait_for("Interrupted");
+        prompt.wait_for(READY);
         prompt.enter("kept + 1", "43");
     }
     // At the prompt it only clears the line.
     prompt.send(&format!("kept + 57{CTRL_C}"));
+    prompt.wait_for(READY);
     prompt.enter("kept + 2", "44");
     prompt.enter("await Promise.resolve(kept + 3)", "45");
     prompt.close();
@@ -119,10 +125,9 @@ fn what_is_declared_may_be_declared_again() {
 #[test]
 fn entries_may_have_several_lines() {
     let Some(mut prompt) = Prompt::open() else { return };
-    prompt.send("function f(x) {\n  return x * 2;\n}\n");
+    prompt.enter("function f(x) {\n  return x * 2;\n}", "undefined");
     prompt.enter("f(21)", "42");
-    prompt.send("[1,\n2].map((x) =>\n  x * 100)\n");
-    prompt.wait_for("[ 100, 200 ]");
+    prompt.enter("[1,\n2].map((x) =>\n  x * 100)", "[ 100, 200 ]");
     prompt.enter("null.x", "TypeError");
     prompt.enter("f(22)", "44");
     prompt.close();

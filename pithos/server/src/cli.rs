@@ -21,8 +21,8 @@ const USAGE: &str = "\
 pithos: the place where agents run things
 
 usage: pithos serve [--http ADDRESS:PORT [--token-file FILE] [--idle SECONDS]]
-                    [--cwd DIR] [--sandbox POLICY] [--audit FILE] [--log-space BYTES]
-       pithos run [--timeout SECONDS] [--cwd DIR] [--sandbox POLICY] [--json] COMMAND
+                    [--cwd DIR] [--sandbox POLICY] [--hosts HOST,...] [--audit FILE] [--log-space BYTES]
+       pithos run [--timeout SECONDS] [--cwd DIR] [--sandbox POLICY] [--json [--hosts HOST,...]] COMMAND
        pithos run [--timeout SECONDS] [--cwd DIR] [--sandbox POLICY] -- PROGRAM [ARGUMENT...]
        pithos js [--timeout SECONDS] [--cwd DIR] [--sandbox POLICY] [--json] FILE | - | -e CODE
        pithos sessions [--json]
@@ -46,6 +46,8 @@ usage: pithos serve [--http ADDRESS:PORT [--token-file FILE] [--idle SECONDS]]
 
   POLICY is read-only, workspace (the default: writes only below the working directory and a private temporary folder, no
   network), trusted, or a file in TOML
+  HOST may be reached through a proxy: NAME, *.NAME, each with or without :PORT, an address or a network, or npm, pypi, crates,
+  github, go, debian
 ";
 
 /// Usage errors end with this status.
@@ -87,6 +89,7 @@ struct Options {
     log_space: Option<u64>,
     timeout: Option<Duration>,
     sandbox: Option<String>,
+    hosts: Vec<String>,
     json: bool,
     install: install::Request,
     log: inspect::LogRequest,
@@ -123,6 +126,9 @@ fn parse_and_run() -> Result<ExitCode, Failure> {
             Long("audit") => options.audit = Some(parser.value()?.into()),
             Long("http") => options.http = Some(address(&parser.value()?.to_string_lossy())?),
             Long("token-file") => options.token_file = Some(parser.value()?.into()),
+            Long("hosts") => {
+                options.hosts.extend(parser.value()?.to_string_lossy().split(',').map(str::to_owned));
+            }
             Long("idle") => options.idle = Some(seconds("--idle", &parser.value()?.to_string_lossy())?),
             Long("timeout") => {
                 options.timeout = Some(seconds("--timeout", &parser.value()?.to_string_lossy())?)
@@ -170,6 +176,12 @@ fn parse_and_run() -> Result<ExitCode, Failure> {
             let program = program.map_err(Failure::Usage)?;
             let machine = once::machine();
             let config = config_on(&options, machine, state::make_only)?;
+            if !config.confinement.policy.hosts.is_empty() {
+                return Err(Failure::Usage(
+                    "run: hosts are reached through the proxy of a server, and this form starts none: take --json"
+                        .to_string(),
+                ));
+            }
             let code = once::run(&config.confinement, &program, options.timeout);
             for folder in &config.passing {
                 let _ = std::fs::remove_dir_all(folder);
@@ -252,12 +264,17 @@ fn config_on(
     let cwd =
         cwd.canonicalize().map_err(|error| Failure::Run(format!("--cwd {}: {error}", cwd.display())))?;
     let home = std::env::var_os("HOME").filter(|home| !home.is_empty()).map(PathBuf::from);
-    let policy = within_reason(
+    let mut policy = within_reason(
         policy(options.sandbox.as_deref().unwrap_or(Preset::Workspace.name()), &machine)?,
         &cwd,
         home.as_deref(),
         &machine,
     );
+    if !options.hosts.is_empty() {
+        policy.hosts.extend(options.hosts.iter().cloned());
+        pithos_sandbox::Hosts::parse(&policy.hosts)
+            .map_err(|error| Failure::Usage(format!("--hosts: {error}")))?;
+    }
     let folders = folders().map_err(Failure::Run)?;
     let confinement = Confinement {
         policy,

@@ -69,11 +69,11 @@ fn after_sequence(rest: &[u8]) -> &[u8] {
         }
         // OSC, DCS, SOS, PM, APC: a text up to ST, or for OSC up to BEL.
         [kind @ (b']' | b'P' | b'X' | b'^' | b'_'), body @ ..] => {
-            let ends = |(at, byte): (usize, &u8)| match byte {
-                &BEL if *kind == b']' => Some(at + 1),
-                &ESC if body.get(at + 1) == Some(&b'\\') => Some(at + 2),
+            let ends = |(at, byte): (usize, &u8)| match *byte {
+                BEL if *kind == b']' => Some(at + 1),
+                ESC if body.get(at + 1) == Some(&b'\\') => Some(at + 2),
                 // Another sequence breaks it off.
-                &ESC => Some(at),
+                ESC => Some(at),
                 _ => None,
             };
             body.iter().enumerate().find_map(ends).map_or(&[], |at| &body[at..])

@@ -6,10 +6,12 @@
 
 use std::io;
 use std::os::fd::OwnedFd;
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 
+use pithos_sandbox::Denial;
 use rush_session::{RunDone, Termination};
 use rustix::process::Signal;
 use tokio::sync::futures::Notified;
@@ -17,10 +19,12 @@ use tokio::sync::{Notify, mpsc, watch};
 
 use crate::guardian::{Exit, Guardian};
 use crate::limits::{
-    DRAIN_BYTES, KILL_GRACE_MS, PROMPT_LOOK_MS, READ_BYTES, READ_BYTES_FIRST, STDIN_BYTES_MAX,
+    DRAIN_BYTES, HEAD_BYTES, KILL_GRACE_MS, PROMPT_LOOK_MS, READ_BYTES, READ_BYTES_FIRST, STDIN_BYTES_MAX,
     STDIN_PATIENCE_MS, TERMINATE_GRACE_MS,
 };
+use crate::noticed::Record;
 use crate::output::{Capture, Stream};
+use crate::proxy::Proxy;
 use crate::screen::{Screen, View};
 use crate::shell::{Ended, Running, Shell};
 use crate::space::Space;
@@ -67,6 +71,8 @@ pub struct End {
     pub lost: bool,
     /// From start to end.
     pub wall: Duration,
+    /// Protected paths that are there now and were not when the server started.
+    pub protected_created: Vec<PathBuf>,
 }
 
 /// A job, running or ended.
@@ -87,6 +93,7 @@ pub struct Job {
     space: Space,
     /// How much of the output its client has been shown.
     shown: AtomicU64,
+    denied: Arc<Record>,
     end: watch::Sender<Option<Arc<End>>>,
     output: Notify,
     stdin: tokio::sync::Mutex<Option<Sink>>,
@@ -111,6 +118,7 @@ pub(crate) struct Start {
     pub(crate) shell: Arc<Shell>,
     pub(crate) guardian: Guardian,
     pub(crate) unit: Supervised,
+    pub(crate) proxy: Option<Arc<Proxy>>,
 }
 
 /// Where a script's standard input comes from.
@@ -131,6 +139,10 @@ impl Job {
     /// Starts the script; the job's task runs on its own from here.
     pub(crate) fn start(start: Start) -> io::Result<Arc<Self>> {
         let Streams { out, error, sink, name, script_side } = Streams::open(&start.stdin, start.shell.pid())?;
+        let denied = start.guardian.record(start.shell.pid());
+        if let Some(proxy) = &start.proxy {
+            proxy.know(&start.handle, &denied);
+        }
         let running = start.shell.run(start.run, script_side)?;
         let (stop, stops) = mpsc::unbounded_channel();
         let keep_open = !matches!(start.stdin, Stdin::Closed | Stdin::Bytes(_));
@@ -152,6 +164,7 @@ impl Job {
             },
             space: start.space,
             shown: AtomicU64::new(0),
+            denied,
             end: watch::channel(None).0,
             output: Notify::new(),
             stdin: tokio::sync::Mutex::new(kept),
@@ -197,6 +210,12 @@ impl Job {
     /// Looks at what was captured.
     pub fn with_capture<T>(&self, look: impl FnOnce(&Capture) -> T) -> T {
         self.capture.with(|capture| look(capture))
+    }
+
+    /// The calls that were denied to it so far, as the kernel was asked for them.
+    #[must_use]
+    pub fn denied(&self) -> Vec<Denial> {
+        self.denied.denials()
     }
 
     /// What the job's terminal shows.
@@ -477,7 +496,8 @@ impl Task {
     }
 
     fn take(&self, stream: Stream, bytes: &[u8]) {
-        self.job.space.make_room(bytes.len() as u64);
+        // A log that begins now begins with what was held in memory.
+        self.job.space.make_room((HEAD_BYTES + bytes.len()) as u64);
         self.job.capture.with(|capture| capture.write(stream, bytes));
         if let Some(screen) = &self.job.screen {
             screen.with(|screen| screen.write(bytes));
@@ -529,7 +549,11 @@ impl Task {
             }
         };
         self.unit.end(failure.as_deref());
-        let end = End { done, reason, killed, failure, lost: lost_session, wall: self.job.started.elapsed() };
+        let noticed = self.guardian.noticed();
+        noticed.hear();
+        let protected_created = noticed.protected_created();
+        let wall = self.job.started.elapsed();
+        let end = End { done, reason, killed, failure, lost: lost_session, wall, protected_created };
         self.job.end.send_replace(Some(Arc::new(end)));
         self.job.output.notify_waiters();
     }

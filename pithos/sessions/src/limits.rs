@@ -104,6 +104,26 @@ pub const ACTOR_REQUESTS_MAX: usize = 32;
 pub const ACTOR_TIMEOUT_MS_DEFAULT: u64 = 10 * 1000;
 /// Past a request's own time, its system has this long to answer before it is ended.
 pub const ACTOR_GRACE_MS: u64 = 30 * 1000;
+/// Connections through the proxy at once; more wait.
+pub const PROXY_CONNECTIONS_MAX: usize = 256;
+/// The head of a request to the proxy.
+pub const PROXY_HEAD_BYTES_MAX: usize = 32 * 1024;
+/// The first message of TLS: far longer than any client's.
+pub const PROXY_HELLO_BYTES_MAX: usize = 64 * 1024;
+/// How long a program may take to say what it wants of the proxy.
+pub const PROXY_HEAD_MS: u64 = 30 * 1000;
+/// How long a name and a connection to one address may take.
+pub const PROXY_DIAL_MS: u64 = 20 * 1000;
+/// A connection through the proxy on which nobody says anything ends after this.
+pub const PROXY_IDLE_MS: u64 = 10 * 60 * 1000;
+/// One read of a connection through the proxy.
+pub const PROXY_PIECE_BYTES: usize = 16 * 1024;
+/// Denials that are kept of one run or cell; more of them say nothing new.
+pub const DENIALS_KEPT_MAX: usize = 64;
+/// One report of a denial; a path and the advice about it fit.
+pub const DENIAL_BYTES_MAX: usize = 32 * 1024;
+/// Reports that are read in one go: more than the socket holds.
+pub const DENIALS_HEARD_AT_ONCE: usize = 4096;
 /// How much rather the kernel ends what agents run than anything else when memory is short (-1000 to 1000).
 pub const OOM_SCORE_ADJUSTMENT: &str = "500";
 /// The script of one call: with everything that JSON may add it fits into a frame of the sessions' protocol.

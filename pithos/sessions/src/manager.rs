@@ -1,12 +1,14 @@
 //! The front of this crate: sessions and jobs by handle. Owns the tables, the warm pool and the log folder; knows nothing of MCP.
 
 use std::collections::{BTreeMap, HashMap};
+use std::os::fd::OwnedFd;
+use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use pithos_sandbox::{Denial, Enforcement, Plan};
+use pithos_sandbox::{Denial, DenialKind, Enforcement, Plan};
 use rush_session::Run;
 
 use crate::GUARDIAN_ROLE;
@@ -22,6 +24,7 @@ use crate::limits::{
     RUN_TIMEOUT_MS_MAX, SESSIONS_MAX, STDIN_TEXT_BYTES_MAX,
 };
 use crate::output::{Budget, Capture};
+use crate::proxy::Proxy;
 use crate::shell::Shell;
 use crate::space::Space;
 use crate::sync::Locked;
@@ -167,6 +170,8 @@ pub struct Manager {
     config: Config,
     plan: Plan,
     guardian: Guardian,
+    /// How hosts are reached, when the policy names any.
+    proxy: Option<Arc<Proxy>>,
     sessions: Locked<HashMap<String, Arc<Session>>>,
     jobs: Locked<Jobs>,
     pool: Arc<Pool>,
@@ -223,7 +228,10 @@ impl Manager {
         check_private_folder(&config.confinement.private_tmp)?;
         let plan = config.confinement.prepare().map_err(Error::Sandbox)?;
         let arguments = config.confinement.arguments().map_err(Error::Sandbox)?;
-        let guardian = Guardian::start(GUARDIAN_ROLE, &arguments).map_err(Error::Guardian)?;
+        let (proxy, door) = proxy_of(&config.confinement)?;
+        let guardian =
+            Guardian::start(GUARDIAN_ROLE, &arguments, plan.policy().protect_missing.clone(), door)
+                .map_err(Error::Guardian)?;
         let tree = Tree::start().map_err(|reason| Error::Tree(reason.to_string()))?;
         let manager = Arc::new(Self {
             plan,
@@ -231,6 +239,7 @@ impl Manager {
             actors: Actors::new(guardian.clone(), tree.clone()),
             tree,
             guardian,
+            proxy,
             sessions: Locked::new(HashMap::new()),
             jobs: Locked::new(Jobs::default()),
             pool: Arc::default(),
@@ -375,6 +384,9 @@ impl Manager {
         if terminal {
             request.environment.entry("TERM".to_string()).or_insert_with(|| TERMINAL_TYPE.to_string());
         }
+        for (name, value) in self.proxy.iter().flat_map(|proxy| proxy.variables(&handle)) {
+            request.environment.entry(name.to_string()).or_insert(value);
+        }
         let timeout = request.timeout.unwrap_or(Duration::from_millis(RUN_TIMEOUT_MS_DEFAULT));
         let start = Start {
             session: session.handle.clone(),
@@ -399,6 +411,7 @@ impl Manager {
                 move || drop(guardian.end(pid))
             }),
             handle,
+            proxy: self.proxy.clone(),
         };
         let handle_of_start = start.handle.clone();
         // The place is taken before the shell is asked: nothing is started while the lock is held.
@@ -437,11 +450,18 @@ impl Manager {
         known.ok_or_else(|| Error::UnknownJob(handle.to_string()))
     }
 
-    /// What the sandbox denied, as far as the end of a failed job's error output speaks of it.
+    /// What the sandbox denied: the calls that the kernel was asked for, and what only the end of a failed job's error output speaks of.
     #[must_use]
     pub fn denials(&self, job: &Job) -> Vec<Denial> {
+        let mut denials = job.denied();
         let failed = job.end().is_some_and(|end| end.done.as_ref().is_some_and(|done| done.status.0 != 0));
-        if failed { self.plan.explain(job.with_capture(Capture::stderr_tail).as_bytes()) } else { Vec::new() }
+        if failed {
+            let told = self.plan.explain(job.with_capture(Capture::stderr_tail).as_bytes());
+            // Words say less than calls, and nothing more of the same kind.
+            let known: Vec<DenialKind> = denials.iter().map(|denial| denial.kind).collect();
+            denials.extend(told.into_iter().filter(|denial| !known.contains(&denial.kind)));
+        }
+        denials
     }
 
     /// What is enforced on every session.
@@ -771,6 +791,27 @@ fn within_limits(request: &Request) -> Result<(), Error> {
         Stdin::Bytes(bytes) => check("stdin", bytes.len(), STDIN_TEXT_BYTES_MAX),
         _ => Ok(()),
     }
+}
+
+/// The proxy that the policy asks for, which waits for its listening socket, and where the guardian sends that.
+fn proxy_of(confinement: &Confinement) -> Result<(Option<Arc<Proxy>>, Option<OwnedFd>), Error> {
+    let wrong = |message| Error::Sandbox(pithos_sandbox::Error::Policy(message));
+    let Some(proxy) = Proxy::new(&confinement.policy, &confinement.environment).map_err(wrong)? else {
+        return Ok((None, None));
+    };
+    let (ours, door) = UnixStream::pair().map_err(Error::Guardian)?;
+    let serving = Arc::clone(&proxy);
+    tokio::spawn(async move {
+        let received =
+            tokio::task::spawn_blocking(move || rush_session::Frames::new(ours.into()).receive::<()>()).await;
+        // A guardian that cannot make it has said so.
+        if let Ok(Ok(Some((_, mut descriptors)))) = received
+            && let Some(listener) = descriptors.pop()
+        {
+            let _ = serving.serve(listener).await;
+        }
+    });
+    Ok((Some(proxy), Some(door.into())))
 }
 
 fn name_is_good(name: &str) -> bool {

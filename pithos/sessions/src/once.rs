@@ -111,9 +111,10 @@ impl Signals {
 
 /// The process outside: passes signals on until the one inside has ended.
 fn outside(child: u32, set: &SigSet, mut end: Option<Instant>) -> io::Result<u8> {
-    // Then the kernel ends everything inside with its first process.
-    let own_processes = guardian::id_inside(child) == Some(1);
-    let child = pid(child)?;
+    // Nothing here may open a file before the one inside has made its mounts read-only: whoever reads one at that moment writes its time of access,
+    // and the kernel calls the mount busy. Devices have no such time.
+    let (number, child) = (child, pid(child)?);
+    let mut own_processes = None;
     let mut signals = Signals::new(set)?;
     // Who reads the command's output must see its end when the command has closed it.
     let _ = let_go(&[rustix::stdio::stdin(), rustix::stdio::stdout()]);
@@ -121,6 +122,8 @@ fn outside(child: u32, set: &SigSet, mut end: Option<Instant>) -> io::Result<u8>
     let status = loop {
         match signals.next(end)? {
             Some(Signal::CHILD) => {
+                // As long as it is not reaped. With ids of its own, the kernel ends everything inside with its first process.
+                own_processes.get_or_insert_with(|| guardian::id_inside(number) == Some(1));
                 if let Some((_, status)) = waitpid(Some(child), WaitOptions::NOHANG)? {
                     break status;
                 }
@@ -136,7 +139,7 @@ fn outside(child: u32, set: &SigSet, mut end: Option<Instant>) -> io::Result<u8>
             }
         }
     };
-    if !own_processes {
+    if own_processes != Some(true) {
         process_tree::end_all_below(
             &std::collections::HashSet::new(),
             Duration::from_millis(END_PATIENCE_MS),

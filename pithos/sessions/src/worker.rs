@@ -17,6 +17,9 @@ const DESCRIPTOR_MIN: i32 = 100;
 /// SIGINT and SIGPIPE by number, as the shell counts signals.
 const SIGINT: i32 = 2;
 const SIGPIPE: i32 = 13;
+/// And those by which the kernel tells of wrong accesses.
+const SIGSEGV: i32 = 11;
+const SIGBUS: i32 = 7;
 
 /// Takes the socket that stands on standard input, and leaves nothing in its place.
 pub(crate) fn own_socket() -> io::Result<OwnedFd> {
@@ -61,7 +64,8 @@ pub(crate) fn script(arguments: &[String]) -> io::Result<u8> {
 /// The command of [`crate::once`]: a script, or words, on this process's own standard streams; the status.
 pub(crate) fn once() -> io::Result<u8> {
     become_worker()?;
-    sys::signal_default(SIGPIPE);
+    // The last two as well: this runtime's own handlers would swallow them when they are sent.
+    [SIGPIPE, SIGSEGV, SIGBUS].into_iter().for_each(sys::signal_default);
     crate::once::take_signals()?;
     let mut words = std::env::args_os().skip(2).map(OsStringExt::into_vec);
     let kind = words.next();

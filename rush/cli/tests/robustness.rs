@@ -138,7 +138,7 @@ fn descriptors_run_out_with_an_error() {
 fn endless_recursion_and_nesting_are_errors() {
     let output = sh(r#""$RUSH" -c 'f() { f; }; f'; echo $?"#);
     assert!(String::from_utf8_lossy(&output.stderr).contains("maximum function nesting level exceeded"));
-    let output = sh(r#""$RUSH" -c "$(printf '(%.0s' $(seq 5000))"; echo $?"#);
+    let output = sh(r#""$RUSH" -c "$(printf '{ %.0s' $(seq 30000))"; echo $?"#);
     assert_eq!(String::from_utf8_lossy(&output.stdout), "2\n");
     assert!(String::from_utf8_lossy(&output.stderr).contains("nested too deeply"));
 }

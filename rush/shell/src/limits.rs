@@ -1,7 +1,8 @@
 //! Every limit of the shell, with its reason. Nothing else in the crate hard-codes a bound.
 
 /// Nesting of commands, substitutions and groups in the parser; deeper input is a syntax error, not a stack overflow.
-pub const PARSE_DEPTH_MAX: usize = 1_000;
+/// A group counts up to three levels.
+pub const PARSE_DEPTH_MAX: usize = 40_000;
 
 /// A command of a script with at least this much text is kept when it has run, until the next such one has: taking a
 /// large tree apart takes a tenth of the time of parsing it, and after the last one nobody needs the memory.
@@ -22,8 +23,18 @@ pub const NAMEREF_DEPTH_MAX: usize = 8;
 /// An indexed array with at most this many holes per element stays a plain vector.
 pub const ARRAY_GROWTH_SLACK: i64 = 64;
 
-/// Native stack the interpreter may use before a function call is refused; the usual stack is 8 MiB.
-pub const NATIVE_STACK_BYTES: usize = 7 << 20;
+/// Native stack that work uses (at most half of what `ulimit -s` allows) before it moves to segments of its own: half of the
+/// 2 MiB that a thread usually has.
+pub const NATIVE_STACK_BYTES: usize = 1 << 20;
+
+/// One segment of stack. Memory is only taken for what is used of it.
+pub const STACK_SEGMENT_BYTES: usize = 16 << 20;
+
+/// What a segment keeps free for work that does not ask for room: builtins and in-process utilities.
+pub const STACK_RESERVE_BYTES: usize = 2 << 20;
+
+/// Segments of stack of one thread: 10,000 function calls with a few compound commands each.
+pub const STACK_SEGMENTS_MAX: usize = 32;
 
 /// What fits into a pipe without a reader (Linux's default); more is fed by a child.
 pub const PIPE_BYTES: usize = 65_536;

@@ -3,7 +3,8 @@
 use std::fs::File;
 use std::io::{self, Read};
 
-use crate::limits::BLOCK_BYTES;
+use crate::decimal::Decimal;
+use crate::limits::COPY_BLOCK_BYTES;
 use crate::options::parse;
 use crate::{Context, Outcome};
 
@@ -23,9 +24,18 @@ impl Style {
     }
 }
 
+impl Style {
+    /// Whether nothing but ends and starts of lines changes.
+    fn keeps_bytes(&self) -> bool {
+        // With `-E`, a carriage return before a newline is shown.
+        !(self.ends || self.tabs || self.nonprinting)
+    }
+}
+
 /// What carries over from one file to the next.
 struct State {
-    line: u64,
+    /// The number of the line, in digits.
+    count: Decimal,
     blank_lines: usize,
     at_start: bool,
     /// A carriage return that is shown as one if a newline follows (`-E`).
@@ -52,7 +62,7 @@ pub(crate) fn run(context: &mut Context<'_>) -> io::Result<Outcome> {
         tabs: any(b"tTA"),
         nonprinting: any(b"etvA"),
     };
-    let mut state = State { line: 0, blank_lines: 0, at_start: true, carriage_return: false };
+    let mut state = State { count: Decimal::new(0), blank_lines: 0, at_start: true, carriage_return: false };
     let mut status = 0;
     let operands = if parsed.operands.is_empty() { vec![b"-".as_slice()] } else { parsed.operands };
     for word in operands {
@@ -89,7 +99,8 @@ fn copy(
     style: &Style,
     state: &mut State,
 ) -> io::Result<Option<io::Error>> {
-    let mut buffer = vec![0u8; BLOCK_BYTES];
+    let mut buffer = vec![0u8; COPY_BLOCK_BYTES];
+    let mut shown = Vec::new();
     loop {
         let count = match input.read(&mut buffer) {
             Ok(0) => return Ok(None),
@@ -100,13 +111,36 @@ fn copy(
         let block = buffer.get(..count).unwrap_or_default();
         if style.is_plain() {
             output.write_all(block)?;
+            continue;
+        }
+        shown.clear();
+        if style.keeps_bytes() {
+            show_lines(block, style, state, &mut shown);
         } else {
-            let mut shown = Vec::with_capacity(count * 2);
             for &byte in block {
                 show(byte, style, state, &mut shown);
             }
-            output.write_all(&shown)?;
         }
+        output.write_all(&shown)?;
+    }
+}
+
+/// OPTIMIZATION: numbers before lines whose bytes are shown as they are. Equals [`show`] for each byte.
+fn show_lines(block: &[u8], style: &Style, state: &mut State, out: &mut Vec<u8>) {
+    let mut rest = block;
+    while let Some(&first) = rest.first() {
+        if state.at_start {
+            show(first, style, state, out);
+            rest = rest.get(1..).unwrap_or_default();
+            continue;
+        }
+        let end = memchr::memchr(b'\n', rest).unwrap_or(rest.len());
+        out.extend_from_slice(rest.get(..end).unwrap_or_default());
+        if end < rest.len() {
+            out.extend_from_slice(b"\n");
+            state.at_start = true;
+        }
+        rest = rest.get(end + 1..).unwrap_or_default();
     }
 }
 
@@ -124,8 +158,9 @@ fn show(byte: u8, style: &Style, state: &mut State, out: &mut Vec<u8>) {
             state.blank_lines = 0;
         }
         if style.number || (style.number_nonblank && byte != b'\n') {
-            state.line += 1;
-            out.extend_from_slice(format!("{:6}\t", state.line).as_bytes());
+            state.count.increment();
+            state.count.append_padded(6, out);
+            out.push(b'\t');
         }
         state.at_start = false;
     }

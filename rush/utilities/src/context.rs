@@ -122,6 +122,11 @@ impl<'a> Context<'a> {
         Polled { inner, interrupted: self.interrupted, before_read: self.before_read }
     }
 
+    /// `inner`, which is known to be a regular file: reading it never waits, so nobody has to ask.
+    pub(crate) fn regular<R: Read + AsFd>(&self, inner: R) -> Polled<'a, R> {
+        Polled { inner, interrupted: self.interrupted, before_read: &|_| {} }
+    }
+
     /// A name in quotes, as messages show it.
     pub(crate) fn quoted(&self, name: &[u8]) -> Vec<u8> {
         crate::quoting::always(name, self.is_utf8())

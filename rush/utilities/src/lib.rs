@@ -6,13 +6,17 @@
 //! through [`Context`].
 #![forbid(unsafe_code)]
 
+mod base64;
 mod basename;
 pub mod calendar;
 mod cat;
+mod checksum;
 mod context;
 mod cp;
 mod cut;
 mod date;
+mod decimal;
+mod du;
 mod env;
 mod find;
 mod git;
@@ -42,6 +46,7 @@ mod touch;
 mod tr;
 mod uniq;
 mod wc;
+mod which;
 mod wildcard;
 mod xargs;
 
@@ -54,12 +59,14 @@ type Run = fn(&mut Context<'_>) -> io::Result<Outcome>;
 
 /// Every utility, sorted by name.
 static UTILITIES: &[(&str, Run)] = &[
+    ("base64", base64::run),
     ("basename", basename::run),
     ("cat", cat::run),
     ("cp", cp::run),
     ("cut", cut::run),
     ("date", date::run),
     ("dirname", basename::run_dirname),
+    ("du", du::run),
     ("env", env::run),
     ("find", find::run),
     ("git", git::run),
@@ -67,12 +74,18 @@ static UTILITIES: &[(&str, Run)] = &[
     ("head", head::run),
     ("json", query::run),
     ("ls", ls::run),
+    ("md5sum", checksum::run),
     ("mkdir", mkdir::run),
     ("mv", mv::run),
     ("realpath", realpath::run),
     ("rm", rm::run),
     ("sed", sed::run),
     ("seq", seq::run),
+    ("sha1sum", checksum::run),
+    ("sha224sum", checksum::run),
+    ("sha256sum", checksum::run),
+    ("sha384sum", checksum::run),
+    ("sha512sum", checksum::run),
     ("sleep", sleep::run),
     ("sort", sort::run),
     ("stat", stat::run),
@@ -82,6 +95,7 @@ static UTILITIES: &[(&str, Run)] = &[
     ("tr", tr::run),
     ("uniq", uniq::run),
     ("wc", wc::run),
+    ("which", which::run),
     ("xargs", xargs::run),
 ];
 
@@ -189,6 +203,7 @@ fn write_failed(context: &mut Context<'_>, error: &io::Error) -> i32 {
         // The reason was not kept.
         _ if error.raw_os_error().is_none() => context.complain(&[b"write error"]),
         b"wc" => context.complain(&[b"write error"]),
+        b"sed" => context.complain(&[b"couldn't flush stdout: ", reason.as_bytes()]),
         b"find" => {
             context.complain(&[&output, b": ", reason.as_bytes()]);
             context.complain(&[b"write error"]);
@@ -198,6 +213,7 @@ fn write_failed(context: &mut Context<'_>, error: &io::Error) -> i32 {
     match name.as_slice() {
         b"grep" | b"ls" | b"sort" => 2,
         b"env" => 125,
+        b"sed" => 4,
         _ => 1,
     }
 }

@@ -3,6 +3,9 @@
 /// Bytes read or written at once.
 pub const BLOCK_BYTES: usize = 64 * 1024;
 
+/// Bytes read at once where they are passed on as they are, or nearly: fewer system calls, and still in the processor's cache.
+pub const COPY_BLOCK_BYTES: usize = 128 * 1024;
+
 /// The status of a program that SIGPIPE ended: 128 + 13.
 pub const BROKEN_PIPE_STATUS: i32 = 141;
 

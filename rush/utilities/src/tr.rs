@@ -2,7 +2,7 @@
 
 use std::io;
 
-use crate::limits::BLOCK_BYTES;
+use crate::limits::COPY_BLOCK_BYTES;
 use crate::options::parse_until_operand;
 use crate::{Context, Outcome};
 
@@ -38,8 +38,8 @@ pub(crate) fn run(context: &mut Context<'_>) -> io::Result<Outcome> {
     let Some(plan) = Plan::new(&sets, complement, delete, squeeze, parsed.has(b't')) else {
         return Ok(Outcome::Fallthrough);
     };
-    let mut buffer = vec![0u8; BLOCK_BYTES];
-    let mut out = Vec::with_capacity(BLOCK_BYTES);
+    let mut buffer = vec![0u8; COPY_BLOCK_BYTES];
+    let mut out = Vec::with_capacity(COPY_BLOCK_BYTES);
     let mut last: Option<u8> = None;
     loop {
         let count = match context.input.read(&mut buffer) {
@@ -51,14 +51,31 @@ pub(crate) fn run(context: &mut Context<'_>) -> io::Result<Outcome> {
                 return Ok(Outcome::Status(1));
             }
         };
+        if plan.only_maps {
+            // OPTIMIZATION: each byte becomes another where it is. Equals what follows.
+            let block = buffer.get_mut(..count).unwrap_or_default();
+            block.iter_mut().for_each(|byte| *byte = plan.map[usize::from(*byte)]);
+            context.output.write_all(block)?;
+            continue;
+        }
+        if !plan.squeezes {
+            // OPTIMIZATION: every byte is written and only the kept ones are counted. Equals what follows.
+            out.resize(count, 0);
+            let mut kept = 0;
+            for &byte in buffer.get(..count).unwrap_or_default() {
+                out[kept] = plan.map[usize::from(byte)];
+                kept += usize::from(!plan.deleted[usize::from(byte)]);
+            }
+            context.output.write_all(&out[..kept])?;
+            continue;
+        }
         out.clear();
         for &byte in buffer.get(..count).unwrap_or_default() {
-            let index = usize::from(byte);
-            if plan.deleted.get(index) == Some(&true) {
+            if plan.deleted[usize::from(byte)] {
                 continue;
             }
-            let new = plan.map.get(index).copied().unwrap_or(byte);
-            if plan.squeezed.get(usize::from(new)) == Some(&true) && last == Some(new) {
+            let new = plan.map[usize::from(byte)];
+            if plan.squeezed[usize::from(new)] && last == Some(new) {
                 continue;
             }
             last = Some(new);
@@ -73,6 +90,9 @@ struct Plan {
     map: [u8; 256],
     deleted: [bool; 256],
     squeezed: [bool; 256],
+    /// Whether nothing is deleted or squeezed.
+    only_maps: bool,
+    squeezes: bool,
 }
 
 impl Plan {
@@ -83,7 +103,13 @@ impl Plan {
         squeeze: bool,
         truncate: bool,
     ) -> Option<Self> {
-        let mut plan = Self { map: [0; 256], deleted: [false; 256], squeezed: [false; 256] };
+        let mut plan = Self {
+            map: [0; 256],
+            deleted: [false; 256],
+            squeezed: [false; 256],
+            only_maps: false,
+            squeezes: false,
+        };
         for (byte, slot) in (0u8..=255).zip(plan.map.iter_mut()) {
             *slot = byte;
         }
@@ -122,6 +148,8 @@ impl Plan {
             }
             _ => return None,
         }
+        plan.squeezes = plan.squeezed.contains(&true);
+        plan.only_maps = !plan.squeezes && !plan.deleted.contains(&true);
         (sets.len() <= 2).then_some(plan)
     }
 }

@@ -91,9 +91,16 @@ fn filter(input: &mut dyn Read, output: &mut dyn io::Write, rules: &Rules) -> io
     let mut reader = BufReader::with_capacity(crate::limits::BLOCK_BYTES, input);
     let mut current: Option<(Vec<u8>, u64)> = None;
     let mut line = Vec::new();
+    let mut out = Vec::new();
     loop {
         line.clear();
-        let count = reader.read_until(rules.end, &mut line)?;
+        let count = match reader.read_until(rules.end, &mut line) {
+            Ok(count) => count,
+            Err(error) => {
+                output.write_all(&out)?;
+                return Err(error);
+            }
+        };
         if line.last() == Some(&rules.end) {
             line.pop();
         }
@@ -107,19 +114,31 @@ fn filter(input: &mut dyn Read, output: &mut dyn io::Write, rules: &Rules) -> io
                 continue;
             }
         }
-        if let Some((first, repeats)) = current.take() {
+        if let Some((first, repeats)) = &current {
+            let repeats = *repeats;
             let wanted = if repeats > 1 { !rules.unique } else { !rules.repeated };
             if wanted {
                 if rules.count {
-                    output.write_all(format!("{repeats:7} ").as_bytes())?;
+                    crate::decimal::Decimal::new(repeats).append_padded(7, &mut out);
+                    out.push(b' ');
                 }
-                output.write_all(&first)?;
-                output.write_all(&[rules.end])?;
+                out.extend_from_slice(first);
+                out.push(rules.end);
+                if out.len() >= crate::limits::BLOCK_BYTES || reader.buffer().is_empty() {
+                    output.write_all(&out)?;
+                    out.clear();
+                }
             }
         }
         if count == 0 {
-            return Ok(());
+            return output.write_all(&out);
         }
-        current = Some((line.clone(), 1));
+        match &mut current {
+            Some((first, repeats)) => {
+                std::mem::swap(first, &mut line);
+                *repeats = 1;
+            }
+            None => current = Some((std::mem::take(&mut line), 1)),
+        }
     }
 }

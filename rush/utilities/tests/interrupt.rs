@@ -64,6 +64,12 @@ fn utilities_stop_when_they_are_told_to() {
         "ls -R .",
         "cp -r d copy",
         "xargs -n1 nothing",
+        "sed s/1/2/ big",
+        "sed :a;ba big",
+        "sed $!N;P;D big",
+        "base64 big",
+        "sha256sum big",
+        "du .",
     ] {
         let (outcome, output, errors) = stopped(&root, line, 3);
         assert_eq!((outcome, errors.as_slice()), (Outcome::Status(130), &b""[..]), "{line}");

@@ -4,6 +4,7 @@ pub(crate) mod disasm;
 pub(crate) mod eval;
 pub(crate) mod list_features;
 pub(crate) mod repl;
+mod repl_brackets;
 mod repl_completion;
 mod repl_editor;
 mod repl_history;

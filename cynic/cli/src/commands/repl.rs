@@ -13,6 +13,7 @@ use std::sync::mpsc::Sender;
 use cynic::host::{Sink, Stream};
 use cynic::{CancelToken, Engine, Error, Handle, HostError};
 
+use super::repl_brackets::{Brackets, brackets};
 use super::repl_completion;
 use super::repl_editor::{Event, LineEditor};
 use super::repl_history::HistoryFile;
@@ -47,11 +48,16 @@ fn is_complete(text: &str) -> bool {
         return true;
     }
     match check(text) {
-        Err(HostError::Syntax(error)) => {
-            let last_line = text.lines().count() as u32;
-            let width = text.lines().last().map_or(0, |line| line.chars().count()) as u32;
-            (error.line, error.column) < (last_line, width + 1) && !error.message.contains("Unterminated")
-        }
+        Err(HostError::Syntax(error)) => match brackets(text) {
+            Brackets::Open => false,
+            Brackets::Wrong => true,
+            // Wrong at its very end, it may go on.
+            Brackets::Closed => {
+                let last_line = text.lines().count() as u32;
+                let width = text.lines().last().map_or(0, |line| line.chars().count()) as u32;
+                (error.line, error.column) < (last_line, width + 1) && !error.message.contains("Unterminated")
+            }
+        },
         _ => true,
     }
 }
@@ -173,9 +179,17 @@ mod tests {
 
     #[test]
     fn incomplete_entries_go_on() {
-        for text in
-            ["function f() {", "[1, 2", "`abc", "if (x) {\n  y;", "await f(", "for await (const x of y) {"]
-        {
+        for text in [
+            "function f() {",
+            "[1, 2",
+            "`abc",
+            "if (x) {\n  y;",
+            "await f(",
+            "for await (const x of y) {",
+            "f((x) =>",
+            "a +",
+            "let x =",
+        ] {
             assert!(!is_complete(text), "{text}");
         }
         for text in

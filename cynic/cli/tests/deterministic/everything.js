@@ -54,6 +54,14 @@ function visit(path, value, owner) {
   visit(`${path}.__proto__`, Reflect.getPrototypeOf(value), value);
 }
 
+// What the collector could show; made first, because the walk leaves an open realm in no state to make anything.
+const registry = new FinalizationRegistry((held) => print("finalized", held));
+const refs = [];
+for (let i = 0; i < 2000; i++) {
+  const target = { i, filler: new Array(50).fill(i) };
+  registry.register(target, i);
+  refs.push(new WeakRef(target));
+}
 visit("globalThis", globalThis, undefined);
 // What has no name on the global object.
 for (const value of [function* () {}, async () => {}, async function* () {}, [][Symbol.iterator](), new Map().entries(), "".matchAll(/./g)]) {
@@ -71,14 +79,6 @@ for (const make of [() => new Date(), () => Temporal.Now.instant(), () => Tempor
       if (typeof property.value === "function" && key !== "constructor") attempt(name, () => Reflect.apply(property.value, instance, []));
     }
   }
-}
-// What the collector could show.
-const registry = new FinalizationRegistry((held) => print("finalized", held));
-const refs = [];
-for (let i = 0; i < 2000; i++) {
-  const target = { i, filler: new Array(50).fill(i) };
-  registry.register(target, i);
-  refs.push(new WeakRef(target));
 }
 // How deep natives may recurse.
 let depth = 0;

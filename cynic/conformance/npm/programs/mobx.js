@@ -1,4 +1,3 @@
-// cynic: --allow=globals (the package keeps a counter or its settings on the global object)
 import { observable, computed, autorun, action, makeAutoObservable, runInAction, reaction, toJS, configure, when } from "mobx";
 configure({ enforceActions: "always" });
 class Todos { items = []; filter = "all"; constructor() { makeAutoObservable(this); } get open() { return this.items.filter((i) => !i.done).length; } add(t) { this.items.push({ t, done: false }); } *flow() { yield Promise.resolve(); this.add("flow"); } }

@@ -1,4 +1,3 @@
-// cynic: --allow=globals (the package keeps a counter or its settings on the global object)
 import { z } from "zod";
 const User = z.object({ id: z.number().int().positive(), email: z.string().email(), tags: z.array(z.string().min(2)).max(3).default([]), role: z.enum(["admin", "user"]).optional(), when: z.coerce.date(), meta: z.record(z.string(), z.union([z.string(), z.number()])), shape: z.discriminatedUnion("k", [z.object({ k: z.literal("c"), r: z.number() }), z.object({ k: z.literal("s"), w: z.number() })]) }).strict().refine((u) => u.id !== 13, { message: "unlucky", path: ["id"] });
 console.log(User.parse({ id: 1, email: "a@b.co", when: "2020-01-01", meta: { a: 1, b: "x" }, shape: { k: "c", r: 2 } }));

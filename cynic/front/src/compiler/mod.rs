@@ -338,7 +338,7 @@ fn global_declarations(statements: &[Statement<'_>]) -> GlobalDeclarations {
     });
     let mut names = FxHashSet::default();
     functions.reverse();
-    functions.retain(|name: &Box<str>| names.insert(name.clone()));
+    functions.retain(|name| names.insert(Box::<str>::clone(name)));
     functions.reverse();
     let vars = &mut globals.vars;
     declare::vars(statements, &mut |name| {

@@ -203,6 +203,7 @@ impl Cells {
             store: self.stores.with(|stores| stores.get(&store_name).cloned().unwrap_or_default()),
         };
         let console = request.console.iter().flat_map(|pair| pair.iter().map(OwnedFd::try_clone));
+        let denied = self.guardian.record(worker.pid);
         let sent = console
             .collect::<io::Result<Vec<_>>>()
             .and_then(|console| worker.connection.send(&ToCell::Run(run), console));
@@ -222,6 +223,21 @@ impl Cells {
             }
             outcome = bounded => outcome,
         };
+        let noticed = self.guardian.noticed();
+        noticed.hear();
+        let mut cell_end = self.settle(outcome, worker, store_name).await;
+        cell_end.denials = denied.denials();
+        cell_end.protected_created = noticed.protected_created();
+        cell_end
+    }
+
+    /// What a conversation came to, and what becomes of its worker.
+    async fn settle(
+        self: &Arc<Self>,
+        outcome: Result<io::Result<CellEnd>, tokio::time::error::Elapsed>,
+        worker: Worker,
+        store_name: String,
+    ) -> CellEnd {
         match outcome {
             Ok(Ok(end)) => {
                 if let Some(store) = end.store.clone() {

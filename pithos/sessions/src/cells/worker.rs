@@ -85,7 +85,7 @@ fn evaluate(
         Err(Failure::Io(error)) => return Err(error),
     };
     let (console, console_truncated, store) = guest.end();
-    Ok(CellEnd { outcome, console, console_truncated, wall_us: 0, store: Some(store) })
+    Ok(CellEnd { outcome, console, console_truncated, store: Some(store), ..CellEnd::default() })
 }
 
 struct Evaluation<'a> {
@@ -132,7 +132,7 @@ impl Evaluation<'_> {
                 PromiseState::Rejected(reason) => return Err(Failure::Rejected(reason)),
                 PromiseState::Pending => {}
             }
-            if !cynic::host::timers::run_due(&mut self.isolate)? {
+            if !cynic::host::timers::run_due(self.isolate)? {
                 self.wait()?;
             }
         }
@@ -140,7 +140,7 @@ impl Evaluation<'_> {
 
     /// Waits for an answer, a timer or the deadline.
     fn wait(&mut self) -> Result<(), Failure> {
-        let timer = cynic::host::timers::next_due(&mut self.isolate)?;
+        let timer = cynic::host::timers::next_due(self.isolate)?;
         let outgoing = self.guest.take_outgoing();
         if timer.is_none() && !self.guest.has_calls() && outgoing.is_empty() {
             return Err(Failure::Stuck);

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::io;
 use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream as StdStream;
+use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -19,6 +20,7 @@ use super::names::Names;
 use super::{FromGuardian, ToGuardian, strays};
 use crate::connection::{Connection, Stream};
 use crate::limits::{KILL_GRACE_MS, START_TIMEOUT_MS};
+use crate::noticed::{Noticed, Record};
 use crate::sync::Locked;
 
 /// How a worker ended.
@@ -76,15 +78,22 @@ struct Shared {
     connection: Connection,
     waiting: Arc<Locked<Waiting>>,
     names: Names,
+    noticed: Arc<Noticed>,
     next_id: AtomicU64,
 }
 
 impl Guardian {
-    /// Starts the guardian process: this executable with the argument `role` and those of its confinement.
+    /// Starts the guardian process: this executable with the argument `role` and those of its confinement. `protected` are the paths that are not
+    /// there yet and should not come to be; `door` is where the proxy's listening socket is sent.
     ///
     /// # Errors
     /// When the process cannot be started.
-    pub fn start(role: &str, arguments: &[String]) -> io::Result<Self> {
+    pub(crate) fn start(
+        role: &str,
+        arguments: &[String],
+        protected: Vec<PathBuf>,
+        door: Option<OwnedFd>,
+    ) -> io::Result<Self> {
         // What outlives a killed guardian comes to this process.
         rustix::process::set_child_subreaper(Some(rustix::process::getpid()))?;
         let (ours, theirs) = StdStream::pair()?;
@@ -97,7 +106,11 @@ impl Guardian {
         let connection = Connection::new(ours)?;
         let waiting = Arc::new(Locked::new(Waiting::default()));
         tokio::spawn(read_answers(pid, connection.stream(), Arc::clone(&waiting)));
-        Ok(Self { shared: Arc::new(Shared { connection, waiting, names, next_id: AtomicU64::new(1) }) })
+        let (noticed, reports) = Noticed::new(protected)?;
+        connection.send(&ToGuardian::Watch, [reports].into_iter().chain(door).collect())?;
+        tokio::spawn(Arc::clone(&noticed).listen());
+        let next_id = AtomicU64::new(1);
+        Ok(Self { shared: Arc::new(Shared { connection, waiting, names, noticed, next_id }) })
     }
 
     /// Starts a worker of `role` whose standard input is `socket`; its pid.
@@ -147,6 +160,16 @@ impl Guardian {
         self.shared.names.learn(inside, Some(parent))
     }
 
+    /// Something begins to run in a worker: what was denied to it from now on.
+    pub(crate) fn record(&self, pid: u32) -> Arc<Record> {
+        self.shared.names.inside(pid).map(|inside| self.shared.noticed.begin(inside)).unwrap_or_default()
+    }
+
+    /// What the sandbox noticed.
+    pub(crate) fn noticed(&self) -> &Noticed {
+        &self.shared.noticed
+    }
+
     /// Ends a worker with everything below it.
     ///
     /// # Errors
@@ -181,6 +204,7 @@ impl Guardian {
         let result = ended.ok().and_then(|value| value.clone()).unwrap_or((Exit::Unknown, Vec::new()));
         waiting.with(|waiting| waiting.ends.remove(&inside));
         self.shared.names.forget(pid);
+        self.shared.noticed.forget(inside);
         result
     }
 

@@ -40,6 +40,9 @@ const END_PATIENCE: Duration = Duration::from_millis(END_PATIENCE_MS);
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 enum ToGuardian {
+    /// Watch the workers' calls, and report denied ones on the socket that this carries. With a second one: make the proxy's listening socket, where
+    /// workers find it, and send it there. Comes first.
+    Watch,
     /// Start a worker of this role. Carries the worker's socket.
     Spawn { id: u64, role: String, arguments: Vec<String> },
     /// A process below a worker is a worker of its own from now on (a forked session).
@@ -178,6 +181,19 @@ impl State {
                 };
                 self.say(&answer)
             }
+            ToGuardian::Watch => {
+                if let Some(door) = (descriptors.len() > 1).then(|| descriptors.pop()).flatten()
+                    && let Err(error) = hand_out_listener(door)
+                {
+                    eprintln!("pithos: no host can be reached: {}: {error}", pithos_sandbox::PROXY);
+                }
+                let watched =
+                    descriptors.pop().map(|socket| self.plan.watch(crate::noticed::reporter(socket)));
+                if let Some(Err(error)) = watched {
+                    eprintln!("pithos: denials are known from what programs say only: {error}");
+                }
+                Ok(true)
+            }
             ToGuardian::Adopt { pid } => {
                 if let Ok(pidfd) = open_pidfd(pid) {
                     self.workers.insert(pid, pidfd);
@@ -233,6 +249,12 @@ fn spawn(plan: &Plan, role: &str, arguments: &[String], socket: OwnedFd) -> io::
     // `spawn` and never `wait`: the guardian reaps by pid.
     let child = plan.spawn(&mut command).map_err(io::Error::other)?;
     Ok(child.id())
+}
+
+/// Listens on the loopback of this process, which is the workers', for the server.
+fn hand_out_listener(door: OwnedFd) -> io::Result<()> {
+    let listener = std::net::TcpListener::bind(pithos_sandbox::PROXY)?;
+    Frames::new(door).send(&(), &[listener.as_fd()])
 }
 
 fn open_pidfd(pid: u32) -> io::Result<OwnedFd> {

@@ -1,6 +1,6 @@
 //! Utilities that look at files: `find`, `ls`, `stat`, `realpath`.
 
-use super::{Grammar, flag, name, names, number, optional, valued};
+use super::{Grammar, flag, name, names, number, optional, small, text, valued};
 use crate::random::Random;
 
 fn empty(_: &mut Random) -> Vec<u8> {
@@ -348,3 +348,29 @@ fn paths(random: &mut Random) -> Vec<Vec<u8>> {
         })
         .collect()
 }
+
+pub(super) const DU: Grammar = Grammar {
+    name: "du",
+    options: &[
+        flag(b'a', "all"),
+        flag(b's', "summarize"),
+        flag(b'h', "human-readable"),
+        flag(b'c', "total"),
+        flag(b'b', "bytes"),
+        flag(0, "apparent-size"),
+        valued(b'd', "max-depth", small),
+        flag(b'S', "separate-dirs"),
+        flag(b'l', "count-links"),
+        flag(b'k', ""),
+        flag(b'm', ""),
+        flag(b'0', "null"),
+        flag(b'x', "one-file-system"),
+        flag(b'L', "dereference"),
+        flag(0, "si"),
+        valued(b'd', "max-depth", number),
+    ],
+    operands: names,
+    input: text,
+    mixed: true,
+    changes: false,
+};

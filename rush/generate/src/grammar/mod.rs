@@ -1,6 +1,7 @@
 //! Grammars of command lines: options with their values in every notation, operands, inputs.
 
 mod change;
+mod digest;
 mod files;
 mod filter;
 mod grep;
@@ -88,6 +89,11 @@ pub(crate) static ALL: &[Grammar] = &[
     change::TOUCH,
     words::ENV,
     sed::SED,
+    files::DU,
+    digest::BASE64,
+    digest::MD5SUM,
+    digest::SHA1SUM,
+    digest::SHA256SUM,
 ];
 
 impl Grammar {

@@ -10,6 +10,7 @@ use super::{
     ArithmeticError, Binary, Failure, Operation, Place, Program, RECURSION_MAX, Step, Subscript, Value,
     Variables,
 };
+use crate::sys::stack;
 
 /// Parses and runs `text`.
 pub fn evaluate<V: Variables>(text: &[u8], variables: &mut V) -> Result<i64, Failure<V::Error>> {
@@ -73,7 +74,7 @@ impl<V: Variables> Machine<'_, V> {
         }
         let (program, error) = parse_as_far_as_possible(text, &mut |name| self.variables.intern(name));
         self.depth += 1;
-        let result = self.program(&program);
+        let result = stack::with_room(|| self.program(&program));
         self.depth -= 1;
         let value = result?;
         error.map_or(Ok(value), |error| Err(error.into()))
@@ -198,7 +199,7 @@ impl<V: Variables> Machine<'_, V> {
             return Err(ArithmeticError { expression, message, token: None }.into());
         }
         let index = match &subscript.program {
-            Some(program) => self.program(program)?,
+            Some(program) => stack::with_room(|| self.program(program))?,
             None => {
                 let text = self.fill_placeholders(&subscript.text, subscript.first_placeholder);
                 let text = self.variables.expand_subscript(&text).map_err(Failure::Variable)?;

@@ -20,8 +20,9 @@ pub use parser::parse;
 use std::borrow::Cow;
 use std::fmt;
 
-/// The most nested parentheses, unary operators and right-hand sides one expression may have.
-pub const NESTING_MAX: usize = 1_000;
+/// The most nested parentheses, unary operators and right-hand sides one expression may have: 10,000, and what stands around
+/// them.
+pub const NESTING_MAX: usize = 10_100;
 /// How deep a variable's value may name further variables (`x=y y=z ...`); bash's own bound.
 pub const RECURSION_MAX: usize = 1_024;
 
@@ -151,6 +152,15 @@ pub(crate) struct Subscript<N> {
     pub(crate) first_placeholder: u16,
     /// `None` where the text does not parse as it stands (a key, or it needs expansion first).
     pub(crate) program: Option<Program<N>>,
+}
+
+/// Deep programs are taken apart with room for it.
+impl<N> Drop for Subscript<N> {
+    fn drop(&mut self) {
+        if let Some(program) = self.program.take() {
+            crate::sys::stack::with_room(|| drop(program));
+        }
+    }
 }
 
 /// A place that can be assigned to.

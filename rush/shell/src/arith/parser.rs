@@ -6,6 +6,7 @@
 
 use super::lexer::{Lexer, Span, Token, count_placeholders};
 use super::{ArithmeticError, Binary, NESTING_MAX, Operation, Place, Program, Step, Subscript};
+use crate::sys::stack;
 
 /// Parses `text`. An empty or blank text is the program for 0.
 pub fn parse<N: Clone>(
@@ -64,12 +65,18 @@ fn precedence(token: Token) -> Option<u8> {
 }
 
 impl<N: Clone> Parser<'_, '_, N> {
-    fn enter(&mut self) -> Result<(), ArithmeticError> {
+    /// Reads what stands one level deeper.
+    fn deeper(
+        &mut self,
+        read: impl FnOnce(&mut Self) -> Result<(), ArithmeticError>,
+    ) -> Result<(), ArithmeticError> {
         self.nesting += 1;
-        if self.nesting > NESTING_MAX {
+        if self.nesting > NESTING_MAX || stack::is_exhausted() {
             return Err(self.lexer.error("expression recursion level exceeded"));
         }
-        Ok(())
+        let result = stack::with_room(|| read(self));
+        self.nesting -= 1;
+        result
     }
 
     fn whole(&mut self) -> Result<(), ArithmeticError> {
@@ -130,7 +137,6 @@ impl<N: Clone> Parser<'_, '_, N> {
             Some(Operation::Load(place)) if is_place => place,
             _ => return Err(self.lexer.error("attempted assignment to non-variable")),
         };
-        self.enter()?;
         self.lexer.advance()?;
         let value_at = self.offset();
         // A variable is read before the right side, which may change it; an element only once its subscript is known.
@@ -138,8 +144,7 @@ impl<N: Clone> Parser<'_, '_, N> {
         if read_first {
             self.operations.push(Operation::Load(place.clone()));
         }
-        self.assignment()?;
-        self.nesting -= 1;
+        self.deeper(Self::assignment)?;
         match with {
             None => self.operations.push(Operation::Store(place)),
             Some(operator) if read_first => {
@@ -156,14 +161,13 @@ impl<N: Clone> Parser<'_, '_, N> {
         if self.lexer.current != Token::Question {
             return Ok(());
         }
-        self.enter()?;
         let test = self.operations.len();
         self.operations.push(Operation::JumpIfZero(0));
         self.lexer.advance()?;
         if matches!(self.lexer.current, Token::End | Token::Colon) {
             return Err(self.lexer.error("expression expected"));
         }
-        self.comma()?;
+        self.deeper(Self::comma)?;
         if self.lexer.current != Token::Colon {
             return Err(self.lexer.error("`:' expected for conditional expression"));
         }
@@ -174,9 +178,8 @@ impl<N: Clone> Parser<'_, '_, N> {
         if self.lexer.current == Token::End {
             return Err(self.lexer.error("expression expected"));
         }
-        self.conditional()?;
+        self.deeper(Self::conditional)?;
         self.patch(jump);
-        self.nesting -= 1;
         // `a ? b : c = d` must not assign to c.
         self.lexer.previous = Token::Colon;
         Ok(())
@@ -206,9 +209,7 @@ impl<N: Clone> Parser<'_, '_, N> {
                 Token::LogicalAnd => self.short_circuit(Operation::AndJump(0), level)?,
                 Token::LogicalOr => self.short_circuit(Operation::OrJump(0), level)?,
                 Token::Binary(Binary::Power) => {
-                    self.enter()?;
-                    self.binary(level)?;
-                    self.nesting -= 1;
+                    self.deeper(|parser| parser.binary(level))?;
                     let error_at = self.offset();
                     self.operations.push(Operation::Binary(Binary::Power, error_at));
                 }
@@ -239,11 +240,9 @@ impl<N: Clone> Parser<'_, '_, N> {
             Token::Binary(Binary::Add) => None,
             _ => return self.primary(),
         };
-        self.enter()?;
         self.lexer.advance()?;
         let start = self.operations.len();
-        self.unary()?;
-        self.nesting -= 1;
+        self.deeper(Self::unary)?;
         // A constant that is the whole operand; that of `-(a ? b : 1)` is not.
         let constant = match self.operations.get_mut(start..) {
             Some([Operation::Constant(n)]) => Some(n),
@@ -275,13 +274,11 @@ impl<N: Clone> Parser<'_, '_, N> {
     }
 
     fn parenthesised(&mut self) -> Result<(), ArithmeticError> {
-        self.enter()?;
         self.lexer.advance()?;
-        self.comma()?;
+        self.deeper(Self::comma)?;
         if self.lexer.current != Token::RightParen {
             return Err(self.lexer.error("missing `)'"));
         }
-        self.nesting -= 1;
         self.lexer.advance()
     }
 
@@ -329,7 +326,7 @@ impl<N: Clone> Parser<'_, '_, N> {
         let mut parser =
             Parser { lexer, operations: Vec::new(), nesting: self.nesting + 1, intern: &mut *self.intern };
         parser.lexer.advance().ok()?;
-        parser.comma().ok()?;
+        stack::with_room(|| parser.comma()).ok()?;
         (parser.lexer.current == Token::End)
             .then(|| Program { text: text.into(), operations: parser.operations.into_boxed_slice() })
     }

@@ -10,7 +10,7 @@ use std::path::Path;
 
 use super::options::parse_integer;
 use crate::state::options::SetOption;
-use crate::sys::resource;
+use crate::sys::{resource, stack};
 use crate::{Bytes, Outcome, Session, Unwind};
 
 /// Why a condition has no truth value: a message, or the end of the command.
@@ -150,13 +150,20 @@ impl<'w> Evaluation<'_, 'w> {
         Ok(self.primary()? != negated)
     }
 
+    fn deeper(&mut self, read: fn(&mut Self) -> Truth) -> Truth {
+        if stack::is_exhausted() {
+            return message(&[b"expression nested too deeply"]);
+        }
+        stack::with_room(|| read(self))
+    }
+
     fn primary(&mut self) -> Truth {
         let Some(word) = self.peek() else { return message(&[b"argument expected"]) };
         let second = self.words.get(self.at + 1).map(Vec::as_slice);
         let third = self.words.get(self.at + 2).map(Vec::as_slice);
         if word == b"(" {
             self.at += 1;
-            let truth = self.or()?;
+            let truth = self.deeper(Self::or)?;
             return match self.peek() {
                 Some(b")") => {
                     self.at += 1;

@@ -72,6 +72,15 @@ impl Session {
     }
 
     fn run_compound_kind(&mut self, command: &CompoundCommand) -> Outcome {
+        if self.stack_is_low() {
+            self.error("maximum nesting level of commands exceeded");
+            self.status = 1;
+            return Err(Unwind::Discard(1));
+        }
+        crate::sys::stack::with_room(|| self.run_compound_kind_here(command))
+    }
+
+    fn run_compound_kind_here(&mut self, command: &CompoundCommand) -> Outcome {
         match &command.kind {
             Compound::Group(list) => self.run_list(list),
             Compound::Subshell(list) => self.run_in_subshell(|session| session.run_list(list)),

@@ -5,6 +5,7 @@ use crate::regex::Regex;
 use crate::state::names;
 use crate::state::value::Value;
 use crate::syntax::ast::{Condition, ConditionOperator, Word};
+use crate::sys::stack;
 use crate::{Bytes, Outcome, Session, Status, Unwind, arith};
 
 impl Session {
@@ -29,15 +30,29 @@ impl Session {
 
     fn condition(&mut self, condition: &Condition) -> Result<bool, Unwind> {
         match condition {
-            Condition::And(left, right) => Ok(self.condition(left)? && self.condition(right)?),
-            Condition::Or(left, right) => Ok(self.condition(left)? || self.condition(right)?),
+            Condition::And(all) => {
+                for each in all {
+                    if !self.condition(each)? {
+                        return Ok(false);
+                    }
+                }
+                Ok(true)
+            }
+            Condition::Or(all) => {
+                for each in all {
+                    if self.condition(each)? {
+                        return Ok(true);
+                    }
+                }
+                Ok(false)
+            }
             Condition::Not(inner) => {
                 self.condition_negated = !self.condition_negated;
-                let holds = self.condition(inner);
+                let holds = stack::with_room(|| self.condition(inner));
                 self.condition_negated = false;
                 Ok(!holds?)
             }
-            Condition::Group(inner) => self.condition(inner),
+            Condition::Group(inner) => stack::with_room(|| self.condition(inner)),
             Condition::Word(word) => {
                 let text = self.expand_string(word)?;
                 if self.traces() {

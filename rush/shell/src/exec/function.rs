@@ -70,7 +70,7 @@ impl Session {
             self.line = function.definition.body.line;
             self.run_debug_trap()?;
         }
-        let result = self.run_body(&function.definition.body);
+        let result = crate::sys::stack::with_room(|| self.run_body(&function.definition.body));
         let result = self.end_call(result);
         if let Some(saved) = std::mem::replace(&mut self.local_options, options) {
             self.options.put_set_options(saved);

@@ -14,8 +14,15 @@ const INTERRUPTED: crate::Status = 128 + libc::SIGINT;
 impl Session {
     /// Runs text as `eval` does: every complete command in turn. The first line is `line`.
     pub fn run_text(&mut self, text: &[u8], line: u32) -> Outcome {
-        let mut input = Input::from_bytes(text, line);
-        self.run_input(&mut input, false)
+        if self.stack_is_low() {
+            self.error("maximum nesting level of commands exceeded");
+            self.status = 1;
+            return Err(Unwind::Discard(1));
+        }
+        crate::sys::stack::with_room(|| {
+            let mut input = Input::from_bytes(text, line);
+            self.run_input(&mut input, false)
+        })
     }
 
     /// Runs the text of `eval`; syntax errors say so.

@@ -80,7 +80,7 @@ impl Session {
         }
         self.levels.push(Level { capture: capture.clone(), ..Level::default() });
         let outer = self.enter_phase(Phase::Execute);
-        let result = body(self);
+        let result = sys::stack::with_room(|| body(self));
         let result = self.end_subshell(result);
         self.leave_phase(outer);
         if self.levels.last().is_some_and(|level| level.real) {

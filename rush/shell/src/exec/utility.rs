@@ -171,6 +171,11 @@ impl Output {
         Output { file, buffer: Bytes::new(), interrupted, failed: None }
     }
 
+    fn pass_on(&self, bytes: &[u8]) -> io::Result<()> {
+        let Some(file) = &self.file else { return Err(io::Error::from_raw_os_error(libc::EBADF)) };
+        file.write_all(bytes).map_err(io::Error::from_raw_os_error)
+    }
+
     /// Passes on what is there if a reader of `input` would have to wait: whoever reads the output must not wait with it.
     fn before_read(&mut self, input: RawFd) {
         if !self.buffer.is_empty() && sys::poll_readable(&[input], 0).is_empty() {
@@ -184,6 +189,12 @@ impl Write for Output {
         if (self.interrupted)() {
             self.buffer.clear();
             return Err(given_up());
+        }
+        // OPTIMIZATION: a block goes on its way as it is. Equals collecting it first.
+        if bytes.len() >= limits::OUTPUT_BUFFER_BYTES {
+            self.flush()?;
+            self.pass_on(bytes)?;
+            return Ok(bytes.len());
         }
         self.buffer.extend_from_slice(bytes);
         if self.buffer.len() >= limits::OUTPUT_BUFFER_BYTES {
@@ -203,11 +214,9 @@ impl Write for Output {
             self.buffer.clear();
             return Err(given_up());
         }
-        let Some(file) = &self.file else {
-            self.buffer.clear();
-            return Err(io::Error::from_raw_os_error(libc::EBADF));
-        };
-        let written = file.write_all(&self.buffer).map_err(io::Error::from_raw_os_error);
+        let buffer = std::mem::take(&mut self.buffer);
+        let written = self.pass_on(&buffer);
+        self.buffer = buffer;
         self.buffer.clear();
         written
     }

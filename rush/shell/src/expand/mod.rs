@@ -164,7 +164,7 @@ impl Session {
 
     /// Expands the text of an expression, quotes removed.
     pub(crate) fn expression_text(&mut self, expression: &Expression) -> Expanded<Bytes> {
-        self.expand_quoted(&expression.word)
+        crate::sys::stack::with_room(|| self.expand_quoted(&expression.word))
     }
 
     /// Parses and expands `text` as the inside of double quotes (prompts, `PS4`).

@@ -7,6 +7,7 @@ use crate::state::names::{NameId, is_name};
 use crate::state::options::{SetOption, Shopt};
 use crate::state::value::{Attributes, Value};
 use crate::syntax::ast::{Operation, Parameter, ParameterName, Subscript, Word, WordKind};
+use crate::sys::stack;
 use crate::{Bytes, Session, Unwind};
 
 /// What a parameter expansion is about, once indirection and subscripts are resolved.
@@ -512,16 +513,17 @@ impl Session {
             WordKind::Constant(text) if quoted || !word.is_plain() => fields.quoted(text),
             WordKind::Constant(text) => fields.expanded(text),
             WordKind::Parts(parts) if quoted => {
-                self.expand_parts(parts, true, fields)?;
+                stack::with_room(|| self.expand_parts(parts, true, fields))?;
             }
-            WordKind::Parts(parts) => {
+            WordKind::Parts(parts) => stack::with_room(|| {
                 for part in parts {
                     match part {
                         crate::syntax::ast::Part::Literal(text) => fields.expanded(text),
                         other => self.expand_parts(std::slice::from_ref(other), false, fields)?,
                     }
                 }
-            }
+                Ok(())
+            })?,
         }
         Ok(())
     }
@@ -529,7 +531,7 @@ impl Session {
     fn expand_operand_string(&mut self, word: &Word, quoted: bool) -> Expanded<Bytes> {
         match word.kind() {
             WordKind::Constant(text) => Ok(text.to_vec()),
-            WordKind::Parts(parts) => self.expand_as(parts, quoted, Purpose::Single),
+            WordKind::Parts(parts) => stack::with_room(|| self.expand_as(parts, quoted, Purpose::Single)),
         }
     }
 

@@ -113,7 +113,6 @@ pub struct Session {
     pub(crate) job_group: i32,
     /// Whether prompts keep the marks around what takes no room.
     pub(crate) marks_prompts: bool,
-    pub(crate) stack_base: usize,
     /// Words an error for a program instead of a person: its source, its line and its message.
     pub error_format: Option<fn(&[u8], u32, &[u8]) -> Bytes>,
     /// Signals of which it is known whether they were ignored when the shell started; bit sets.
@@ -144,7 +143,6 @@ impl Session {
     /// A session without variables but those the shell sets itself.
     pub fn new(name: Bytes) -> Session {
         let source: Rc<[u8]> = Rc::from(&name[..]);
-        let marker = 0u8;
         let copied = Scope {
             options: Options::default(),
             descriptors: Descriptors::default(),
@@ -212,7 +210,6 @@ impl Session {
             terminal: None,
             job_group: 0,
             marks_prompts: false,
-            stack_base: &raw const marker as usize,
             error_format: None,
             signals_examined: 0,
             signals_ignored_on_entry: 0,
@@ -374,9 +371,7 @@ impl Session {
 
     /// Whether the native stack is nearly used up.
     pub(crate) fn stack_is_low(&self) -> bool {
-        let marker = 0u8;
-        let here = &raw const marker as usize;
-        self.stack_base.abs_diff(here) > limits::NATIVE_STACK_BYTES
+        crate::sys::stack::is_exhausted()
     }
 
     /// `$-`.

@@ -65,7 +65,7 @@ impl Parser<'_> {
         self.alias.active.iter_mut().for_each(|(_, at)| shift(at));
         self.alias.open_ends.iter_mut().for_each(shift);
         self.input.splice(start, end, text);
-        self.forget_keyword();
+        self.forget_positions();
         // The text is kept apart from what follows it; a word must not run together with the next.
         self.alias.active.push((name, new_end.max(start + 1)));
         if text.last().is_some_and(|b| class::is_blank(*b)) {

@@ -84,11 +84,17 @@ impl Parser<'_> {
         let line = self.input.line();
         if self.input.after_current() == Some(b'(') {
             self.take_two();
-            if let Some(expression) = self.try_arithmetic()? {
+            if let Some(expression) = self.try_arithmetic(start)? {
                 return Ok(Compound::Arithmetic(Box::new(expression)));
             }
             self.input.seek(start);
+            let result = self.subshell(line);
+            return self.note_error(start, result);
         }
+        self.subshell(line)
+    }
+
+    fn subshell(&mut self, line: u32) -> Parsed<Compound> {
         self.input.advance(1);
         let list = self.compound_list()?;
         self.close_parenthesis(line)?;
@@ -361,7 +367,7 @@ impl Parser<'_> {
         let start = self.input.position();
         if let Some(name) = self.word()? {
             self.skip_blanks();
-            if let Ok(Some(compound)) = self.compound_command() {
+            if let Ok(Some(compound)) = self.attempt(Self::compound_command) {
                 let command = Rc::new(Command::Compound(Box::new(compound)));
                 return Ok(Command::Coprocess(Box::new(Coprocess { name, command, line })));
             }

@@ -4,6 +4,7 @@ use super::Parsed;
 use super::ast::{Compound, Condition, ConditionOperator, Word};
 use super::parser::Parser;
 use super::word::{Mode, parts_word};
+use crate::sys::stack;
 
 /// Letters of the unary operators.
 const UNARY: &[u8] = b"abcdefghknoprstuvwxzGLNORS";
@@ -37,30 +38,35 @@ impl Parser<'_> {
     }
 
     fn condition_or(&mut self) -> Parsed<Condition> {
-        self.enter()?;
-        let mut left = self.condition_and()?;
-        loop {
-            self.skip_newlines()?;
-            if self.input.current() != Some(b'|') || self.input.after_current() != Some(b'|') {
-                break;
-            }
-            self.take_two();
-            left = Condition::Or(Box::new(left), Box::new(self.condition_and()?));
-        }
-        self.leave();
-        Ok(left)
+        self.condition_chain(b'|', Self::condition_and, Condition::Or)
     }
 
     fn condition_and(&mut self) -> Parsed<Condition> {
-        let mut left = self.condition_term()?;
+        self.condition_chain(b'&', Self::condition_term, Condition::And)
+    }
+
+    /// What `next` reads, several of them with the doubled `operator` between.
+    fn condition_chain(
+        &mut self,
+        operator: u8,
+        next: fn(&mut Self) -> Parsed<Condition>,
+        chain: fn(Box<[Condition]>) -> Condition,
+    ) -> Parsed<Condition> {
+        let first = next(self)?;
+        let mut all = Vec::new();
         loop {
             self.skip_newlines()?;
-            if self.input.current() != Some(b'&') || self.input.after_current() != Some(b'&') {
-                return Ok(left);
+            if self.input.current() != Some(operator) || self.input.after_current() != Some(operator) {
+                break;
             }
             self.take_two();
-            left = Condition::And(Box::new(left), Box::new(self.condition_term()?));
+            all.push(next(self)?);
         }
+        if all.is_empty() {
+            return Ok(first);
+        }
+        all.insert(0, first);
+        Ok(chain(all.into()))
     }
 
     fn condition_term(&mut self) -> Parsed<Condition> {
@@ -69,7 +75,7 @@ impl Parser<'_> {
         let term = match self.input.current() {
             Some(b'(') => {
                 self.input.advance(1);
-                let inner = self.condition_or()?;
+                let inner = stack::with_room(|| self.condition_or())?;
                 self.skip_newlines()?;
                 if self.input.current() != Some(b')') {
                     return Err(self.condition_error());
@@ -81,7 +87,7 @@ impl Parser<'_> {
                 && !(self.extglob_option && self.input.raw_at(1) == Some(b'(')) =>
             {
                 self.input.advance(1);
-                Condition::Not(Box::new(self.condition_term()?))
+                Condition::Not(Box::new(stack::with_room(|| self.condition_term())?))
             }
             _ => self.condition_primary()?,
         };

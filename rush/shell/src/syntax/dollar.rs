@@ -4,7 +4,7 @@ use super::ast::{
     CommandSubstitution, Expression, Operation, Parameter, ParameterName, Part, ReplaceMode, Subscript, Word,
 };
 use super::class::{self, NOT_NAME};
-use super::parser::Parser;
+use super::parser::{Parser, Reread};
 use super::word::{Builder, Mode, make_word, parts_word};
 use super::{Input, Parsed, Text};
 use crate::Bytes;
@@ -123,31 +123,60 @@ impl Parser<'_> {
     fn dollar_parenthesis(&mut self, builder: &mut Builder) -> Parsed<()> {
         let start = self.input.position();
         self.take_two();
-        if self.input.current() == Some(b'(') {
-            self.input.advance(1);
-            if let Some(expression) = self.try_arithmetic()? {
-                builder.part(Part::Arithmetic(Box::new(expression)));
-                return Ok(());
-            }
-            self.input.seek(start);
-            self.take_two();
+        if self.input.current() != Some(b'(') {
+            let part = self.command_substitution()?;
+            builder.part(part);
+            return Ok(());
         }
-        let part = self.command_substitution()?;
+        self.input.advance(1);
+        if let Some(expression) = self.try_arithmetic(start)? {
+            builder.part(Part::Arithmetic(Box::new(expression)));
+            return Ok(());
+        }
+        let part = match self.reread.get(&start).cloned() {
+            Some(Reread::Substitution(part, end)) => {
+                self.input.seek(end);
+                part
+            }
+            _ => {
+                self.input.seek(start);
+                self.take_two();
+                let part = self.command_substitution();
+                let part = self.note_error(start, part)?;
+                self.reread.insert(start, Reread::Substitution(part.clone(), self.input.position()));
+                part
+            }
+        };
         builder.part(part);
         Ok(())
     }
 
-    /// After `((`: the expression up to `))`, or `None` if this is a nested subshell instead.
-    pub(super) fn try_arithmetic(&mut self) -> Parsed<Option<Expression>> {
-        let start = self.input.position();
-        let Ok((parts, _)) = self.parts(Mode::Arithmetic) else { return Ok(None) };
-        let end = self.input.position();
-        if self.input.current() != Some(b')') || self.input.after_current() != Some(b')') {
-            return Ok(None);
+    /// After the `((` of what begins at `opened`: the expression up to `))`, or `None` if this is a nested subshell instead.
+    pub(super) fn try_arithmetic(&mut self, opened: usize) -> Parsed<Option<Expression>> {
+        match self.reread.get(&opened) {
+            None => {}
+            Some(Reread::Error(error)) => return Err(error.clone()),
+            Some(_) => return Ok(None),
         }
-        self.take_two();
-        let word = parts_word(parts, self.input.slice(start, end));
-        Ok(Some(Expression::new(word)))
+        let start = self.input.position();
+        if let Ok((parts, _)) = self.attempt(|parser| parser.parts(Mode::Arithmetic)) {
+            let end = self.input.position();
+            if self.input.current() == Some(b')') && self.input.after_current() == Some(b')') {
+                self.take_two();
+                let word = parts_word(parts, self.input.slice(start, end));
+                return Ok(Some(Expression::new(word)));
+            }
+        }
+        self.reread.insert(opened, Reread::Otherwise);
+        Ok(None)
+    }
+
+    /// Notes that there is no other way to read what begins at `opened`, if that failed.
+    pub(super) fn note_error<T>(&mut self, opened: usize, result: Parsed<T>) -> Parsed<T> {
+        if let Err(error) = &result {
+            self.reread.insert(opened, Reread::Error(error.clone()));
+        }
+        result
     }
 
     fn dollar_bracket(&mut self, builder: &mut Builder) -> Parsed<()> {
@@ -226,6 +255,7 @@ impl Parser<'_> {
             posix: self.context.posix,
         };
         let mut inner = Parser::new(input, context);
+        inner.depth = self.depth;
         let result = parse(&mut inner);
         let warnings = std::mem::take(&mut inner.warnings);
         self.warnings.extend(warnings);
@@ -325,7 +355,15 @@ impl Parser<'_> {
         if self.input.current() == Some(b'[') {
             self.input.advance(1);
             // What has no closing bracket is reported when it is expanded.
-            let Ok(subscript) = self.parameter_subscript(start) else { return Ok(None) };
+            match self.reread.get(&start) {
+                None => {}
+                Some(Reread::Error(error)) => return Err(error.clone()),
+                Some(_) => return Ok(None),
+            }
+            let Ok(subscript) = self.attempt(|parser| parser.parameter_subscript(start)) else {
+                self.reread.insert(start, Reread::Otherwise);
+                return Ok(None);
+            };
             parameter.subscript = Some(subscript);
         }
         Ok(Some(parameter))
@@ -406,6 +444,9 @@ impl Parser<'_> {
         // Quoted and unquoted pieces stay apart: the unquoted ones are split when expanded.
         let source = self.input.slice(start, self.input.position());
         let mixed = parts.len() > 1;
+        // Nobody asks for the text of what expands, only for whether there is any; it would be kept at each level.
+        let expands = parts.iter().any(|part| !matches!(part, Part::Literal(_) | Part::Quoted(_)));
+        let source = if expands { source.get(..1).unwrap_or_default() } else { source };
         Ok(Box::new(if mixed { parts_word(parts, source) } else { make_word(parts, false, source) }))
     }
 
@@ -487,12 +528,24 @@ impl Parser<'_> {
         Ok(Box::new(Expression::new(parts_word(parts, self.input.slice(start, self.input.position())))))
     }
 
-    /// Skips to the closing brace; the expansion is reported when it is run.
-    fn bad_parameter(&mut self, start: usize) -> Parsed<Parameter> {
+    /// Where the brace is that closes what begins at `start`, which is the position then.
+    fn bad_parameter_end(&mut self, start: usize) -> Parsed<usize> {
         self.input.seek(start);
         self.parts(Mode::Operand { quoted: false })?;
         if self.input.current() != Some(b'}') {
             return Err(self.unmatched_at(start, '}'));
+        }
+        Ok(self.input.position())
+    }
+
+    /// Skips to the closing brace; the expansion is reported when it is run.
+    fn bad_parameter(&mut self, start: usize) -> Parsed<Parameter> {
+        if let Some(Reread::BadParameter(end)) = self.reread.get(&start) {
+            self.input.seek(*end);
+        } else {
+            let end = self.bad_parameter_end(start);
+            let end = self.note_error(start, end)?;
+            self.reread.insert(start, Reread::BadParameter(end));
         }
         let text = Text::new(self.input.slice(start, self.input.position()));
         Ok(Parameter {

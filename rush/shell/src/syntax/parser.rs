@@ -1,7 +1,7 @@
 //! The parser's frame: context, lists, and-or lists, pipelines, and the wording of syntax errors. It is a recursive
 //! descent without a separate token stream, because what a byte means depends on where the grammar is.
 
-use super::ast::{AndOr, Connector, Item, List, Pipeline, Rare, Redirect, Stages, TimeStyle, Word};
+use super::ast::{AndOr, Connector, Item, List, Part, Pipeline, Rare, Redirect, Stages, TimeStyle, Word};
 use super::class::{self, ENDS_PLAIN, RESERVED};
 use super::here_document::Pending;
 use super::word::{Builder, drain_exact, push_exact};
@@ -32,6 +32,19 @@ pub enum Next {
     End,
 }
 
+/// What stands at a position where the first way to read it failed.
+#[derive(Clone)]
+pub(super) enum Reread {
+    /// Not what was tried first; it has not been read otherwise yet.
+    Otherwise,
+    /// Nothing that can be read.
+    Error(Box<SyntaxError>),
+    /// This command substitution, up to a position.
+    Substitution(Part, usize),
+    /// A parameter that is reported when it is expanded, up to a position.
+    BadParameter(usize),
+}
+
 /// A parser over an input.
 pub struct Parser<'a> {
     pub(super) input: &'a mut Input,
@@ -60,7 +73,10 @@ pub struct Parser<'a> {
     pub(super) in_here_document: bool,
     /// The reserved word at a position, kept because several rules ask for it.
     keyword: (usize, &'static [u8]),
-    depth: usize,
+    pub(super) depth: usize,
+    /// What was found where something was read a second time, because the first way was the wrong one: what nests would
+    /// otherwise be read twice as often at each level.
+    pub(super) reread: FxHashMap<usize, Reread>,
 }
 
 impl<'a> Parser<'a> {
@@ -86,13 +102,14 @@ impl<'a> Parser<'a> {
             in_here_document: false,
             keyword: (usize::MAX, b""),
             depth: 0,
+            reread: FxHashMap::default(),
         }
     }
 
     /// Parses one complete command: the and-or lists up to the end of a line.
     pub fn next_command(&mut self) -> Parsed<Next> {
         self.input.compact();
-        self.forget_keyword();
+        self.forget_positions();
         self.input.set_continuation(false);
         loop {
             self.skip_blanks();
@@ -138,6 +155,10 @@ impl<'a> Parser<'a> {
 
     /// A possibly empty list up to a closing word, `)`, `;;` or the end.
     pub(super) fn list(&mut self) -> Parsed<List> {
+        crate::sys::stack::with_room(|| self.list_here())
+    }
+
+    fn list_here(&mut self) -> Parsed<List> {
         self.enter()?;
         let mut items = self.spare_items.pop().unwrap_or_default();
         loop {
@@ -293,10 +314,22 @@ impl<'a> Parser<'a> {
         }
     }
 
+    /// Reads what need not be there: after an error the parser is as it was but for the position.
+    pub(super) fn attempt<T>(&mut self, read: impl FnOnce(&mut Self) -> Parsed<T>) -> Parsed<T> {
+        let depth = self.depth;
+        let flags = (self.in_assignment, self.in_here_document, self.in_array, self.next_is_element);
+        let result = read(self);
+        if result.is_err() {
+            self.depth = depth;
+            (self.in_assignment, self.in_here_document, self.in_array, self.next_is_element) = flags;
+        }
+        result
+    }
+
     /// Counts a level of nesting.
     pub(super) fn enter(&mut self) -> Parsed<()> {
         self.depth += 1;
-        if self.depth > limits::PARSE_DEPTH_MAX {
+        if self.depth > limits::PARSE_DEPTH_MAX || crate::sys::stack::is_exhausted() {
             return Err(self.error("nested too deeply"));
         }
         Ok(())
@@ -397,8 +430,11 @@ impl<'a> Parser<'a> {
     }
 
     /// Forgets what is known of the text at the position, because the text changed.
-    pub(super) fn forget_keyword(&mut self) {
+    pub(super) fn forget_positions(&mut self) {
         self.keyword = (usize::MAX, b"");
+        if !self.reread.is_empty() {
+            self.reread.clear();
+        }
     }
 
     /// The bytes of the word at the position, if it has no quotes or expansions.

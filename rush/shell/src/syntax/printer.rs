@@ -3,6 +3,7 @@
 
 use super::ast::*;
 use crate::Bytes;
+use crate::sys::stack;
 
 /// A function as `declare -f` prints it.
 pub fn function(definition: &FunctionDefinition) -> Bytes {
@@ -298,6 +299,10 @@ impl Printer {
     }
 
     fn compound(&mut self, command: &CompoundCommand) {
+        stack::with_room(|| self.compound_here(command));
+    }
+
+    fn compound_here(&mut self, command: &CompoundCommand) {
         match &command.kind {
             Compound::Group(list) => {
                 self.text(b"{ ");
@@ -457,23 +462,24 @@ impl Printer {
             }
             Condition::Not(inner) => {
                 self.text(b"! ");
-                self.condition(inner);
+                stack::with_room(|| self.condition(inner));
             }
-            Condition::And(left, right) => {
-                self.condition(left);
-                self.text(b" && ");
-                self.condition(right);
-            }
-            Condition::Or(left, right) => {
-                self.condition(left);
-                self.text(b" || ");
-                self.condition(right);
-            }
+            Condition::And(all) => self.conditions(all, b" && "),
+            Condition::Or(all) => self.conditions(all, b" || "),
             Condition::Group(inner) => {
                 self.text(b"( ");
-                self.condition(inner);
+                stack::with_room(|| self.condition(inner));
                 self.text(b" )");
             }
+        }
+    }
+
+    fn conditions(&mut self, all: &[Condition], operator: &[u8]) {
+        for (at, condition) in all.iter().enumerate() {
+            if at > 0 {
+                self.text(operator);
+            }
+            self.condition(condition);
         }
     }
 }

@@ -264,7 +264,7 @@ impl Parser<'_> {
     fn subscripted_element(&mut self) -> Parsed<Option<ArrayElement>> {
         let start = self.input.position();
         self.input.advance(1);
-        if let Ok(subscript) = self.subscript_expression(start)
+        if let Ok(subscript) = self.attempt(|parser| parser.subscript_expression(start))
             && let Some(append) = self.assignment_operator()
         {
             let value = self.word_in(Mode::AssignmentValue)?.unwrap_or_default();

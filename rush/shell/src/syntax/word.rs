@@ -256,6 +256,14 @@ impl Parser<'_> {
 
     /// The parts up to the end of `mode`, and whether an unquoted `{` was seen. The terminator is not consumed.
     pub(super) fn parts(&mut self, mode: Mode) -> Parsed<(Parts, bool)> {
+        // A word stands within another only as part of an array or a list, and these have asked for room.
+        if matches!(mode, Mode::Word | Mode::AssignmentValue) {
+            return self.parts_here(mode);
+        }
+        crate::sys::stack::with_room(|| self.parts_here(mode))
+    }
+
+    fn parts_here(&mut self, mode: Mode) -> Parsed<(Parts, bool)> {
         self.enter()?;
         let mut builder = self.spare_builders.pop().unwrap_or_default();
         let mut scan = Scan { mode, depth: 0, ternary: 0 };

@@ -1,7 +1,7 @@
 //! Files and descriptors.
 
 pub use super::platform::{OPEN_TO_RETURN, memory_file, pipe, pipe_capacity};
-use super::{c_path, check, errno, platform::close_range};
+use super::{c_path, check, errno, platform::close_range, platform::mode_bits};
 use std::os::fd::RawFd;
 
 /// Closes every descriptor but `fd`.
@@ -65,7 +65,7 @@ pub fn current_directory() -> Result<Vec<u8>, i32> {
 /// Sets the file mode mask and gives the old one.
 pub fn umask(mask: u32) -> u32 {
     // SAFETY: umask cannot fail.
-    u32::from(unsafe { libc::umask(mask as libc::mode_t) })
+    mode_bits(unsafe { libc::umask(mask as libc::mode_t) })
 }
 
 /// Goes back to the start of a file.

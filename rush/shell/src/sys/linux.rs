@@ -58,3 +58,8 @@ pub fn random_u32() -> u32 {
     unsafe { libc::getrandom(bytes.as_mut_ptr().cast(), bytes.len(), 0) };
     u32::from_ne_bytes(bytes)
 }
+
+/// A file mode as the shell counts it.
+pub(super) fn mode_bits(mode: libc::mode_t) -> u32 {
+    mode
+}

@@ -12,6 +12,7 @@ mod platform;
 pub mod process;
 pub mod resource;
 pub mod signals;
+pub mod stack;
 pub mod time;
 pub mod users;
 

@@ -80,6 +80,11 @@ pub fn random_u32() -> u32 {
     u32::from_ne_bytes(bytes)
 }
 
+/// A file mode as the shell counts it; the type is narrower here.
+pub(super) fn mode_bits(mode: libc::mode_t) -> u32 {
+    u32::from(mode)
+}
+
 fn close_on_exec(fd: RawFd) -> Result<(), i32> {
     // SAFETY: F_SETFD takes an integer.
     check(unsafe { libc::fcntl(fd, libc::F_SETFD, libc::FD_CLOEXEC) }).map(drop)

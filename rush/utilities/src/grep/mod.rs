@@ -135,7 +135,7 @@ pub(crate) fn run(context: &mut Context<'_>) -> io::Result<Outcome> {
             || filter.accepts_file(word)
             || filter.includes.is_empty() && filter.accepts_file(word)
         {
-            run.file(context, word, &mut report)?;
+            run.file(context, word, &mut report, false)?;
         }
     }
     context.output.write_all(&report.finish())?;
@@ -240,7 +240,13 @@ impl Run<'_> {
         self.conclude(context, b"(standard input)", &search, result)
     }
 
-    fn file(&mut self, context: &mut Context<'_>, word: &[u8], report: &mut Report) -> io::Result<()> {
+    fn file(
+        &mut self,
+        context: &mut Context<'_>,
+        word: &[u8],
+        report: &mut Report,
+        regular: bool,
+    ) -> io::Result<()> {
         let file = match File::open(context.path(word)) {
             Ok(file) => file,
             Err(error) => {
@@ -249,7 +255,8 @@ impl Run<'_> {
             }
         };
         let mut search = Search::new(self.style, self.matcher, self.utf8, word);
-        let result = search.run(&mut context.polled(file), context.output, report)?;
+        let mut reader = if regular { context.regular(file) } else { context.polled(file) };
+        let result = search.run(&mut reader, context.output, report)?;
         self.conclude(context, word, &search, result)
     }
 
@@ -304,7 +311,7 @@ impl Run<'_> {
                     self.directory(context, &inner, report, depth + 1)?;
                 }
             } else if kind.is_file() && self.filter.accepts_file(&inner) {
-                self.file(context, &inner, report)?;
+                self.file(context, &inner, report, true)?;
             }
         }
         Ok(())

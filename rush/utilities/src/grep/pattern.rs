@@ -1,12 +1,15 @@
 //! Patterns of `grep`: basic and extended expressions and fixed strings, translated to the `regex` crate.
 //!
-//! Selecting lines needs only whether there is a match, for which leftmost-first and leftmost-longest agree;
-//! the spans for `-o` agree where there is no alternation, which `spans_are_exact` says.
+//! Selecting lines needs only whether there is a match, for which leftmost-first and leftmost-longest agree; the spans for `-o` are those of
+//! [`crate::posix`].
+
+use std::cell::RefCell;
 
 use memchr::memmem::Finder;
 use regex::bytes::{Regex, RegexBuilder};
 
 use crate::options::Parsed;
+use crate::posix::{Dialect, Pattern};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Syntax {
@@ -24,6 +27,8 @@ pub(super) struct Matcher {
     /// OPTIMIZATION: one fixed string without conditions. Equals the expression.
     literal: Option<Finder<'static>>,
     regex: Regex,
+    /// What `-o` shows where that is not simply what `regex` finds.
+    longest: Option<RefCell<Pattern>>,
     pub(super) spans_are_exact: bool,
 }
 
@@ -37,7 +42,6 @@ impl Matcher {
     ) -> Option<Self> {
         let lines: Vec<&[u8]> = patterns.iter().flat_map(|p| p.split(|&b| b == b'\n')).collect();
         let mut alternatives = Vec::new();
-        let mut exact = lines.len() == 1;
         let mut plain = None;
         for line in &lines {
             if !utf8 && !line.is_ascii() {
@@ -49,7 +53,6 @@ impl Matcher {
                 Syntax::Fixed => text.chars().for_each(|c| translator.literal(c)),
                 Syntax::Basic | Syntax::Extended => translator.translate(text, syntax == Syntax::Extended)?,
             }
-            exact &= !translator.alternation;
             if !translator.special {
                 plain = Some(translator.plain.into_bytes());
             }
@@ -78,7 +81,16 @@ impl Matcher {
         }
         let literal = plain.filter(|p| lines.len() == 1 && !ignore_case && !word && !whole && !p.is_empty());
         let literal = literal.map(|p| Finder::new(&p).into_owned());
-        Some(Self { literal, regex, spans_are_exact: exact && !word })
+        let only_fixed = syntax == Syntax::Fixed || whole;
+        let longest = if parsed.has(b'o') && !only_fixed && !word && lines.len() == 1 {
+            let dialect =
+                Dialect { extended: syntax == Syntax::Extended, ignore_case, utf8, ..Dialect::default() };
+            lines.first().and_then(|line| Pattern::new(line, dialect))
+        } else {
+            None
+        };
+        let spans_are_exact = !word && lines.len() == 1 && (only_fixed || longest.is_some());
+        Some(Self { literal, regex, longest: longest.map(RefCell::new), spans_are_exact })
     }
 
     /// The string to look for in whole blocks, if the pattern is only that.
@@ -95,8 +107,27 @@ impl Matcher {
 
     /// The spans that `-o` shows; empty ones are left out.
     pub(super) fn spans(&self, line: &[u8]) -> Vec<(usize, usize)> {
+        if let Some(pattern) = &self.longest {
+            return longest_spans(&mut pattern.borrow_mut(), line);
+        }
         self.regex.find_iter(line).map(|m| (m.start(), m.end())).filter(|(s, e)| s < e).collect()
     }
+}
+
+fn longest_spans(pattern: &mut Pattern, line: &[u8]) -> Vec<(usize, usize)> {
+    let mut spans = Vec::new();
+    let mut at = 0;
+    while at <= line.len() {
+        let Some((start, end)) = pattern.find(line, at) else { break };
+        at = end;
+        if start == end {
+            // Nothing here; perhaps behind the next character, whose bytes begin none themselves.
+            at += 1;
+            continue;
+        }
+        spans.push((start, end));
+    }
+    spans
 }
 
 #[derive(Default)]
@@ -105,7 +136,6 @@ struct Translator {
     out: String,
     /// The characters that stand for themselves, without what escaped them.
     plain: String,
-    alternation: bool,
     /// Whether there is more than such characters.
     special: bool,
     utf8: bool,
@@ -142,7 +172,6 @@ impl Translator {
                 }
                 Operator::Close => return None,
                 Operator::Alternate => {
-                    self.alternation = true;
                     self.operator("|");
                     at_start = true;
                 }

@@ -35,6 +35,8 @@ pub(super) struct Report {
     json: Option<Json>,
     /// Whether a group of context was printed before, so that `--` separates the next one.
     separated: bool,
+    /// What files are read into.
+    buffer: Vec<u8>,
 }
 
 impl Report {
@@ -44,7 +46,7 @@ impl Report {
             json.open('[');
             json
         });
-        Self { json, separated: false }
+        Self { json, separated: false, buffer: Vec::new() }
     }
 
     pub(super) fn finish(mut self) -> Vec<u8> {
@@ -115,7 +117,9 @@ impl<'s> Search<'s> {
         output: &mut dyn Write,
         report: &mut Report,
     ) -> io::Result<io::Result<()>> {
-        let mut buffer = vec![0u8; BLOCK_BYTES];
+        // OPTIMIZATION: one buffer for all files.
+        let mut buffer = std::mem::take(&mut report.buffer);
+        buffer.resize(buffer.len().max(BLOCK_BYTES), 0);
         let mut filled = 0;
         self.done = self.style.maximum == Some(0);
         while !self.done {
@@ -143,6 +147,7 @@ impl<'s> Search<'s> {
             filled -= end;
             self.base += end as u64;
         }
+        report.buffer = buffer;
         self.summary(report);
         output.write_all(&self.out)?;
         self.out.clear();

@@ -124,36 +124,15 @@ impl Machine {
                     break;
                 }
                 self.visited[word] |= bit;
-                match &self.steps[state] {
-                    Step::Match if at == end => {
+                if matches!(&self.steps[state], Step::Match) {
+                    if at == end {
                         finish(&slots, start, end, spans);
                         return true;
                     }
-                    Step::Match => break,
-                    Step::Save(slot) => {
-                        self.stack.push(Work::Restore(*slot, slots[*slot]));
-                        slots[*slot] = Some(at);
-                        state += 1;
-                    }
-                    Step::Split(first, second) => {
-                        self.stack.push(Work::Try(*second, at));
-                        state = *first;
-                    }
-                    Step::Jump(target) => state = *target,
-                    Step::Assert(assertion) => {
-                        if !holds(*assertion, text, at, self.dialect) {
-                            break;
-                        }
-                        state += 1;
-                    }
-                    step => {
-                        let (character, length) = decode(text, at, self.dialect.utf8);
-                        if length == 0 || at + length > end || !consumes(step, character, self.dialect) {
-                            break;
-                        }
-                        at += length;
-                        state += 1;
-                    }
+                    break;
+                }
+                if !self.advance(&mut state, &mut at, end, &mut slots, text) {
+                    break;
                 }
             }
         }
@@ -195,51 +174,15 @@ impl Machine {
                         break;
                     }
                 }
-                match &self.steps[state] {
-                    Step::Match => {
-                        if best.is_none_or(|best| at > best) {
-                            best = Some(at);
-                            finish(&slots, start, at, spans);
-                        }
-                        break;
+                if matches!(&self.steps[state], Step::Match) {
+                    if best.is_none_or(|best| at > best) {
+                        best = Some(at);
+                        finish(&slots, start, at, spans);
                     }
-                    Step::Save(slot) => {
-                        self.stack.push(Work::Restore(*slot, slots[*slot]));
-                        slots[*slot] = Some(at);
-                        state += 1;
-                    }
-                    Step::Split(first, second) => {
-                        self.stack.push(Work::Try(*second, at));
-                        state = *first;
-                    }
-                    Step::Jump(target) => state = *target,
-                    Step::Assert(assertion) => {
-                        if !holds(*assertion, text, at, self.dialect) {
-                            break;
-                        }
-                        state += 1;
-                    }
-                    Step::BackReference(group) => {
-                        let (Some(low), Some(high)) = (slots[group * 2], slots[group * 2 + 1]) else { break };
-                        let (Some(wanted), Some(rest)) = (text.get(low..high), text.get(at..)) else { break };
-                        let here = rest.get(..wanted.len());
-                        let same = here.is_some_and(|here| {
-                            here == wanted || (self.dialect.ignore_case && here.eq_ignore_ascii_case(wanted))
-                        });
-                        if !same {
-                            break;
-                        }
-                        at += wanted.len();
-                        state += 1;
-                    }
-                    step => {
-                        let (character, length) = decode(text, at, self.dialect.utf8);
-                        if length == 0 || !consumes(step, character, self.dialect) {
-                            break;
-                        }
-                        at += length;
-                        state += 1;
-                    }
+                    break;
+                }
+                if !self.advance(&mut state, &mut at, text.len(), &mut slots, text) {
+                    break;
                 }
             }
             if best == Some(text.len()) {
@@ -247,6 +190,61 @@ impl Machine {
             }
         }
         best.is_some()
+    }
+
+    /// One step of a path that tries alternatives in order and comes back by the stack; whether it goes on. `end`: where the
+    /// text that may be matched ends.
+    #[inline]
+    fn advance(
+        &mut self,
+        state: &mut usize,
+        at: &mut usize,
+        end: usize,
+        slots: &mut [Option<usize>],
+        text: &[u8],
+    ) -> bool {
+        match &self.steps[*state] {
+            Step::Match => return false,
+            Step::Save(slot) => {
+                self.stack.push(Work::Restore(*slot, slots[*slot]));
+                slots[*slot] = Some(*at);
+            }
+            Step::Split(first, second) => {
+                self.stack.push(Work::Try(*second, *at));
+                *state = *first;
+                return true;
+            }
+            Step::Jump(target) => {
+                *state = *target;
+                return true;
+            }
+            Step::Assert(assertion) => {
+                if !holds(*assertion, text, *at, self.dialect) {
+                    return false;
+                }
+            }
+            Step::BackReference(group) => {
+                let (Some(low), Some(high)) = (slots[group * 2], slots[group * 2 + 1]) else { return false };
+                let (Some(wanted), Some(rest)) = (text.get(low..high), text.get(*at..)) else { return false };
+                let here = rest.get(..wanted.len());
+                let same = here.is_some_and(|here| {
+                    here == wanted || (self.dialect.ignore_case && here.eq_ignore_ascii_case(wanted))
+                });
+                if !same {
+                    return false;
+                }
+                *at += wanted.len();
+            }
+            step => {
+                let (character, length) = decode(text, *at, self.dialect.utf8);
+                if length == 0 || *at + length > end || !consumes(step, character, self.dialect) {
+                    return false;
+                }
+                *at += length;
+            }
+        }
+        *state += 1;
+        true
     }
 }
 

@@ -19,7 +19,7 @@ pub(super) fn parse(text: &[u8], dialect: Dialect) -> Option<Tree> {
         return None;
     }
     let mut parser =
-        Parser { text: &characters, at: 0, dialect, groups: 0, open: Vec::new(), references: false };
+        Parser { text: &characters, at: 0, dialect, groups: 0, closed: Vec::new(), references: false };
     let root = parser.alternatives(0)?;
     if parser.at < characters.len() {
         return None;
@@ -32,8 +32,8 @@ struct Parser<'t> {
     at: usize,
     dialect: Dialect,
     groups: usize,
-    /// Groups that are not closed yet.
-    open: Vec<usize>,
+    /// Groups that are closed, on the way to here: other branches do not count.
+    closed: Vec<usize>,
     references: bool,
 }
 
@@ -63,11 +63,16 @@ impl Parser<'_> {
         if depth > NESTING_MAX {
             return None;
         }
+        let before = self.closed.clone();
         let mut all = vec![self.branch(depth)?];
+        let mut closed = self.closed.clone();
         while self.operator(b'|') {
             self.at += self.operator_length();
+            self.closed.clone_from(&before);
             all.push(self.branch(depth)?);
+            closed.extend_from_slice(&self.closed);
         }
+        self.closed = closed;
         if all.len() == 1 { all.pop() } else { Some(Node::Alternatives(all)) }
     }
 
@@ -126,10 +131,8 @@ impl Parser<'_> {
                 self.at += self.operator_length();
                 self.interval()?
             };
-            // Nothing but counts inside counts makes programs large.
-            if matches!(&node, Node::Repeat { most: Some(high), .. } if *high > 1)
-                && most.is_some_and(|m| m > 1)
-            {
+            // What is repeated twice is refused by some releases.
+            if matches!(node, Node::Repeat { .. }) {
                 return None;
             }
             node = Node::Repeat { node: Box::new(node), least, most };
@@ -139,7 +142,7 @@ impl Parser<'_> {
 
     /// `m,n}` behind the brace.
     fn interval(&mut self) -> Option<(u32, Option<u32>)> {
-        let mut number = |parser: &mut Self| {
+        let number = |parser: &mut Self| {
             let start = parser.at;
             let mut value = 0u32;
             while let Some(digit) = parser.peek(0).and_then(char::from_u32).and_then(|d| d.to_digit(10)) {
@@ -169,13 +172,12 @@ impl Parser<'_> {
             self.at += self.operator_length();
             self.groups += 1;
             let number = self.groups;
-            self.open.push(number);
             let inner = self.alternatives(depth + 1)?;
             if !self.operator(b')') {
                 return None;
             }
             self.at += self.operator_length();
-            self.open.pop();
+            self.closed.push(number);
             return Some(Node::Group(number, Box::new(inner)));
         }
         if self.operator(b')') || (extended && [b'*', b'+', b'?', b'{'].iter().any(|b| self.is(0, *b))) {
@@ -273,7 +275,7 @@ impl Parser<'_> {
             b'\'' if !awk => assertion(Assertion::TextEnd),
             b'1'..=b'9' => {
                 let number = usize::from(byte - b'0');
-                if number > self.groups || self.open.contains(&number) {
+                if !self.closed.contains(&number) {
                     return None;
                 }
                 self.references = true;

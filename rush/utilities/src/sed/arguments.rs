@@ -99,13 +99,17 @@ impl<'s> Cursor<'s> {
         loop {
             match self.next()? {
                 byte if byte == delimiter => return Some(out),
-                b'\n' if expression => return None,
+                b'\n' => return None,
                 b'\\' => {
                     let next = self.next()?;
                     if next == delimiter {
                         // Whether it is the operator then is told differently by releases.
                         if special {
                             return None;
+                        }
+                        // In a bracket expression the backslash is one of its characters.
+                        if expression && out.contains(&b'[') {
+                            out.push(b'\\');
                         }
                         out.push(next);
                     } else if next == b'n' && expression {

@@ -82,7 +82,7 @@ impl Input {
                 if !file.metadata().is_ok_and(|metadata| metadata.is_file()) {
                     self.status = 4;
                     context.complain(&[b"couldn't edit ", &name, b": not a regular file"]);
-                    continue;
+                    return Err(io::Error::other(Ended));
                 }
                 self.edited = Some(file.try_clone()?);
             }
@@ -94,8 +94,8 @@ impl Input {
         Ok(false)
     }
 
-    /// Reads more of the open file; false at its end.
-    fn fill(&mut self, context: &mut Context<'_>) -> io::Result<bool> {
+    /// Reads more of the open file; false at its end. `looking` only asks whether there is more.
+    fn fill(&mut self, context: &mut Context<'_>, looking: bool) -> io::Result<bool> {
         if self.start > 0 {
             self.buffer.drain(..self.start);
             self.start = 0;
@@ -119,15 +119,13 @@ impl Input {
             Ok(count) => Ok(count > 0),
             Err(error) => {
                 context.poll()?;
+                // Who only looks whether there is more takes it for the end.
+                if looking {
+                    return Ok(false);
+                }
                 let name = if matches!(self.source, Source::Standard) { b"stdin" } else { &self.name[..] };
                 let name = name.to_vec();
-                let verb: &[u8] = if error.kind() == io::ErrorKind::IsADirectory {
-                    b"couldn't read "
-                } else {
-                    b"read error on "
-                };
-                let verb = if verb == b"couldn't read " { b"read error on ".as_slice() } else { verb };
-                context.complain(&[verb, &name, b": ", reason(&error).as_bytes()]);
+                context.complain(&[b"read error on ", &name, b": ", reason(&error).as_bytes()]);
                 self.status = 4;
                 Err(io::Error::other(Ended))
             }
@@ -149,7 +147,7 @@ impl Input {
                 return Ok(Line::Read { ended: true });
             }
             searched = rest.len();
-            if self.fill(context)? {
+            if self.fill(context, false)? {
                 continue;
             }
             let rest = self.buffer.get(self.start..).unwrap_or_default();
@@ -174,7 +172,7 @@ impl Input {
                 return Ok(false);
             }
             if !matches!(self.source, Source::None) {
-                if self.fill(context)? {
+                if self.fill(context, true)? {
                     return Ok(false);
                 }
                 if self.separate {

@@ -70,18 +70,22 @@ pub(crate) fn run(context: &mut Context<'_>) -> io::Result<Outcome> {
         width,
         utf8: context.is_utf8(),
     };
-    // The first two characters of a script, not of a later piece.
-    if !starts_with_file && (text.starts_with(b"#n\n") || text == b"#n") {
-        settings.quiet = true;
-    }
-    if starts_with_file && text.starts_with(b"#n\n") {
+    // The first two characters of a script; what may follow them is told differently.
+    if text.starts_with(b"#n") {
+        if !matches!(text.get(2), None | Some(b'\n')) || starts_with_file {
+            return Ok(Outcome::Fallthrough);
+        }
         settings.quiet = true;
     }
     let Some(script) = script::parse(&text, &settings) else { return Ok(Outcome::Fallthrough) };
     if operands.is_empty() {
         operands.push(b"-");
     }
-    // What it means to edit standard input is GNU's own.
+    // Backups in other folders or with other names are named by GNU's own rules.
+    if settings.in_place.as_ref().is_some_and(|suffix| suffix.contains(&b'*') || suffix.contains(&b'/')) {
+        return Ok(Outcome::Fallthrough);
+    }
+    // What it means to edit standard input is GNU's own, too.
     if settings.in_place.is_some() && operands.contains(&b"-".as_slice()) {
         return Ok(Outcome::Fallthrough);
     }

@@ -1,7 +1,9 @@
 //! Where lines go: standard output, the file that takes an edited one's place, files of `w`.
 
+use std::ffi::OsStr;
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt, fchown};
 use std::path::{Path, PathBuf};
 
@@ -64,7 +66,11 @@ impl Output {
     ) -> io::Result<()> {
         self.settle(context, end)?;
         self.raw(context, line)?;
-        if ended { self.raw(context, &[end]) } else { Ok(self.missing_end = true) }
+        if ended {
+            return self.raw(context, &[end]);
+        }
+        self.missing_end = true;
+        Ok(())
     }
 
     /// Text as it is.
@@ -133,15 +139,9 @@ impl Replacement {
     }
 }
 
-/// `name` with a suffix; stars in the suffix stand for the name, slashes lead to another folder.
+/// `name` with a suffix.
 fn backup_name(target: &Path, suffix: &[u8]) -> PathBuf {
-    use std::os::unix::ffi::{OsStrExt, OsStringExt};
-    let base = target.file_name().map_or(&b""[..], |name| name.as_bytes());
-    let name = if suffix.contains(&b'*') {
-        suffix.split(|b| *b == b'*').collect::<Vec<_>>().join(base)
-    } else {
-        [base, suffix].concat()
-    };
-    let name = PathBuf::from(std::ffi::OsString::from_vec(name.clone()));
-    if name.components().count() > 1 { name } else { target.with_file_name(name) }
+    let mut name = target.as_os_str().to_os_string();
+    name.push(OsStr::from_bytes(suffix));
+    PathBuf::from(name)
 }

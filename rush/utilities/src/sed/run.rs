@@ -1,7 +1,7 @@
 //! Running a script over the lines.
 
 use std::fs::File;
-use std::io::{self, Read, Write};
+use std::io::{self, Read, Seek, Write};
 use std::rc::Rc;
 
 use super::Settings;
@@ -125,7 +125,9 @@ impl<'s> Run<'s> {
             writer.flush()?;
         }
         match result {
-            Ok(status) => Ok(Outcome::Status(if status == 0 { self.input.status } else { status })),
+            Ok(status) => {
+                Ok(Outcome::Status(if self.input.status == 0 { status } else { self.input.status }))
+            }
             Err(error) if error.get_ref().is_some_and(|inner| inner.is::<Ended>()) => {
                 Ok(Outcome::Status(self.input.status))
             }
@@ -150,6 +152,10 @@ impl<'s> Run<'s> {
             let print = matches!(flow, Flow::End | Flow::Quit { print: true, .. });
             if print && !self.settings.quiet {
                 self.print_space(context)?;
+            }
+            if matches!(flow, Flow::Quit { print: true, .. }) {
+                // What ends here ends with its line.
+                self.put_text(context, b"")?;
             }
             if !matches!(flow, Flow::Quit { print: false, .. }) {
                 self.put_queue(context)?;
@@ -187,7 +193,12 @@ impl<'s> Run<'s> {
 
     fn begin_file(&mut self, context: &mut Context<'_>) -> io::Result<()> {
         self.line = 0;
+        self.hold.text.clear();
         self.reset_ranges();
+        // What `R` reads begins anew with each file.
+        for reader in self.readers.iter_mut().flatten() {
+            reader.file.rewind()?;
+        }
         if let Some(original) = self.input.edited.take() {
             match Replacement::new(context, &self.input.name, &original) {
                 Ok(replacement) => self.replacement = Some(replacement),
@@ -244,6 +255,7 @@ impl<'s> Run<'s> {
                 Queued::Text(text) => self.put_text(context, &text)?,
                 Queued::Line { text, ended } => self.put_line(context, &text, ended)?,
                 Queued::File(name) => {
+                    self.put_text(context, b"")?;
                     for writer in &mut self.writers {
                         writer.flush()?;
                     }
@@ -317,17 +329,23 @@ impl<'s> Run<'s> {
                 }
                 Action::CopyFromHold => {
                     self.pattern.text.clone_from(&self.hold.text);
+                    self.pattern.ended = self.hold.ended;
                 }
                 Action::AppendFromHold => {
+                    self.pattern.ended = self.hold.ended;
                     self.pattern.text.push(self.settings.end);
                     self.pattern.text.extend_from_slice(&self.hold.text);
                 }
-                Action::CopyToHold => self.hold.text.clone_from(&self.pattern.text),
+                Action::CopyToHold => {
+                    self.hold.text.clone_from(&self.pattern.text);
+                    self.hold.ended = self.pattern.ended;
+                }
                 Action::AppendToHold => {
+                    self.hold.ended = self.pattern.ended;
                     self.hold.text.push(self.settings.end);
                     self.hold.text.extend_from_slice(&self.pattern.text);
                 }
-                Action::Exchange => std::mem::swap(&mut self.hold.text, &mut self.pattern.text),
+                Action::Exchange => std::mem::swap(&mut self.hold, &mut self.pattern),
                 Action::List(width) => {
                     let listed = list(&self.pattern.text, width.unwrap_or(self.settings.width));
                     self.put_text(context, &listed)?;
@@ -357,8 +375,8 @@ impl<'s> Run<'s> {
                 }
                 Action::Print => self.print_space(context)?,
                 Action::PrintLine => {
-                    let line = self.first_line();
-                    self.put_line(context, &line, true)?;
+                    let (line, ended) = self.first_line();
+                    self.put_line(context, &line, ended)?;
                 }
                 Action::Quit(status) => return Ok(Flow::Quit { status, print: true }),
                 Action::QuitSilently(status) => return Ok(Flow::Quit { status, print: false }),
@@ -371,8 +389,8 @@ impl<'s> Run<'s> {
                     self.pattern.text = text;
                 }
                 Action::WriteLine(place) => {
-                    let line = self.first_line();
-                    self.write(context, place, &line, true)?;
+                    let (line, ended) = self.first_line();
+                    self.write(context, place, &line, ended)?;
                 }
                 Action::Transliterate(table) => table.apply(&mut self.pattern.text),
                 Action::Zap => self.pattern.text.clear(),
@@ -382,10 +400,13 @@ impl<'s> Run<'s> {
         Ok(Flow::End)
     }
 
-    fn first_line(&self) -> Vec<u8> {
+    /// The first line of the pattern space, and whether it has an end.
+    fn first_line(&self) -> (Vec<u8>, bool) {
         let text = &self.pattern.text;
-        let end = memchr::memchr(self.settings.end, text).unwrap_or(text.len());
-        text.get(..end).unwrap_or_default().to_vec()
+        match memchr::memchr(self.settings.end, text) {
+            Some(end) => (text.get(..end).unwrap_or_default().to_vec(), true),
+            None => (text.clone(), self.pattern.ended),
+        }
     }
 
     fn write(&mut self, context: &mut Context<'_>, place: usize, text: &[u8], ended: bool) -> io::Result<()> {
@@ -441,7 +462,7 @@ impl<'s> Run<'s> {
                 Ok(place)
             }
             None => {
-                context.complain(&[b"no previous regular expression"]);
+                context.complain(&[b"-e expression #1, char 0: no previous regular expression"]);
                 self.input.status = 1;
                 Err(io::Error::other(Ended))
             }
@@ -476,10 +497,13 @@ impl<'s> Run<'s> {
                 End::Line(line) => Some(line),
                 End::More(count) => Some(self.line.saturating_add(count)),
                 End::Multiple(0) => Some(self.line),
-                End::Multiple(step) => Some(self.line.div_ceil(step).saturating_mul(step)),
+                // Never this line, whatever the manual says.
+                End::Multiple(step) => Some((self.line / step + 1).saturating_mul(step)),
                 End::Last | End::Pattern(_) => None,
             };
-            if end.is_none_or(|end| end > self.line) {
+            // Looking for the last line finds it here, too.
+            let ends = matches!(to, End::Last) && self.input.at_end(context)?;
+            if !ends && end.is_none_or(|end| end > self.line) {
                 set(self, Range::Inside(end));
             }
             return Ok(true);
@@ -516,7 +540,7 @@ impl<'s> Run<'s> {
             Address::Step(first, step) => Ok(if *step == 0 {
                 self.line == *first
             } else {
-                self.line >= *first && (self.line - first) % step == 0
+                self.line >= *first && (self.line - first).is_multiple_of(*step)
             }),
             Address::Last => self.input.at_end(context),
             Address::Pattern(pattern) => self.matches(context, *pattern),

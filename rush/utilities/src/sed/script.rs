@@ -168,10 +168,10 @@ impl Parser<'_> {
                 if self.cursor.eat(b'~') {
                     self.cursor.skip_blanks();
                     let step = self.cursor.number().unwrap_or(0);
-                    Some(if step == 0 && first > 0 {
-                        Address::Line(first)
-                    } else {
-                        Address::Step(first, step)
+                    Some(match (first, step) {
+                        (0, 0) => Address::Zero,
+                        (first, 0) => Address::Line(first),
+                        (first, step) => Address::Step(first, step),
                     })
                 } else if first == 0 {
                     Some(Address::Zero)
@@ -232,7 +232,9 @@ impl Parser<'_> {
     /// The place of a compiled expression; the inner `None` for the empty one.
     fn compile(&mut self, expression: Expression) -> Option<Option<usize>> {
         if expression.text.is_empty() {
-            return (!expression.ignore_case && !expression.multiline).then_some(None);
+            // The first one cannot mean another.
+            let flags = expression.ignore_case || expression.multiline;
+            return (!flags && !self.script.patterns.is_empty()).then_some(None);
         }
         let dialect = crate::posix::Dialect {
             extended: self.settings.extended,
@@ -275,6 +277,8 @@ impl Parser<'_> {
                 self.labels.push((label, index));
                 return Some(Some(Action::Label));
             }
+            // With other ends of lines these end in them, or not.
+            b'a' | b'i' | b'c' | b'l' | b'=' | b'F' if self.settings.end != b'\n' => return None,
             b'=' => Action::LineNumber,
             b'a' | b'i' | b'c' => {
                 let text = Rc::new(self.cursor.text()?);
@@ -298,7 +302,12 @@ impl Parser<'_> {
             b'H' => Action::AppendToHold,
             b'l' => {
                 self.cursor.skip_blanks();
-                Action::List(self.cursor.number().map(|width| usize::try_from(width).unwrap_or(usize::MAX)))
+                let width = self.cursor.number().map(|width| usize::try_from(width).unwrap_or(usize::MAX));
+                // One column is not what the manual says.
+                if width.unwrap_or(self.settings.width) == 1 {
+                    return None;
+                }
+                Action::List(width)
             }
             b'n' => Action::Next,
             b'N' => Action::AppendNext,

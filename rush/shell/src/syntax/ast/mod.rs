@@ -25,6 +25,16 @@ pub struct List {
     pub items: Box<[Item]>,
 }
 
+/// Deep trees are taken apart with room for it.
+impl Drop for List {
+    fn drop(&mut self) {
+        let items = std::mem::take(&mut self.items);
+        if !items.is_empty() {
+            crate::sys::stack::with_room(|| drop(items));
+        }
+    }
+}
+
 /// One and-or list and how it is run.
 #[derive(Debug, Clone)]
 pub struct Item {
@@ -286,12 +296,22 @@ pub enum Condition {
     Binary(Word, ConditionOperator, Word),
     /// `! c`
     Not(Box<Condition>),
-    /// `a && b`
-    And(Box<Condition>, Box<Condition>),
-    /// `a || b`
-    Or(Box<Condition>, Box<Condition>),
+    /// `a && b && c`
+    And(Box<[Condition]>),
+    /// `a || b || c`
+    Or(Box<[Condition]>),
     /// `( c )`
     Group(Box<Condition>),
+}
+
+/// Deep trees are taken apart with room for it.
+impl Drop for Condition {
+    fn drop(&mut self) {
+        if let Condition::Not(inner) | Condition::Group(inner) = self {
+            let inner = std::mem::replace(&mut **inner, Condition::Word(Word::default()));
+            crate::sys::stack::with_room(|| drop(inner));
+        }
+    }
 }
 
 macro_rules! condition_operators {

@@ -25,6 +25,16 @@ struct Written {
     extra: Option<Box<Extra>>,
 }
 
+/// Deep trees are taken apart with room for it.
+impl Drop for Written {
+    fn drop(&mut self) {
+        if let Content::Parts(parts) = &mut self.content {
+            let parts = std::mem::take(parts);
+            crate::sys::stack::with_room(|| drop(parts));
+        }
+    }
+}
+
 #[derive(Debug, Clone)]
 enum Content {
     Constant(Text),
@@ -129,7 +139,10 @@ impl Word {
     pub fn declaring(self, assignment: Assignment, source: Text) -> Word {
         let (content, extra) = match self.0 {
             Kind::Plain(text) => (Content::Constant(text), None),
-            Kind::Written(written) => (written.content, written.extra),
+            Kind::Written(mut written) => {
+                let content = std::mem::replace(&mut written.content, Content::Constant(Text::EMPTY));
+                (content, written.extra.take())
+            }
         };
         let mut extra = extra.unwrap_or_default();
         extra.assignment = Some(assignment);

@@ -1,0 +1,3 @@
+# Copies a file.
+cat lines lines lines > copy
+wc -c < copy

@@ -1,0 +1,3 @@
+# Counts.
+seq @N@ > copy
+tail -n 1 copy

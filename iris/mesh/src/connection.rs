@@ -1,0 +1,249 @@
+//! One connection after its handshake: frames out, in batches and with bounded memory, and frames in. Owns the queue, the writer's and
+//! the reader's loop, and ticks; leaves what frames mean to `node`.
+//!
+//! Who writes: `writing` is set by whoever took the bytes, under the lock, and by nobody else until it is unset; so bytes leave in the
+//! order of their frames. A sender that finds nobody writing writes itself without waiting, unless the last write was a moment ago: then
+//! messages come in a flood, and the writer thread takes them in batches.
+
+use std::io::{ErrorKind, Read, Write};
+use std::net::{Shutdown, TcpStream};
+use std::time::{Duration, Instant};
+
+use parking_lot::{Condvar, Mutex};
+use rustix::net::{SendFlags, send};
+
+use crate::error::MeshError;
+use crate::etf;
+use crate::limits::{BUSY_MS, DIRECT_PAUSE_US, FRAME_BYTES_MAX, QUEUE_BYTES, QUEUE_BYTES_MAX};
+use crate::term::{Atom, Term};
+
+/// Comes before the control message: no distribution header.
+const PASS_THROUGH: u8 = 112;
+/// Bytes that the reader asks for at once, and that a buffer may keep when it is empty.
+const BUFFER_BYTES: usize = 256 << 10;
+
+pub(crate) struct Connection {
+    pub(crate) peer: Atom,
+    /// What both can do.
+    pub(crate) flags: u64,
+    /// Tells this connection from an earlier one to a node of the same name.
+    pub(crate) number: u64,
+    stream: TcpStream,
+    tick: Duration,
+    out: Mutex<Out>,
+    work: Condvar,
+    room: Condvar,
+}
+
+struct Out {
+    bytes: Vec<u8>,
+    writing: bool,
+    closed: bool,
+    written: Instant,
+}
+
+/// Whether a sender may be made to wait.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Haste {
+    /// A message: its sender waits for a slow peer.
+    Message,
+    /// A signal of the runtime: its sender may hold up others.
+    Signal,
+}
+
+impl Connection {
+    pub(crate) fn new(peer: Atom, flags: u64, number: u64, stream: TcpStream, tick: Duration) -> Self {
+        let out = Out { bytes: Vec::new(), writing: false, closed: false, written: Instant::now() };
+        Self {
+            peer,
+            flags,
+            number,
+            stream,
+            tick,
+            out: Mutex::new(out),
+            work: Condvar::new(),
+            room: Condvar::new(),
+        }
+    }
+
+    pub(crate) fn has(&self, flag: u64) -> bool {
+        self.flags & flag == flag
+    }
+
+    fn gone(&self) -> MeshError {
+        MeshError::NoConnection(self.peer.to_string())
+    }
+
+    /// Sends a control message, perhaps with what it is about.
+    pub(crate) fn send(&self, control: &Term, message: Option<&Term>, haste: Haste) -> Result<(), MeshError> {
+        let mut out = self.out.lock();
+        let until = Instant::now() + Duration::from_millis(BUSY_MS);
+        while haste == Haste::Message && out.bytes.len() > QUEUE_BYTES && !out.closed {
+            if self.room.wait_until(&mut out, until).timed_out() {
+                return Err(MeshError::Busy(self.peer.to_string()));
+            }
+        }
+        if out.closed {
+            return Err(self.gone());
+        }
+        if out.bytes.len() > QUEUE_BYTES_MAX {
+            drop(out);
+            self.close();
+            return Err(self.gone());
+        }
+        let begin = out.bytes.len();
+        if let Err(error) = frame(&mut out.bytes, control, message) {
+            out.bytes.truncate(begin);
+            return Err(error);
+        }
+        if out.writing {
+            return Ok(());
+        }
+        if out.written.elapsed() < Duration::from_micros(DIRECT_PAUSE_US) {
+            self.work.notify_one();
+            return Ok(());
+        }
+        out.writing = true;
+        let mut bytes = std::mem::take(&mut out.bytes);
+        drop(out);
+        let sent = send(&self.stream, &bytes, SendFlags::DONTWAIT | SendFlags::NOSIGNAL).unwrap_or(0);
+        bytes.drain(..sent);
+        let mut out = self.out.lock();
+        // Errors are for the writer, who meets them again.
+        let more = !bytes.is_empty() || !out.bytes.is_empty();
+        if bytes.capacity() <= BUFFER_BYTES || !bytes.is_empty() {
+            bytes.append(&mut out.bytes);
+            out.bytes = bytes;
+        }
+        out.writing = false;
+        out.written = Instant::now();
+        if more {
+            self.work.notify_one();
+        }
+        Ok(())
+    }
+
+    pub(crate) fn is_closed(&self) -> bool {
+        self.out.lock().closed
+    }
+
+    /// Ends the connection; both loops come to their end.
+    pub(crate) fn close(&self) {
+        self.out.lock().closed = true;
+        let _ = self.stream.shutdown(Shutdown::Both);
+        self.work.notify_all();
+        self.room.notify_all();
+    }
+
+    /// The writer's loop.
+    pub(crate) fn write_all(&self) {
+        let mut spare = Vec::new();
+        let quarter = self.tick / 4;
+        loop {
+            let mut out = self.out.lock();
+            while (out.bytes.is_empty() || out.writing) && !out.closed {
+                if self.work.wait_for(&mut out, quarter).timed_out() && out.bytes.is_empty() && !out.writing {
+                    out.bytes.extend([0; 4]);
+                }
+            }
+            if out.closed {
+                return;
+            }
+            out.writing = true;
+            std::mem::swap(&mut out.bytes, &mut spare);
+            drop(out);
+            // The socket has a time-out of one tick: a peer that reads nothing for so long is gone.
+            let sent = (&self.stream).write_all(&spare);
+            spare.clear();
+            if spare.capacity() > BUFFER_BYTES {
+                spare = Vec::new();
+            }
+            let mut out = self.out.lock();
+            out.writing = false;
+            out.written = Instant::now();
+            self.room.notify_all();
+            drop(out);
+            if sent.is_err() {
+                self.close();
+            }
+        }
+    }
+
+    /// The reader's loop: gives whole frames to `take` until that or the connection ends it.
+    pub(crate) fn read_all(
+        &self,
+        mut take: impl FnMut(&[u8]) -> Result<(), MeshError>,
+    ) -> Result<(), MeshError> {
+        let failed = |error| MeshError::Io("reading".into(), error);
+        self.stream.set_read_timeout(Some(self.tick / 4)).map_err(failed)?;
+        let (mut buffer, mut filled) = (vec![0; BUFFER_BYTES], 0);
+        let mut heard = Instant::now();
+        loop {
+            match (&self.stream).read(&mut buffer[filled..]) {
+                Ok(0) => return Err(self.gone()),
+                Ok(count) => {
+                    filled += count;
+                    heard = Instant::now();
+                }
+                Err(error) => match error.kind() {
+                    ErrorKind::Interrupted => {}
+                    ErrorKind::WouldBlock | ErrorKind::TimedOut if heard.elapsed() < self.tick => {}
+                    _ => return Err(failed(error)),
+                },
+            }
+            let mut begin = 0;
+            while let Some((length, rest)) = buffer[begin..filled].split_first_chunk::<4>() {
+                let length = u32::from_be_bytes(*length) as usize;
+                if length > FRAME_BYTES_MAX {
+                    return Err(MeshError::FrameLength);
+                }
+                let Some(frame) = rest.get(..length) else { break };
+                begin += 4 + length;
+                if !frame.is_empty() {
+                    take(frame)?;
+                }
+            }
+            buffer.copy_within(begin..filled, 0);
+            filled -= begin;
+            if filled == buffer.len() {
+                // Grows with what came, not with what was announced.
+                buffer.resize(filled * 2, 0);
+            } else if filled == 0 && buffer.len() > BUFFER_BYTES {
+                buffer = vec![0; BUFFER_BYTES];
+            }
+        }
+    }
+}
+
+fn frame(out: &mut Vec<u8>, control: &Term, message: Option<&Term>) -> Result<(), MeshError> {
+    let begin = out.len();
+    out.extend([0, 0, 0, 0, PASS_THROUGH]);
+    etf::encode(out, control)?;
+    message.map_or(Ok(()), |message| etf::encode(out, message))?;
+    let length = out.len() - begin - 4;
+    if length > FRAME_BYTES_MAX {
+        return Err(MeshError::FrameLength);
+    }
+    out[begin..begin + 4].copy_from_slice(&(length as u32).to_be_bytes());
+    Ok(())
+}
+
+/// Takes a frame apart: the control message and what it is about.
+pub(crate) fn parse(frame: &[u8]) -> Result<(Vec<Term>, Option<Term>), MeshError> {
+    let rest = match frame {
+        [PASS_THROUGH, rest @ ..] => rest,
+        _ => return Err(MeshError::Frame("a distribution header was not agreed on")),
+    };
+    let (control, rest) = etf::decode(rest)?;
+    let Term::Tuple(control) = control else {
+        return Err(MeshError::Frame("the control message is no tuple"));
+    };
+    if rest.is_empty() {
+        return Ok((control, None));
+    }
+    let (message, rest) = etf::decode(rest)?;
+    if !rest.is_empty() {
+        return Err(MeshError::Frame("bytes after the message"));
+    }
+    Ok((control, Some(message)))
+}

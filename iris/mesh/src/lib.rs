@@ -1,0 +1,23 @@
+//! Nodes: an iris node is a node of a BEAM cluster, by the Erlang distribution protocol. Owns the term format, the handshake, the
+//! connections and what remote processes may do to local actors; leaves actors to `pithos-iris`. It knows nothing of Python.
+//! Invariant: nothing here listens or connects beyond loopback, because a cookie alone protects neither secrecy nor integrity.
+//!
+//! Start reading at `node`, then `connection` (the threads), then `etf` (bytes).
+#![forbid(unsafe_code)]
+
+mod connection;
+mod dispatch;
+mod epmd;
+mod error;
+pub mod etf;
+mod handshake;
+pub mod limits;
+mod node;
+mod process;
+pub mod term;
+
+pub use error::{CallError, MeshError};
+pub use etf::EtfError;
+pub use node::{Caller, Destination, Node, Options};
+pub use process::Received;
+pub use term::{Atom, Big, Pid, Port, Reference, Term};

@@ -1,0 +1,169 @@
+//! Erlang's terms as data. Owns their types; `etf` owns their bytes.
+
+use std::fmt;
+use std::sync::Arc;
+
+/// An atom. Clones are cheap.
+#[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Atom(Arc<str>);
+
+impl Atom {
+    /// An atom of this text. One that is longer than 255 characters cannot be encoded.
+    #[must_use]
+    pub fn new(text: &str) -> Self {
+        Self(Arc::from(text))
+    }
+
+    /// The text.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Debug for Atom {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "'{}'", self.0)
+    }
+}
+
+impl fmt::Display for Atom {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl From<&str> for Atom {
+    fn from(text: &str) -> Self {
+        Self::new(text)
+    }
+}
+
+/// Names a process of a node. The creation tells one start of the node from another.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Pid {
+    /// The node.
+    pub node: Atom,
+    /// The process.
+    pub id: u32,
+    /// The upper part of its number.
+    pub serial: u32,
+    /// Which start of the node.
+    pub creation: u32,
+}
+
+/// Names a port of a node.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Port {
+    /// The node.
+    pub node: Atom,
+    /// The port.
+    pub id: u64,
+    /// Which start of the node.
+    pub creation: u32,
+}
+
+/// A reference: of a monitor, a request or an alias.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Reference {
+    /// The node that made it.
+    pub node: Atom,
+    /// Which start of the node.
+    pub creation: u32,
+    /// Its one to five words.
+    pub ids: Vec<u32>,
+}
+
+/// An integer beyond 64 bits.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Big {
+    /// Whether it is below zero.
+    pub negative: bool,
+    /// Its magnitude, least significant byte first.
+    pub magnitude: Vec<u8>,
+}
+
+/// Any value that the distribution carries.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Term {
+    /// An integer of 64 bits.
+    Int(i64),
+    /// A longer one.
+    Big(Box<Big>),
+    /// A float, always finite.
+    Float(f64),
+    /// An atom.
+    Atom(Atom),
+    /// Bytes.
+    Binary(Vec<u8>),
+    /// Bytes of which the last counts only so many bits (1 to 7).
+    Bits(Vec<u8>, u8),
+    /// A tuple.
+    Tuple(Vec<Term>),
+    /// A proper list; `[]` if empty.
+    List(Vec<Term>),
+    /// A list that ends in something else than `[]`.
+    Improper(Box<(Vec<Term>, Term)>),
+    /// A map: its pairs in the order of arrival.
+    Map(Vec<(Term, Term)>),
+    /// A process.
+    Pid(Box<Pid>),
+    /// A port.
+    Port(Box<Port>),
+    /// A reference.
+    Reference(Box<Reference>),
+    /// A fun, opaque: its bytes with their tag.
+    Fun(Vec<u8>),
+    /// `fun module:function/arity`.
+    Export(Box<(Atom, Atom, u8)>),
+}
+
+impl Term {
+    /// An atom.
+    #[must_use]
+    pub fn atom(text: &str) -> Self {
+        Self::Atom(Atom::new(text))
+    }
+
+    /// A binary of the text's UTF-8.
+    #[must_use]
+    pub fn text(text: &str) -> Self {
+        Self::Binary(text.as_bytes().to_vec())
+    }
+
+    /// A tuple.
+    #[must_use]
+    pub fn tuple<const N: usize>(items: [Self; N]) -> Self {
+        Self::Tuple(items.into())
+    }
+
+    /// Whether it is this atom.
+    #[must_use]
+    pub fn is_atom(&self, text: &str) -> bool {
+        matches!(self, Self::Atom(atom) if atom.as_str() == text)
+    }
+}
+
+impl From<i64> for Term {
+    fn from(value: i64) -> Self {
+        Self::Int(value)
+    }
+}
+
+impl From<Pid> for Term {
+    fn from(pid: Pid) -> Self {
+        Self::Pid(Box::new(pid))
+    }
+}
+
+impl From<Reference> for Term {
+    fn from(reference: Reference) -> Self {
+        Self::Reference(Box::new(reference))
+    }
+}
+
+impl From<Atom> for Term {
+    fn from(atom: Atom) -> Self {
+        Self::Atom(atom)
+    }
+}
