@@ -354,7 +354,7 @@ impl Mutator {
 
     /// Stops the program for `work`, which gets the heap, the roots and the weak tables.
     #[inline(never)]
-    fn stop(
+    pub(crate) fn stop(
         &mut self,
         work: impl FnOnce(&mut Heap, &mut dyn FnMut(&mut Tracer<'_>), &mut dyn FnMut(&Tracer<'_>)),
     ) {

@@ -11,7 +11,7 @@
 //!   ([`CellHeader::write_barrier`]); [`Data`] cells that do not promise that are rescanned in every young collection;
 //! * immortal cells (static strings and symbols) are never written and never marked.
 //!
-//! Layout of the folder: `block` (memory), `heap` (allocation, accounting), `collect` (mark and sweep),
+//! Layout of the folder: `pages` (from the system), `block` (memory), `heap` (allocation, accounting), `collect` (mark and sweep),
 //! `roots` (rooted containers), `native_stack` (conservative scanning).
 
 pub mod block;
@@ -19,7 +19,11 @@ pub mod collect;
 pub mod heap;
 pub(crate) mod moving_start;
 pub mod native_stack;
+#[cfg_attr(miri, path = "pages_interpreted.rs")]
+mod pages;
 pub mod roots;
+#[cfg(test)]
+mod tests;
 
 use std::any::TypeId;
 use std::cell::Cell;

@@ -352,7 +352,7 @@ impl JsObject {
         let v = unsafe { self.inline_slot(ARRAY_LENGTH_SLOT) };
         match v.as_int32() {
             Some(i) => i as u32,
-            None => v.as_number().unwrap_or(0.0) as u32,
+            None => long_length(v),
         }
     }
 
@@ -374,6 +374,13 @@ impl JsObject {
             tracer.value(unsafe { *self.inline_slots().add(i as usize) });
         }
     }
+}
+
+/// A length that is no 32-bit integer. Out of line: those who ask for a length, handlers among them, need no floating-point registers.
+#[cold]
+#[inline(never)]
+fn long_length(length: Value) -> u32 {
+    length.as_number().unwrap_or(0.0) as u32
 }
 
 impl Mutator {
