@@ -352,8 +352,17 @@ impl JsObject {
         let v = unsafe { self.inline_slot(ARRAY_LENGTH_SLOT) };
         match v.as_int32() {
             Some(i) => i as u32,
-            None => long_length(v),
+            None => v.as_number().unwrap_or(0.0) as u32,
         }
+    }
+
+    /// The array's length, of an Array that has fewer than 2^31 elements: for handlers, which keep free of floating-point arithmetic.
+    #[inline(always)]
+    pub fn short_array_length(&self) -> Option<u32> {
+        debug_assert!(self.is_array());
+        // SAFETY: arrays have at least one inline slot.
+        let v = unsafe { self.inline_slot(ARRAY_LENGTH_SLOT) };
+        v.as_int32().map(|length| length as u32)
     }
 
     /// Stores an Array's length (nothing else changes).
@@ -374,13 +383,6 @@ impl JsObject {
             tracer.value(unsafe { *self.inline_slots().add(i as usize) });
         }
     }
-}
-
-/// A length that is no 32-bit integer. Out of line: those who ask for a length, handlers among them, need no floating-point registers.
-#[cold]
-#[inline(never)]
-fn long_length(length: Value) -> u32 {
-    length.as_number().unwrap_or(0.0) as u32
 }
 
 impl Mutator {

@@ -14,7 +14,7 @@ pub(crate) fn iterator_next(s: State) -> Step {
     {
         let i = index.low_int32() as u32;
         let value = array.element(i);
-        if !value.is_empty() && i < array.array_length() {
+        if !value.is_empty() && array.short_array_length().is_some_and(|length| i < length) {
             s.set(s.b() + 1, Value::int32(i as i32 + 1));
             s.set(s.a(), value);
             return s.next(2);
