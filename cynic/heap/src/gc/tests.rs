@@ -23,7 +23,7 @@ static NOBODY: Owner = Owner {
 };
 
 /// Steps of the random tests; an interpreter takes a thousand times longer for each.
-const STEPS: usize = if cfg!(miri) { 400 } else { 40_000 };
+const STEPS: usize = if cfg!(miri) { 150 } else { 40_000 };
 const HEAP_BYTES: usize = 64 << 20;
 
 fn mutator() -> Mutator {
@@ -166,7 +166,7 @@ fn objects_keep_properties_and_elements() {
                 let key = key(&mut mutator, name);
                 match object.shape().lookup(key) {
                     Some(found) => {
-                        object.set_slot(u32::from(found.slot), Value::number(number));
+                        object.set_slot(found.slot, Value::number(number));
                         model[at].properties.iter_mut().filter(|p| p.0 == name).for_each(|p| p.1 = number);
                     }
                     None => {
@@ -209,7 +209,7 @@ fn compare(mutator: &mut Mutator, object: Gc<JsObject>, expected: &Model) {
     for &(name, number) in &expected.properties {
         let key = key(mutator, name);
         let found = object.shape().lookup(key).expect("the property");
-        assert_eq!(object.slot(u32::from(found.slot)).as_number(), Some(number));
+        assert_eq!(object.slot(found.slot).as_number(), Some(number));
     }
     assert_eq!(object.elements().len() as usize, expected.elements.len());
     for (index, &held) in expected.elements.iter().enumerate() {

@@ -13,11 +13,16 @@ pub(crate) fn iterator_next(s: State) -> Step {
         && let Some(array) = array.as_object()
     {
         let i = index.low_int32() as u32;
-        let value = array.element(i);
-        if !value.is_empty() && array.short_array_length().is_some_and(|length| i < length) {
-            s.set(s.b() + 1, Value::int32(i as i32 + 1));
-            s.set(s.a(), value);
-            return s.next(2);
+        // A longer array takes the slow path.
+        if let Some(length) = array.short_array_length()
+            && i < length
+        {
+            let value = array.element(i);
+            if !value.is_empty() {
+                s.set(s.b() + 1, Value::int32(i as i32 + 1));
+                s.set(s.a(), value);
+                return s.next(2);
+            }
         }
     }
     elsewhere!(s, step_generator)
