@@ -35,6 +35,7 @@ fn _iris(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<runtime::PyRuntime>()?;
     module.add_class::<reference::Ref>()?;
     module.add_class::<inbox::Inbox>()?;
+    module.add_class::<inbox::Request>()?;
     module.add_class::<queue::ReadyQueue>()?;
     module.add_class::<exit::ExitReason>()?;
     module.add_class::<exit::Down>()?;
