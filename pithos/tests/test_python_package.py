@@ -43,6 +43,7 @@ def test_a_failure_behind_a_good_status_is_not_ok(sandbox: package.Sandbox) -> N
     with pytest.raises(package.PithosError, match="stage 1 of 2 failed"):
         result.check()
     assert sandbox.run("yes | head -n 1").ok
+    assert sandbox.run("false || true; ! false; if false; then :; fi").ok
     assert sandbox.run("exit_status() { return 3; }; exit_status").status == 3
 
 
@@ -102,6 +103,18 @@ def test_every_call_is_in_the_audit_log(pithos: str, workspace: Path, tmp_path: 
     assert lines[0]["arguments"]["command"] == "echo hi" and lines[0]["result"]["status"] == 0
     assert "no actor system" in lines[2]["result"] and all(line["ms"] >= 0 for line in lines)
     assert audit.stat().st_mode & 0o777 == 0o600
+
+
+def test_hosts_are_reached_through_the_proxy_only_when_named(pithos: str, workspace: Path) -> None:
+    look = "echo ${HTTPS_PROXY:-none}"
+    with package.Sandbox(cwd=workspace, command=pithos) as sandbox:
+        assert sandbox.run(look).text.strip() == "none"
+    with package.Sandbox(cwd=workspace, hosts=["npm", "example.org"], command=pithos) as sandbox:
+        if not Path("/proc/self/ns/net").exists() or sandbox.run(look).text.strip() == "none":
+            pytest.skip("no private loopback here")
+        assert "@127.0.0." in sandbox.run(look).text
+    with pytest.raises(package.PithosError, match="ended with status 2|is gone"):
+        package.Sandbox(cwd=workspace, hosts=["not a host"], command=pithos).run("true")
 
 
 def test_closing_leaves_nothing(pithos: str, workspace: Path) -> None:

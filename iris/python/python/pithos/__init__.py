@@ -18,6 +18,7 @@ from __future__ import annotations
 import atexit
 import threading
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -37,10 +38,12 @@ class Sandbox:
         *,
         cwd: str | Path | None = None,
         audit: str | Path | None = None,
+        hosts: Sequence[str] = (),
         command: str | None = None,
     ) -> None:
-        """`policy` is read-only, workspace, trusted or a TOML file; `audit` a file for one JSON line per call."""
-        self._connection = Connection(server_arguments(policy, cwd, audit), command)
+        """`policy` is read-only, workspace, trusted or a TOML file; `audit` a file for one JSON line per call;
+        `hosts` what programs may reach besides the loopback: names of hosts or of groups such as `npm` and `pypi`, as `pithos serve --hosts` takes them."""
+        self._connection = Connection(server_arguments(policy, cwd, audit, hosts), command)
 
     def _call(self, tool: str, arguments: dict[str, Any], convert: Convert) -> Any:
         answer = self._connection.call(tool, arguments)

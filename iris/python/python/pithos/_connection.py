@@ -99,6 +99,16 @@ class Connection:
         except (OSError, ValueError) as error:
             raise PithosError(f"the pithos server is gone: {error}") from error
 
+    def _end(self) -> str:
+        """What is known of the end of the server, whose output has ended."""
+        try:
+            status = self._process.wait(1)
+        except subprocess.TimeoutExpired:
+            return "the pithos server has closed its output"
+        if status == 0:
+            return "the pithos server has ended"
+        return f"the pithos server has ended with status {status} (standard error has the reason)"
+
     def _read(self) -> None:
         for line in self._process.stdout:
             message = json.loads(line)
@@ -111,8 +121,9 @@ class Connection:
             else:
                 answer.set_result(message["result"])
         self._process.stdout.close()
+        end = self._end()
         with self._lock:
-            self._gone = PithosError("the pithos server has ended")
+            self._gone = PithosError(end)
             left, self._waiting = list(self._waiting.values()), {}
         for answer in left:
             if answer.set_running_or_notify_cancel():

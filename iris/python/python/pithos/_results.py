@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Callable
@@ -56,8 +57,8 @@ class Result:
 
     @property
     def ok(self) -> bool:
-        """It ended with status 0 and no stage of a pipeline failed behind that."""
-        hidden = any(stage not in (0, 141) for stages in self.pipelines for stage in stages)
+        """It ended with status 0 and no pipeline hid the failure of a stage before its last."""
+        hidden = any(stage not in (0, 141) for stages in self.pipelines for stage in stages[:-1])
         return self.state == "done" and self.status == 0 and not hidden
 
     def check(self) -> Result:
@@ -135,9 +136,13 @@ def run_arguments(command: str, session: str | None, options: dict[str, Any]) ->
     }
 
 
-def server_arguments(policy: str | Path, cwd: str | Path | None, audit: str | Path | None) -> list[str]:
+def server_arguments(
+    policy: str | Path, cwd: str | Path | None, audit: str | Path | None, hosts: Sequence[str]
+) -> list[str]:
     """The command line of a server."""
     arguments = ["--sandbox", str(policy)]
+    if hosts:
+        arguments += ["--hosts", ",".join(hosts)]
     if cwd is not None:
         arguments += ["--cwd", str(cwd)]
     if audit is not None:

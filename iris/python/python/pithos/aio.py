@@ -8,6 +8,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -27,9 +28,10 @@ class Sandbox:
         *,
         cwd: str | Path | None = None,
         audit: str | Path | None = None,
+        hosts: Sequence[str] = (),
         command: str | None = None,
     ) -> None:
-        self._arguments = (server_arguments(policy, cwd, audit), command)
+        self._arguments = (server_arguments(policy, cwd, audit, hosts), command)
         self._connection: Connection | None = None
 
     async def start(self) -> Sandbox:
