@@ -11,6 +11,7 @@ mod exit;
 mod ffi;
 mod host;
 mod inbox;
+mod interruption;
 mod limits;
 mod message;
 mod pull_versions;
@@ -67,7 +68,7 @@ fn _iris(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(runtime::current_pid, module)?)?;
     module.add_function(wrap_pyfunction!(host::never_block_here, module)?)?;
     module.add_function(wrap_pyfunction!(host::parked, module)?)?;
-    module.add_function(wrap_pyfunction!(host::interrupt_turn, module)?)?;
-    module.add_function(wrap_pyfunction!(host::take_interrupt_back, module)?)?;
+    module.add_function(wrap_pyfunction!(interruption::interrupt_turn, module)?)?;
+    module.add_function(wrap_pyfunction!(interruption::take_interrupt_back, module)?)?;
     module.add_function(wrap_pyfunction!(core::count_fork, module)?)
 }

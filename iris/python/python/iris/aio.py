@@ -299,10 +299,9 @@ class LoopHost(watch.Served):
         mailbox = None if task is None else self._mailboxes.get(task)
         return None if mailbox is None else mailbox._inbox
 
-    def interrupt(self, turn: int) -> None:
+    def interrupt(self, turn: int) -> bool:
         task = self._task()
-        if task in self._mailboxes:
-            interrupt_turn(self.ident, self, turn, (_current_task, self.loop, task))
+        return task in self._mailboxes and interrupt_turn(self.ident, self, turn, (_current_task, self.loop, task))
 
     def spawn(
         self,
