@@ -37,12 +37,21 @@ impl Core {
     pub(crate) fn new() -> Arc<Self> {
         let idents = Arc::default();
         let [python, releasing] = host::pools(&idents);
-        let runtime = Runtime::builder().pool(python).pool(releasing).build();
+        let compat = Arc::new(Compat::default());
+        // It has references to supervisors, and they to the runtime.
+        let told = Arc::downgrade(&compat);
+        let runtime = Runtime::builder().pool(python).pool(releasing);
+        let runtime = runtime.on_end(move |pid, reason| {
+            if let Some(compat) = told.upgrade() {
+                compat.ended(pid, reason);
+            }
+        });
+        let runtime = runtime.build();
         let handle = runtime.handle().clone();
         Arc::new(Self {
             runtime: Some(runtime),
             handle,
-            compat: Arc::new(Compat::default()),
+            compat,
             idents,
             process: std::process::id(),
         })

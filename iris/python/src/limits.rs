@@ -38,6 +38,9 @@ pub(crate) const TRIM_ACTORS_MIN: usize = 10_000;
 /// The last of them that keep the exception itself, for those who ask soon: it refers to its frames and all that they know.
 pub(crate) const EXCEPTIONS_KEPT: usize = 8;
 
+/// Supervisors of a group on the compatibility surface before it is looked whether some have ended.
+pub(crate) const GROUP_SWEEP_MIN: usize = 64;
+
 /// Bytes kept of the message of an exception that is older.
 pub(crate) const MESSAGE_BYTES_KEPT: usize = 1_024;
 

@@ -56,7 +56,7 @@ fn shutdown(timeout: Option<f64>) -> PyResult<Shutdown> {
 }
 
 /// Tells the program's log. The supervisor's turns have the GIL, or take it.
-fn told(report: &Report<'_>) {
+pub(crate) fn told(report: &Report<'_>) {
     Python::try_attach(|py| {
         let (event, reason) = (report.event.to_string(), report.reason.to_string());
         let words = (report.supervisor.to_bits(), report.child, event, reason);

@@ -347,6 +347,7 @@ impl<M: Send + 'static> Cell<M> {
             return;
         };
         trace::ended(self.pid, reason);
+        self.shared.tell_end(self.pid, reason);
         let relations = self.relations.lock().close();
         self.shared.forget(self.pid, relations.as_deref());
         if let Some(relations) = relations {
