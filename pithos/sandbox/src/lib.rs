@@ -35,6 +35,7 @@ mod environment;
 mod error;
 mod filter;
 pub mod limits;
+mod overlay;
 mod plan;
 mod policy;
 mod preset;
@@ -44,6 +45,7 @@ mod watch;
 
 pub use denial::{Denial, DenialKind};
 pub use error::{Error, Step};
+pub use overlay::{Overlaid, unfit};
 pub use plan::{Contained, Enforcement, Plan};
 pub use policy::{Access, Context, Namespaces, Network, Policy, ResolvedPolicy, ResourceLimits};
 pub use preset::Preset;

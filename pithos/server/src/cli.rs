@@ -186,6 +186,7 @@ fn config(options: &Options) -> Result<Config, Failure> {
         machine,
         workspace: cwd,
         private_tmp: folders.private_tmp,
+        layers: folders.layers,
         home,
         environment: std::env::vars_os().collect(),
     };
