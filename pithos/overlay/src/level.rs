@@ -80,6 +80,9 @@ struct Entry {
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Level {
     entries: BTreeMap<Name, Entry>,
+    /// More had changed than was to be copied: it can be compared with, and not gone back to.
+    #[serde(default)]
+    bare: bool,
 }
 
 /// Whether nothing of an entry has changed between two looks.
@@ -89,21 +92,20 @@ fn untouched(one: &Node, other: &Node) -> bool {
 }
 
 impl Level {
-    /// The tree as it is now. What is as in `before` is taken over; of what changed, `bytes_max` bytes are copied at most.
+    /// The tree as it is now. What is as in `before` is taken over; when more than `bytes_max` bytes have changed nothing is copied, and the level
+    /// cannot be gone back to.
     ///
     /// # Errors
-    /// When something cannot be read, or there is more than may be copied.
+    /// When something cannot be read.
     pub fn take(root: &Root, before: &Level, blobs: &mut Blobs, bytes_max: u64) -> Result<Level, Error> {
         let nodes = walk(root)?;
-        let changed = |name: &Name, node: &Node| {
-            before.entries.get(name).is_none_or(|entry| !untouched(&entry.node, node))
+        let unkept = |name: &Name, node: &Node| {
+            let known = before.entries.get(name);
+            known.is_none_or(|entry| entry.blob.is_none() || !untouched(&entry.node, node))
         };
-        let new = nodes.iter().filter(|(name, node)| node.kind == Kind::File && changed(name, node));
+        let new = nodes.iter().filter(|(name, node)| node.kind == Kind::File && unkept(name, node));
         let bytes: u64 = new.map(|(_, node)| node.stored.min(node.size)).sum();
-        if bytes > bytes_max {
-            return Err(Error::TooMuch { what: format!("{bytes} changed bytes"), limit: bytes_max });
-        }
-        let mut level = Level::default();
+        let mut level = Level { bare: bytes > bytes_max, ..Level::default() };
         let mut first: HashMap<u64, Name> = HashMap::new();
         for (name, node) in nodes {
             let known = before.entries.get(&name).filter(|entry| untouched(&entry.node, &node));
@@ -122,7 +124,7 @@ impl Level {
                     None => drop(first.insert(node.ino, name.clone())),
                 }
             }
-            if node.kind == Kind::File && entry.blob.is_none() {
+            if node.kind == Kind::File && entry.blob.is_none() && !level.bare {
                 let number = blobs.next;
                 blobs.next += 1;
                 let (from, to) = (root.file(&name)?, blobs.root.make_file(&Blobs::name(number))?);
@@ -140,6 +142,9 @@ impl Level {
     /// # Errors
     /// When something cannot be removed or made; it can be tried again.
     pub fn restore(&mut self, root: &Root, blobs: &Blobs) -> Result<(), Error> {
+        if self.bare {
+            return Err(Error::Path("too much had changed by then to be kept".to_owned()));
+        }
         let mut present = walk(root)?;
         let gone: Vec<Name> =
             present.keys().rev().filter(|name| !self.entries.contains_key(*name)).cloned().collect();
@@ -176,6 +181,38 @@ impl Level {
             if let Some(entry) = self.entries.get_mut(&name) {
                 entry.node = node;
             }
+        }
+        Ok(())
+    }
+
+    /// Whether it can be gone back to.
+    #[must_use]
+    pub fn is_kept(&self) -> bool {
+        !self.bare
+    }
+
+    /// Puts these files and links as they were into an empty folder, to be compared with.
+    ///
+    /// # Errors
+    /// When one was not kept, or cannot be made.
+    pub fn extract<'a>(
+        &self,
+        names: impl Iterator<Item = &'a Name>,
+        root: &Root,
+        blobs: &Blobs,
+    ) -> Result<(), Error> {
+        for name in names {
+            let Some(entry) = self.entries.get(name).filter(|entry| entry.node.kind != Kind::Folder) else {
+                continue;
+            };
+            let mut above: Vec<Name> = std::iter::successors(name.parent(), Name::parent).collect();
+            above.retain(|folder| *folder != Name::default());
+            for folder in above.iter().rev() {
+                if root.look(folder)?.is_none() {
+                    root.make_folder(folder)?;
+                }
+            }
+            make(root, name, &Entry { same_as: None, ..entry.clone() }, blobs)?;
         }
         Ok(())
     }

@@ -58,8 +58,7 @@ impl Confinement {
         let text = |path: &PathBuf| path.to_string_lossy().into_owned();
         let machine =
             serde_json::to_string(&self.machine).map_err(|error| Error::Policy(error.to_string()))?;
-        let mut arguments =
-            vec![
+        let mut arguments = vec![
             self.policy.to_toml()?,
             machine,
             text(&self.workspace),

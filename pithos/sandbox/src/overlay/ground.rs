@@ -52,7 +52,12 @@ fn foreign(root: &Path) -> Option<String> {
         let ids = (data.uid(), data.gid());
         (ids != own).then(|| {
             let (user, group) = ids;
-            format!("{} belongs to user {user} and group {group}, and the sandbox knows only {} and {}", path.display(), own.0, own.1)
+            format!(
+                "{} belongs to user {user} and group {group}, and the sandbox knows only {} and {}",
+                path.display(),
+                own.0,
+                own.1
+            )
         })
     };
     if let Some(why) = judge(root) {

@@ -82,7 +82,8 @@ impl Plan {
                 let rules = || ruleset::build(self.policy(), &ground.machine, true);
                 Ok::<_, Error>((namespace, policy.confine.then(rules).transpose()?))
             });
-            made.join().unwrap_or_else(|_| Err(Error::Rules("the thread that mounts has panicked".to_owned())))
+            made.join()
+                .unwrap_or_else(|_| Err(Error::Rules("the thread that mounts has panicked".to_owned())))
         })?;
         self.with_steps(Steps {
             namespaces: 0,

@@ -107,7 +107,8 @@ impl Guardian {
         if gone {
             return Err(no_guardian());
         }
-        let request = ToGuardian::Spawn { id, role: role.to_string(), arguments: arguments.to_vec(), overlays };
+        let request =
+            ToGuardian::Spawn { id, role: role.to_string(), arguments: arguments.to_vec(), overlays };
         let answer = match self.shared.connection.send(&request, vec![socket]) {
             // A guardian that is stopped must not stop those who wait for it.
             Ok(()) => tokio::time::timeout(Duration::from_millis(START_TIMEOUT_MS), receiver).await,

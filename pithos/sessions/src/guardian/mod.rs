@@ -14,8 +14,8 @@ mod names;
 
 use std::collections::{HashMap, HashSet};
 use std::io;
-use std::path::PathBuf;
 use std::os::fd::{AsFd, IntoRawFd, OwnedFd};
+use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
