@@ -44,6 +44,8 @@ pub(crate) struct Kept {
     snapshot: bool,
     parts: Vec<Part>,
     calls: VecDeque<Call>,
+    /// The calls that were taken note of, undone ones included.
+    settled: VecDeque<String>,
     checkpoints: BTreeMap<String, Saved>,
     next_checkpoint: u64,
     /// When the present run began.
@@ -144,6 +146,7 @@ impl Kept {
             snapshot,
             parts: Vec::new(),
             calls: VecDeque::new(),
+            settled: VecDeque::new(),
             checkpoints: BTreeMap::new(),
             next_checkpoint: 1,
             began: Time::default(),
@@ -206,6 +209,13 @@ impl Kept {
     fn settle(&mut self, job: &str) -> Result<Changed, Error> {
         if let Some(call) = self.calls.iter().find(|call| call.job == job) {
             return Ok(call.changed.clone());
+        }
+        if self.settled.iter().any(|settled| settled == job) {
+            return Ok(Changed::default());
+        }
+        self.settled.push_back(job.to_owned());
+        if self.settled.len() > 2 * UNDO_CALLS_MAX {
+            self.settled.pop_front();
         }
         let before: Vec<Level> = self.parts.iter().map(|part| part.level.clone()).collect();
         let mut changed = Changed::default();
