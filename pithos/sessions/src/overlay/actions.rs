@@ -11,7 +11,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use pithos_overlay::{Change, Conflict, Done, Layer, Level, Name, Root, changes, commit, unified};
+use pithos_layers::{Change, Conflict, Done, Layer, Level, Name, Root, changes, commit, unified};
 use rush_session::Run;
 use rush_session::process_tree;
 
@@ -659,7 +659,7 @@ impl Kept {
                 // Removing takes longer than anybody wants to wait.
                 std::thread::spawn(move || drop(std::fs::remove_dir_all(former)));
             }
-            part.base = pithos_overlay::Base { begun: now, ..Default::default() };
+            part.base = pithos_layers::Base { begun: now, ..Default::default() };
             part.look(self.snapshot).map_err(said)?;
             part.first = part.level.clone();
         }

@@ -10,7 +10,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use pithos_overlay::{Base, Blobs, Change, Layer, Level, Name, Root, Time};
+use pithos_layers::{Base, Blobs, Change, Layer, Level, Name, Root, Time};
 
 use crate::error::Error;
 use crate::guardian::OverlayRequest;
@@ -276,7 +276,7 @@ impl Kept {
 
 impl Part {
     /// The level as it is now, and what is other than before.
-    fn look(&mut self, snapshot: bool) -> Result<Vec<Change>, pithos_overlay::Error> {
+    fn look(&mut self, snapshot: bool) -> Result<Vec<Change>, pithos_layers::Error> {
         let upper = Root::open(&self.upper)?;
         let now = Level::take(&upper, &self.level, &mut self.blobs, LEVEL_BYTES_MAX)?;
         let lower = if snapshot { None } else { Some(Root::open(&self.root)?) };
@@ -286,7 +286,7 @@ impl Part {
     }
 
     /// Whether something is below a path that has come into the layer.
-    fn note_lower(&mut self, name: &Name) -> Result<(), pithos_overlay::Error> {
+    fn note_lower(&mut self, name: &Name) -> Result<(), pithos_layers::Error> {
         if self.root.join(name.path()).symlink_metadata().is_ok() {
             self.base.had.insert(name.clone());
         }
@@ -300,7 +300,7 @@ pub fn recover_commits(layers: &Path) -> Vec<String> {
     let entries = std::fs::read_dir(layers).into_iter().flatten().flatten();
     let recovered = entries.map(|entry| {
         let journal = entry.path().join(JOURNAL);
-        pithos_overlay::recover(&journal)
+        pithos_layers::recover(&journal)
             .map_err(|error| format!("an interrupted commit, {}: {error}", journal.display()))
     });
     recovered.filter_map(Result::err).collect()

@@ -5,10 +5,11 @@ mod scene;
 
 use std::ops::ControlFlow;
 
-use pithos_overlay::{Error, Name, Recovered, Stage, commit, recover};
+use pithos_layers::{Error, Name, Recovered, Stage, commit, recover};
 use scene::{Scene, tree, users};
 
-const TREE: &str = "mkdir -p d/e f; seq 9 > a; seq 9 > b; echo x > d/e/x; echo y > f/y; ln -s a link; echo z > z";
+const TREE: &str =
+    "mkdir -p d/e f; seq 9 > a; seq 9 > b; echo x > d/e/x; echo y > f/y; ln -s a link; echo z > z";
 const SCRIPT: &str = "echo 1 >> a; rm b; rm -r d; mkdir d; echo new > d/new; mkdir -p n/m; echo o > n/m/o; rm -r f; echo file > f; ln -sfn b link; chmod 600 z; chmod 711 .";
 
 #[test]

@@ -4,7 +4,7 @@
 
 mod scene;
 
-use pithos_overlay::{Blobs, ChangeKind, Level, changes, commit, unified};
+use pithos_layers::{Blobs, ChangeKind, Level, changes, commit, unified};
 use scene::{Scene, tree, users};
 
 const TREE: &str = r#"

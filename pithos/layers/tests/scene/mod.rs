@@ -7,7 +7,7 @@ use std::os::unix::fs::{FileTypeExt, MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use pithos_overlay::{Base, Layer, Time};
+use pithos_layers::{Base, Layer, Time};
 
 pub const NOBODY: u32 = 65_534;
 
