@@ -35,6 +35,7 @@ def gone_within(marker: str, seconds: float) -> list[str]:
 def below_in_order(pid: int) -> list[int]:
     """The processes below one, parents before children; what ends meanwhile is left out."""
     found = []
-    for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split():
+    # Any thread of it may have started them.
+    for child in [child for thread in Path(f"/proc/{pid}/task").iterdir() for child in (thread / "children").read_text().split()]:
         found += [int(child), *below_in_order(int(child))]
     return found

@@ -2,6 +2,7 @@
 
 import os
 import signal
+import time
 
 import pytest
 from server import Server
@@ -45,6 +46,50 @@ def test_actors_send_to_each_other_across_groups(server: Server) -> None:
     # The ask of counter/0 comes after its send, so the message lies in the other mailbox by then.
     read(server, "counter/0")
     assert read(server, "other/0") == 7
+
+
+HOARDER = """({
+  init: () => [],
+  receive(state, message, actor) {
+    if (message === 'garbage') new Uint8Array(1_000_000);
+    else if (message === 'read');
+    else if (message.text) state.push('x'.repeat(message.text) + state.length);
+    else state.push(new Uint8Array(message.bytes));
+    actor.reply(state.length);
+  }
+})"""
+
+
+@pytest.mark.parametrize("held", [{"bytes": 30_000_000}, {"text": 8_000_000}])
+def test_who_hoards_is_ended_and_nobody_else(server: Server, held: dict) -> None:
+    """An actor that takes more and more, a little with each message, beside others that do their work."""
+    spawn(server, group="group", code=HOARDER, count=5)
+    for _ in range(80):
+        server.tool("actors", action="ask", to="group/2", message=held)
+        asked = server.tool("actors", action="ask", to="group", message="garbage")
+        if any("out of heap" in failure["message"] for failure in asked.get("failures", [])):
+            break
+    else:
+        pytest.fail("nobody was ended")
+    assert asked["failed"] == 1 and "its state held about" in asked["failures"][0]["message"]
+    asked = server.tool("actors", action="ask", to="group", message="read")
+    assert (asked["replied"], asked["failed"]) == (4, 0)
+    refused = server.call("actors", action="ask", to="group/2", message="read")
+    assert "has ended" in refused["content"][0]["text"]
+
+
+def test_a_group_that_is_full_without_a_hoarder_says_so_and_can_make_room(server: Server) -> None:
+    count = 400
+    spawn(server, group="group", code=HOARDER, count=count)
+    asked = server.tool("actors", action="ask", to="group", message={"bytes": 1_100_000}, timeout_ms=60_000)
+    assert asked["failed"] > 0 and all("together" in failure["message"] for failure in asked["failures"])
+    stopped = server.tool("actors", action="stop", to="group/0")
+    assert stopped["stopped"] == 1
+    for index in range(1, 100):
+        server.call("actors", action="stop", to=f"group/{index}")
+    deadline = time.monotonic() + 60
+    while server.tool("actors", action="ask", to="group/150", message="read")["replied"] != 1:
+        assert time.monotonic() < deadline
 
 
 def ring(count: int, receive: str) -> str:

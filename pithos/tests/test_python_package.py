@@ -46,6 +46,19 @@ def test_a_failure_behind_a_good_status_is_not_ok(sandbox: package.Sandbox) -> N
     assert sandbox.run("exit_status() { return 3; }; exit_status").status == 3
 
 
+def test_streams_can_be_had_apart(sandbox: package.Sandbox) -> None:
+    result = sandbox.run("echo out; echo error >&2; printf end; exit 3")
+    assert (result.stdout, result.stderr) == ("out\nend", "error\n")
+    assert result.text == result.output == "out\nerror\nend\n[exit status 3]\n"
+    assert sandbox.run("printf '\\033[1mbold\\033[0m'", ansi="strip").stdout == "bold"
+    long = sandbox.run("seq 100000; echo error >&2", output_bytes=1000)
+    assert len(long.stdout) < 1200 and long.stdout.startswith("1\n") and long.stdout.endswith("100000\n") and long.stderr == "error\n"
+    job = sandbox.session().start("echo first; echo wrong >&2; read x; echo $x", interactive=True)
+    job.write("second\n")
+    ended = job.wait()
+    assert (ended.stdout, ended.stderr) == ("first\nsecond\n", "wrong\n")
+
+
 def test_jobs(sandbox: package.Sandbox) -> None:
     session = sandbox.session()
     job = session.start("/bin/sh -c 'echo ready; while :; do /bin/sleep 60; done'", background=True)

@@ -50,9 +50,9 @@ def test_the_commands_without_a_server(pithos: str, workspace) -> None:
         return subprocess.run([pithos, *arguments], cwd=workspace, capture_output=True, text=True, check=False)
 
     assert run("run", "echo hi; exit 3").returncode == 3
-    assert run("js", "6 * 7").stdout == "42\n"
-    assert run("js", "throw new Error('as asked')").returncode == 1
-    assert json.loads(run("js", "--json", "[1, 2]").stdout)["value"] == [1, 2]
+    assert run("js", "-e", "6 * 7").stdout == "42\n"
+    assert run("js", "-e", "throw new Error('as asked')").returncode == 1
+    assert json.loads(run("js", "--json", "-e", "[1, 2]").stdout)["value"] == [1, 2]
     assert "claude-code" in run("install").stdout
     written = run("install", "claude-code", "--write", "--yes")
     assert written.returncode == 0, written.stderr

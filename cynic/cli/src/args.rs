@@ -9,12 +9,13 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use crate::exit_status;
+use crate::permissions::{self, Permissions};
 
 /// What the user asked for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Command {
-    /// Run scripts and modules; with no file, the standard input.
-    Run(Vec<PathBuf>),
+    /// Run a program: a file, or `-` and nothing for the standard input.
+    Run(Option<PathBuf>),
     /// Evaluate a piece of code and print its value.
     Eval(String),
     /// Read, evaluate, print, loop.
@@ -37,9 +38,17 @@ pub(crate) enum Command {
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
 pub(crate) struct Options {
     pub(crate) unhardened: bool,
-    pub(crate) allow_eval: bool,
-    pub(crate) allow_globals: bool,
-    pub(crate) allow_read: Vec<PathBuf>,
+    pub(crate) allow: Permissions,
+    pub(crate) seal_globals: bool,
+    pub(crate) deterministic: bool,
+    pub(crate) seed: Option<u64>,
+    pub(crate) check: bool,
+    pub(crate) module: bool,
+    /// Scripts that run before the program.
+    pub(crate) before: Vec<PathBuf>,
+    /// What the program is given.
+    pub(crate) arguments: Vec<String>,
+    code: Option<String>,
     pub(crate) fuel: Option<u64>,
     pub(crate) heap_bytes_max: Option<usize>,
     pub(crate) timeout: Option<Duration>,
@@ -81,6 +90,8 @@ struct Flag {
     action: Action,
 }
 
+const PROGRAM: &str = "Program";
+const PERMISSIONS: &str = "Permissions";
 const ENGINE: &str = "Engine";
 const LIMITS: &str = "Limits";
 const HEAP: &str = "Heap";
@@ -90,8 +101,15 @@ const GENERAL: &str = "General";
 /// Every flag of the command.
 #[rustfmt::skip]
 const FLAGS: &[Flag] = &[
+    Flag { name: "eval", group: PROGRAM, help: "evaluate CODE and print its value, as `cynic eval` does; operands are the program's arguments", action: Action::Value("CODE", |o, v| { o.code = Some(v.to_owned()); Ok(()) }) },
+    Flag { name: "check", group: PROGRAM, help: "look for syntax errors and run nothing", action: Action::Set(|o| o.check = true) },
+    Flag { name: "module", group: PROGRAM, help: "the program is a module, whatever its name and its text", action: Action::Set(|o| o.module = true) },
+    Flag { name: "before", group: PROGRAM, help: "run the script FILE first, in the same realm; may be repeated", action: Action::Value("FILE", |o, v| { o.before.push(v.into()); Ok(()) }) },
+    Flag { name: "allow", group: PERMISSIONS, help: permissions::HELP, action: Action::Value("WHAT", |o, v| o.allow.add(v)) },
+    Flag { name: "seal-globals", group: PERMISSIONS, help: "let programs add nothing to the hardened global object", action: Action::Set(|o| o.seal_globals = true) },
+    Flag { name: "deterministic", group: PERMISSIONS, help: "the same in every run: a virtual clock that begins in 2000 and waits for nothing, fixed random numbers, UTC", action: Action::Set(|o| o.deterministic = true) },
+    Flag { name: "seed", group: PERMISSIONS, help: "begin all random numbers with N", action: Action::Value("N", |o, v| { o.seed = Some(integer(v)?); Ok(()) }) },
     Flag { name: "unhardened", group: ENGINE, help: "leave primordials and the global object mutable", action: Action::Set(|o| o.unhardened = true) },
-    Flag { name: "allow", group: ENGINE, help: "allow `eval` (code from strings, always strict), `globals` (new properties of the global object) or `read=DIR` (modules from below DIR too); may be repeated", action: Action::Value("WHAT", allow) },
     Flag { name: "enable", group: ENGINE, help: "enable a feature that is off by default; may be repeated", action: Action::Value("FEATURE", |o, v| { o.enable.push(v.to_owned()); Ok(()) }) },
     Flag { name: "list-features", group: ENGINE, help: "list the features that --enable knows", action: Action::Command(|| Command::ListFeatures) },
     Flag { name: "fuel", group: LIMITS, help: "terminate after about N steps", action: Action::Value("N", |o, v| { o.fuel = Some(integer(v)?); Ok(()) }) },
@@ -113,12 +131,15 @@ const FLAGS: &[Flag] = &[
 ];
 
 const USAGE: &str = "\
-usage: cynic [FLAGS] [FILE...]            run scripts and modules (.mjs)
-       cynic run [FLAGS] FILE...          the same
+usage: cynic [FLAGS] FILE [ARGUMENT...]   run a script or a module; - is the standard input
+       cynic run [FLAGS] FILE [ARGUMENT...]
+                                          the same
        cynic eval [FLAGS] CODE            evaluate CODE and print its value (also -e CODE)
        cynic repl [FLAGS]                 interactive
        cynic disasm FILE...               show bytecode
        cynic test262 [FLAGS]              run the conformance suite
+
+A program finds its name and its ARGUMENTs in the global array `scriptArgs`.
 ";
 
 /// Parses the arguments (without the program's name). `interactive` says whether the standard input is a terminal, which
@@ -129,14 +150,13 @@ pub(crate) fn parse(
 ) -> Result<Invocation, String> {
     let mut options = Options::default();
     let mut asked = None;
-    let mut code = None;
     let mut operands: Vec<OsString> = Vec::new();
     let mut arguments = arguments.into_iter();
     while let Some(argument) = arguments.next() {
         if argument == "--" {
             operands.extend(arguments.by_ref());
         } else if argument == "-e" {
-            code = Some(text(arguments.next().ok_or("-e needs CODE")?)?);
+            options.code = Some(text(arguments.next().ok_or("-e needs CODE")?)?);
         } else if argument == "-h" {
             asked = Some(Command::Help);
         } else if let Some(flag) = argument.to_str().and_then(|argument| argument.strip_prefix("--")) {
@@ -145,14 +165,35 @@ pub(crate) fn parse(
             return Err(format!("unknown flag {}", argument.display()));
         } else {
             operands.push(argument);
+            if options.code.is_some() || names_a_program(&operands) {
+                // What follows is the program's, flags too.
+                operands.extend(arguments.by_ref());
+            }
         }
     }
-    let command = match (asked, code) {
+    let command = match (asked, options.code.take()) {
         (Some(command), _) => command,
-        (None, Some(code)) => Command::Eval(code),
-        (None, None) => command_from(operands, interactive)?,
+        (None, Some(code)) => {
+            options.arguments = all_texts(operands)?;
+            Command::Eval(code)
+        }
+        (None, None) => command_from(operands, interactive, &mut options)?,
     };
+    if options.seed.is_some() && !options.deterministic {
+        return Err("--seed needs --deterministic".into());
+    }
     Ok(Invocation { command, options })
+}
+
+/// The words that are commands.
+const WORDS: [&str; 6] = ["run", "eval", "repl", "disasm", "test262", "test262-worker"];
+
+fn names_a_program(operands: &[OsString]) -> bool {
+    match operands {
+        [only] => !WORDS.iter().any(|word| only == OsStr::new(word)),
+        [first, _] => first == OsStr::new("run"),
+        _ => false,
+    }
 }
 
 fn apply_flag(
@@ -182,17 +223,20 @@ fn apply_flag(
     Ok(None)
 }
 
-fn command_from(mut operands: Vec<OsString>, interactive: bool) -> Result<Command, String> {
+fn command_from(
+    mut operands: Vec<OsString>,
+    interactive: bool,
+    options: &mut Options,
+) -> Result<Command, String> {
     let Some(first) = operands.first() else {
-        return Ok(if interactive { Command::Repl } else { Command::Run(Vec::new()) });
+        return Ok(if interactive { Command::Repl } else { Command::Run(None) });
     };
-    let known = ["run", "eval", "repl", "disasm", "test262", "test262-worker"];
-    let Some(word) = known.iter().find(|word| first == OsStr::new(word)) else {
-        return Ok(Command::Run(paths(operands)));
+    let Some(word) = WORDS.iter().find(|word| first == OsStr::new(word)) else {
+        return program_from(operands, options);
     };
     operands.remove(0);
     match *word {
-        "run" => Ok(Command::Run(paths(operands))),
+        "run" => program_from(operands, options),
         "disasm" if operands.is_empty() => Err("disasm needs a file".into()),
         "disasm" => Ok(Command::Disassemble(paths(operands))),
         "eval" => match <[OsString; 1]>::try_from(operands) {
@@ -206,33 +250,25 @@ fn command_from(mut operands: Vec<OsString>, interactive: bool) -> Result<Comman
     }
 }
 
+fn program_from(mut operands: Vec<OsString>, options: &mut Options) -> Result<Command, String> {
+    if operands.is_empty() {
+        return Ok(Command::Run(None));
+    }
+    let file = operands.remove(0);
+    options.arguments = all_texts(operands)?;
+    Ok(Command::Run(Some(file.into()).filter(|file: &PathBuf| file.as_os_str() != "-")))
+}
+
+fn all_texts(operands: Vec<OsString>) -> Result<Vec<String>, String> {
+    operands.into_iter().map(text).collect()
+}
+
 fn paths(operands: Vec<OsString>) -> Vec<PathBuf> {
     operands.into_iter().map(PathBuf::from).collect()
 }
 
 fn text(value: OsString) -> Result<String, String> {
     value.into_string().map_err(|value| format!("{} is not UTF-8", value.display()))
-}
-
-fn allow(options: &mut Options, what: &str) -> Result<(), String> {
-    match what {
-        "eval" => {
-            options.allow_eval = true;
-            Ok(())
-        }
-        "globals" => {
-            options.allow_globals = true;
-            Ok(())
-        }
-        _ => match what.strip_prefix("read=") {
-            Some("") => Err("`read=` needs a folder".into()),
-            Some(folder) => {
-                options.allow_read.push(folder.into());
-                Ok(())
-            }
-            None => Err(format!("unknown permission {what}; there are `eval`, `globals` and `read=DIR`")),
-        },
-    }
 }
 
 fn integer(value: &str) -> Result<u64, String> {
@@ -308,14 +344,32 @@ mod tests {
 
     #[test]
     fn commands() {
-        assert_eq!(command("run a.js b.mjs"), Command::Run(vec!["a.js".into(), "b.mjs".into()]));
-        assert_eq!(command("a.js run"), Command::Run(vec!["a.js".into(), "run".into()]));
+        assert_eq!(command("run a.js b.mjs"), Command::Run(Some("a.js".into())));
+        assert_eq!(command("a.js run"), Command::Run(Some("a.js".into())));
+        assert_eq!(command("-"), Command::Run(None));
         assert_eq!(command("eval 1+1"), Command::Eval("1+1".into()));
         assert_eq!(command("-e 1+1"), Command::Eval("1+1".into()));
-        assert_eq!(command(""), Command::Run(vec![]));
+        assert_eq!(command("--eval=1+1"), Command::Eval("1+1".into()));
+        assert_eq!(command(""), Command::Run(None));
         assert_eq!(parse([], true).expect("good").command, Command::Repl);
-        assert_eq!(command("-- --odd.js"), Command::Run(vec!["--odd.js".into()]));
-        assert_eq!(command("run a.js --help"), Command::Help);
+        assert_eq!(command("-- --odd.js"), Command::Run(Some("--odd.js".into())));
+        assert_eq!(command("run --help a.js"), Command::Help);
+    }
+
+    #[test]
+    fn what_follows_the_program_is_its_own() {
+        for (line, arguments) in [
+            ("--fuel=5 a.js x --fuel=6 -e", vec!["x", "--fuel=6", "-e"]),
+            ("run --fuel=5 a.js run --help", vec!["run", "--help"]),
+            ("run -- a.js -- x", vec!["--", "x"]),
+            ("- x", vec!["x"]),
+            ("--fuel=5 -e 1 x --fuel=6", vec!["x", "--fuel=6"]),
+            ("a.js", vec![]),
+        ] {
+            let options = options(line);
+            assert_eq!(options.arguments, arguments, "{line}");
+            assert_ne!(options.fuel, Some(6), "{line}");
+        }
     }
 
     #[test]
@@ -325,7 +379,7 @@ mod tests {
         assert_eq!(options("--heap-limit=2M a.js").heap_bytes_max, Some(2 << 20));
         assert_eq!(options("--timeout=250ms a.js").timeout, Some(Duration::from_millis(250)));
         assert_eq!(options("--timeout 1.5 a.js").timeout, Some(Duration::from_millis(1500)));
-        assert!(options("--unhardened --allow=eval a.js").allow_eval);
+        assert!(options("--unhardened --allow=eval a.js").allow.eval);
     }
 
     #[test]
@@ -336,7 +390,11 @@ mod tests {
             ("--fuel", "--fuel needs N"),
             ("--fuel=x", "--fuel: x is not a whole number"),
             ("--quiet=1", "--quiet takes no value"),
-            ("--allow=fs", "--allow: unknown permission fs; there are `eval`, `globals` and `read=DIR`"),
+            (
+                "--allow=fs",
+                "--allow: unknown permission fs; there are `eval`, `read=DIR`, `packages`, `clock`, `random` and `globals`",
+            ),
+            ("--seed=1", "--seed needs --deterministic"),
             ("--allow=read=", "--allow: `read=` needs a folder"),
             ("--timeout=-1", "--timeout: -1 is not a time (seconds, or 250ms)"),
             ("--heap-limit=99999999999999G", "--heap-limit: 99999999999999G is too large"),

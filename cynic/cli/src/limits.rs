@@ -25,6 +25,12 @@ pub(crate) const TEST262_STACK_BYTES: usize = 16 << 20;
 /// How much of a dead worker's standard error goes into the report.
 pub(crate) const TEST262_CRASH_MESSAGE_BYTES_MAX: usize = 2000;
 
+/// Bytes of a package's description that is read to resolve an import.
+pub(crate) const DESCRIPTION_BYTES_MAX: u64 = 4 << 20;
+
+/// Columns of a source line that an uncaught error shows: a bundle may be one line.
+pub(crate) const EXCERPT_COLUMNS_MAX: usize = 160;
+
 /// Entries that the REPL's history file keeps.
 pub(crate) const HISTORY_ENTRIES_MAX: usize = 1000;
 

@@ -5,9 +5,12 @@
 mod args;
 mod commands;
 mod exit_status;
+mod interrupt;
 mod limits;
 mod module_loader;
+mod permissions;
 mod session;
+mod sources;
 mod test262;
 
 use std::io::IsTerminal;
@@ -49,7 +52,7 @@ fn dispatch(invocation: &Invocation) -> Result<ExitStatus, String> {
             Ok(ExitStatus::Success)
         }
         Command::ListFeatures => commands::list_features::run(),
-        Command::Run(files) => commands::run::run(options, files),
+        Command::Run(file) => commands::run::run(options, file.as_deref()),
         Command::Eval(code) => commands::eval::run(options, code),
         Command::Repl => commands::repl::run(options),
         Command::Disassemble(files) => commands::disasm::run(options, files),

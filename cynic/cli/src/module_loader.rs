@@ -1,8 +1,9 @@
-//! Modules from files: a key is a path, a specifier is relative to its referrer, a bare one is an error.
+//! Modules from files: a key is a path, a specifier is relative to its referrer; a bare one names a package, if those are allowed
+//! (`packages`). A path without its ending, or a folder with an index, is found too.
 //!
-//! What `import` may read is a permission. Invariant: a file is opened only if its path, by its text and again with every symbolic
-//! link followed, lies below a folder that was allowed (those of the files on the command line, and of `--allow=read=DIR`); nothing
-//! but regular files is read, and nothing beyond the size they had.
+//! What `import` may read is a permission. Invariant: a file is opened, or looked for, only if its path, by its text and again with every
+//! symbolic link followed, lies below a folder that was allowed (those of the files on the command line, of `--allow=read=DIR`, and
+//! `node_modules` with `--allow=packages`); nothing but regular files is read, and nothing beyond the size they had.
 
 use std::fs::{File, OpenOptions};
 use std::io::Read;
@@ -11,7 +12,10 @@ use std::path::{Component, Path, PathBuf};
 
 use cynic_engine::vm::modules::{ModuleKind, ModuleLoader};
 
-use crate::limits::SOURCE_BYTES_MAX;
+use crate::limits::{DESCRIPTION_BYTES_MAX, SOURCE_BYTES_MAX};
+use crate::sources::Sources;
+
+mod packages;
 
 /// A folder below which modules may be read.
 struct Folder {
@@ -25,68 +29,131 @@ struct Folder {
 pub(crate) struct FileLoader {
     /// Where modules may come from; `None` is anywhere.
     folders: Option<Vec<Folder>>,
+    /// Whether packages may be imported by name.
+    packages: bool,
+    /// Told of every file that is read.
+    sources: Sources,
 }
 
+/// What may be left out of the path of a module.
+const ENDINGS: [&str; 9] =
+    [".js", ".mjs", ".ts", ".mts", ".json", "/index.js", "/index.mjs", "/index.ts", "/index.mts"];
+/// What a file may be named that was TypeScript when the specifier was written for its output.
+const WRITTEN_AS: [(&str, &str); 2] = [(".js", ".ts"), (".mjs", ".mts")];
+
 impl FileLoader {
-    /// A loader without limits, for programs that are trusted.
+    /// A loader without limits, for programs that are trusted; it finds what is named exactly.
     pub(crate) fn unrestricted() -> Self {
-        Self { folders: None }
+        Self { folders: None, packages: false, sources: Sources::default() }
     }
 
-    /// Modules from below `folders` alone. A folder that is not there allows nothing.
-    pub(crate) fn below(folders: impl IntoIterator<Item = PathBuf>) -> Self {
+    /// Modules from below `folders` alone. A folder that is not there allows nothing. With `programs`, the folders of the program,
+    /// packages come from the `node_modules` of these and of the folders around them.
+    pub(crate) fn below(
+        folders: impl IntoIterator<Item = PathBuf>,
+        programs: Option<Vec<PathBuf>>,
+        sources: Sources,
+    ) -> Self {
         let folder = |path: PathBuf| {
             let path = if path.as_os_str().is_empty() { PathBuf::from(".") } else { path };
             let spelled = absolute(&path).ok()?;
             Some(Folder { spelled, real: path.canonicalize().ok()? })
         };
-        Self { folders: Some(folders.into_iter().filter_map(folder).collect()) }
+        let packages = programs.is_some();
+        let mut allowed: Vec<Folder> = folders.into_iter().filter_map(folder).collect();
+        for program in programs.into_iter().flatten() {
+            let Ok(program) = absolute(&program) else { continue };
+            let modules = program.ancestors().map(|around| around.join(packages::FOLDER));
+            allowed.extend(modules.filter(|modules| modules.is_dir()).filter_map(folder));
+        }
+        Self { folders: Some(allowed), packages, sources }
+    }
+
+    /// The path of a module that may have been named without its ending. What may not be read is left as it is named.
+    fn completed(&self, path: PathBuf) -> PathBuf {
+        if self.folders.is_none() || self.is_file(&path) || self.permitted_by_text(&path).is_err() {
+            return path;
+        }
+        let named = path.to_string_lossy().into_owned();
+        let other = WRITTEN_AS
+            .iter()
+            .filter_map(|(output, source)| Some(format!("{}{source}", named.strip_suffix(output)?)));
+        let longer = ENDINGS.iter().map(|ending| format!("{named}{ending}"));
+        other.chain(longer).map(PathBuf::from).find(|path| self.is_file(path)).unwrap_or(path)
+    }
+
+    /// Whether it is a regular file that may be read.
+    fn is_file(&self, path: &Path) -> bool {
+        self.permitted(path).is_ok_and(|path| path.metadata().is_ok_and(|metadata| metadata.is_file()))
+    }
+
+    /// The text of a small file that may be read, such as a package's description.
+    fn read_small(&self, path: &Path) -> Option<String> {
+        read_regular(&self.permitted(path).ok()?, DESCRIPTION_BYTES_MAX).ok()
     }
 
     /// The file to open for a path, if it may be read.
     fn permitted(&self, path: &Path) -> Result<PathBuf, String> {
         let Some(folders) = &self.folders else { return Ok(path.to_owned()) };
-        let refusal = || {
-            let folder =
-                path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-            format!("it may not be read (see --allow=read={})", folder.display())
-        };
         // By the text first: a program must not even learn which files there are elsewhere.
+        let spelled = self.permitted_by_text(path)?;
+        let real = spelled.canonicalize().map_err(|error| error.to_string())?;
+        if folders.iter().any(|folder| real.starts_with(&folder.real)) {
+            Ok(real)
+        } else {
+            Err(refusal(path))
+        }
+    }
+
+    fn permitted_by_text(&self, path: &Path) -> Result<PathBuf, String> {
         let spelled = absolute(path).map_err(|error| error.to_string())?;
         let is_near =
             |folder: &Folder| spelled.starts_with(&folder.spelled) || spelled.starts_with(&folder.real);
-        if !folders.iter().any(is_near) {
-            return Err(refusal());
+        match &self.folders {
+            Some(folders) if !folders.iter().any(is_near) => Err(refusal(path)),
+            _ => Ok(spelled),
         }
-        let real = spelled.canonicalize().map_err(|error| error.to_string())?;
-        if folders.iter().any(|folder| real.starts_with(&folder.real)) { Ok(real) } else { Err(refusal()) }
     }
 }
 
 impl ModuleLoader for FileLoader {
     fn resolve(&self, referrer: &str, specifier: &str) -> Result<String, String> {
-        let relative = ["./", "../", "/"].iter().any(|start| specifier.starts_with(start));
-        if !relative {
-            return Err(format!("'{specifier}' is not a path; packages are not looked up"));
-        }
         let folder = Path::new(referrer).parent().unwrap_or(Path::new(""));
-        Ok(normalized(&folder.join(specifier)).to_string_lossy().into_owned())
+        let relative = ["./", "../", "/"].iter().any(|start| specifier.starts_with(start));
+        let path = if relative || specifier == "." || specifier == ".." {
+            self.completed(normalized(&folder.join(specifier)))
+        } else if !self.packages {
+            return Err(format!("'{specifier}' is not a path, and packages need --allow=packages"));
+        } else {
+            self.completed(packages::resolve(self, folder, specifier)?)
+        };
+        Ok(path.to_string_lossy().into_owned())
     }
 
     fn load(&self, key: &str, kind: ModuleKind) -> Result<String, String> {
         self.load_within(key, kind, usize::MAX)
     }
 
-    fn load_within(&self, key: &str, _kind: ModuleKind, bytes_max: usize) -> Result<String, String> {
+    fn load_within(&self, key: &str, kind: ModuleKind, bytes_max: usize) -> Result<String, String> {
         let path = self.permitted(Path::new(key))?;
         let bytes_max = SOURCE_BYTES_MAX.min(u64::try_from(bytes_max).unwrap_or(u64::MAX));
-        read_regular(&path, bytes_max).map_err(|error| error.to_string())
+        let text = read_regular(&path, bytes_max).map_err(|error| error.to_string())?;
+        if kind == ModuleKind::JavaScript && packages::is_common_js(Path::new(key), &text) {
+            return Err("it is a CommonJS module, and those are not supported".into());
+        }
+        self.sources.add_file(key, path);
+        Ok(text)
     }
 
     fn url(&self, key: &str) -> String {
         let path = std::path::absolute(key).unwrap_or_else(|_| PathBuf::from(key));
         url::Url::from_file_path(&path).map_or_else(|()| key.to_owned(), String::from)
     }
+}
+
+fn refusal(path: &Path) -> String {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    format!("it may not be read (see --allow=read={})", folder.display())
 }
 
 /// The text of a regular file of at most `bytes_max` bytes.

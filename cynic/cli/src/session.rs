@@ -8,14 +8,15 @@ use std::time::{Duration, Instant};
 use cynic::host::inspect::Styles;
 use cynic::host::{Sink, Stream};
 use cynic_engine::gc::Persistent;
-use cynic_engine::preview::{PromiseState, promise_state};
+use cynic_engine::host::Capabilities;
+use cynic_engine::preview::{self, PromiseState, promise_state};
 use cynic_engine::value::Value;
-use cynic_engine::vm::{Abrupt, JsResult, Termination, Vm};
+use cynic_engine::vm::{Abrupt, CancelToken, JsResult, Termination, Vm};
 
 use crate::args::Options;
-use crate::commands::list_features::TYPESCRIPT;
 use crate::exit_status::ExitStatus;
 use crate::module_loader::FileLoader;
+use crate::sources::Sources;
 
 /// An isolate with the host's globals.
 pub(crate) struct Session {
@@ -26,10 +27,14 @@ pub(crate) struct Session {
     gc_stats: bool,
     /// The error being thrown is the reason of a promise that nobody handles.
     in_promise: bool,
+    sources: Sources,
 }
 
 /// How often `Atomics.waitAsync` is looked at while nothing else happens.
 const WAITER_INTERVAL: Duration = Duration::from_millis(1);
+
+/// How soon an interrupt ends a wait.
+const INTERRUPT_INTERVAL: Duration = Duration::from_millis(20);
 
 /// Writes lines to the process's streams.
 pub(crate) struct Terminal;
@@ -52,23 +57,24 @@ fn styles_for(is_terminal: bool) -> Styles {
 impl Session {
     /// An isolate as the options want it, whose texts go to the process's streams.
     pub(crate) fn new(options: &Options) -> Self {
-        Self::with_sink(options, &[], Box::new(Terminal))
+        Self::with_sink(options, None, Box::new(Terminal))
     }
 
-    /// The same for a program from files: modules may come from their folders.
-    pub(crate) fn for_files(options: &Options, files: &[PathBuf]) -> Self {
-        Self::with_sink(options, files, Box::new(Terminal))
+    /// The same for a program from a file: modules may come from its folder.
+    pub(crate) fn for_program(options: &Options, file: Option<&Path>) -> Self {
+        Self::with_sink(options, file, Box::new(Terminal))
     }
 
     /// An isolate as the options want it.
-    pub(crate) fn with_sink(options: &Options, files: &[PathBuf], sink: Box<dyn Sink>) -> Self {
-        let folders = files.iter().filter_map(|file| file.parent().map(Path::to_owned));
-        let folders = folders.chain(options.allow_read.iter().cloned());
+    pub(crate) fn with_sink(options: &Options, file: Option<&Path>, sink: Box<dyn Sink>) -> Self {
+        let programs = options.before.iter().map(PathBuf::as_path).chain(file);
+        let folders: Vec<PathBuf> = programs.filter_map(|file| file.parent().map(Path::to_owned)).collect();
         let mut engine_options = cynic_engine::vm::Options {
             hardened: !options.unhardened,
-            allow_eval: options.allow_eval,
-            open_global: options.allow_globals,
-            typescript: options.enable.iter().any(|feature| feature == TYPESCRIPT),
+            allow_eval: options.allow.eval,
+            open_global: !options.seal_globals,
+            deterministic: options.deterministic,
+            typescript: true,
             ..cynic_engine::vm::Options::default()
         };
         if let Some(bytes) = options.heap_bytes_max {
@@ -78,19 +84,29 @@ impl Session {
         if let Some(bytes) = options.gc_threshold_bytes {
             vm.heap.set_threshold(bytes);
         }
-        if let Some(zone) = std::env::var("TZ").ok().filter(|zone| !zone.is_empty()) {
-            vm.host.time_zone = zone.trim_start_matches(':').to_owned();
-        }
+        vm.host.capabilities = match options.deterministic {
+            true => Capabilities::deterministic(options.seed.unwrap_or(0)),
+            false => options.allow.capabilities(),
+        };
         let styles = styles_for(io::stdout().is_terminal());
         cynic::host::install(&mut vm, sink, styles);
-        vm.set_module_loader(Rc::new(FileLoader::below(folders)));
+        define_arguments(&mut vm, file, &options.arguments);
+        let sources = Sources::default();
+        let packages = options.allow.packages.then(|| folders.clone());
+        let folders = folders.into_iter().chain(options.allow.read.iter().cloned());
+        vm.set_module_loader(Rc::new(FileLoader::below(folders, packages, sources.clone())));
         vm.freeze_global();
         vm.metering.deadline = options.timeout.map(|time| Instant::now() + time);
         if options.fuel.is_some() {
             vm.set_fuel(options.fuel);
         }
         vm.heap.set_zeal(options.gc_zeal);
-        Session { vm, styles, gc_stats: options.gc_stats, in_promise: false }
+        Session { vm, styles, gc_stats: options.gc_stats, in_promise: false, sources }
+    }
+
+    /// The texts that the session has run.
+    pub(crate) fn sources(&self) -> &Sources {
+        &self.sources
     }
 
     /// Runs jobs and timers until there are none. Ends early when `awaited` is rejected, or when a rejected promise has no handler.
@@ -117,12 +133,20 @@ impl Session {
         if cynic::host::timers::run_due(&mut self.vm)? || self.vm.settle_async_waiters()? {
             return Ok(true);
         }
-        match cynic::host::timers::next_due(&mut self.vm)? {
+        let timer = cynic::host::timers::next_due(&mut self.vm)?;
+        let waiter = self.vm.next_async_waiter();
+        match timer.into_iter().chain(waiter).min() {
+            Some(due) if self.vm.host_wait(due) => {}
             _ if self.vm.has_async_waiters() => std::thread::sleep(WAITER_INTERVAL),
             None => return Ok(false),
             Some(due) => {
-                let left = self.vm.metering.deadline.map(|deadline| deadline - Instant::now());
-                std::thread::sleep(left.map_or(due, |left| due.min(left)));
+                let left = self
+                    .vm
+                    .metering
+                    .deadline
+                    .map(|deadline| deadline.saturating_duration_since(Instant::now()));
+                let interruptible = self.vm.metering.cancel.as_ref().map(|_| INTERRUPT_INTERVAL);
+                std::thread::sleep([left, interruptible].into_iter().flatten().fold(due, Duration::min));
             }
         }
         self.vm.poll_slow(1)?;
@@ -171,8 +195,26 @@ impl Session {
         }
     }
 
+    /// What another thread may use to interrupt what is being evaluated.
+    pub(crate) fn interruptible(&mut self) -> CancelToken {
+        self.vm.metering.cancel.get_or_insert_with(CancelToken::new).clone()
+    }
+
+    /// Goes on after an interrupt, with everything but the jobs that waited; false if something else ended the program.
+    pub(crate) fn recover(&mut self) -> bool {
+        if self.vm.termination() != Some(Termination::Cancelled) {
+            return false;
+        }
+        self.interruptible().reset();
+        self.vm.clear_termination();
+        self.vm.clear_jobs();
+        self.in_promise = false;
+        true
+    }
+
     /// Evaluates a piece of code that may await at its top level, as the REPL and `eval` do; its value.
     pub(crate) fn evaluate_entry(&mut self, name: &str, text: &str) -> JsResult<Value> {
+        self.sources.add_text(name, text);
         let Some(script) = cynic_engine::syntax::awaiting_entry(text, self.vm.options.typescript) else {
             return self.vm.evaluate_script(name, text);
         };
@@ -216,8 +258,25 @@ impl Session {
     pub(crate) fn describe_uncaught(&mut self, error: Value) -> String {
         let styles = styles_for(io::stderr().is_terminal());
         let place = if std::mem::take(&mut self.in_promise) { " (in promise)" } else { "" };
-        format!("Uncaught{place} {}", cynic::host::inspect::inspect(&mut self.vm, error, styles))
+        let excerpt = error.as_object().and_then(|error| preview::error_stack(&mut self.vm, error));
+        let excerpt = excerpt.and_then(|stack| self.sources.excerpt(&stack));
+        let excerpt = excerpt.map_or_else(String::new, |excerpt| format!("{excerpt}\n"));
+        format!("{excerpt}Uncaught{place} {}", cynic::host::inspect::inspect(&mut self.vm, error, styles))
     }
+}
+
+/// `scriptArgs`: the program as it was named, and its arguments.
+fn define_arguments(vm: &mut Vm, file: Option<&Path>, arguments: &[String]) {
+    let name = file.map_or_else(|| "-".into(), Path::to_string_lossy);
+    let mut values = vm.scratch();
+    for text in std::iter::once(name.as_ref()).chain(arguments.iter().map(String::as_str)) {
+        let value = Value::string(vm.new_string(text));
+        values.push(value);
+    }
+    // Only a heap's limit below what the arguments take could fail: then there are none.
+    let Ok(array) = vm.new_array_from(&values) else { return };
+    let _ = vm.harden(Value::object(array));
+    vm.install_global_value("scriptArgs", Value::object(array));
 }
 
 fn termination_status(why: Option<Termination>) -> ExitStatus {

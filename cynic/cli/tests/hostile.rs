@@ -126,10 +126,11 @@ fn programs() -> Vec<PathBuf> {
 }
 
 fn programs_end_by_themselves(flags: &[&str]) {
-    let helpers = folder().join("assert.js");
+    let helpers = format!("--before={}", folder().join("assert.js").display());
+    let flags: Vec<&str> = flags.iter().copied().chain([helpers.as_str()]).collect();
     for_each(&programs(), |path| {
         let name = path.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
-        let output = run(flags, &[&helpers, path]).map_err(|error| format!("{name}: {error}"))?;
+        let output = run(&flags, &[path]).map_err(|error| format!("{name}: {error}"))?;
         if output.status.success() { Ok(()) } else { Err(describe(&name, &output)) }
     });
 }

@@ -5,6 +5,7 @@
 
 use crate::atoms;
 use crate::gc::{Data, Gc, Trace};
+use crate::object::function::NativeFunctionObject as _;
 use crate::object::function::{CallArgs, NativeSpec};
 use crate::object::{Object, ObjectKind, flags};
 use crate::realm::{KeySpec, PropertySpec, ValueSpec};
@@ -28,6 +29,13 @@ impl Vm {
         let global = self.global_object();
         global.set_flag(flags::HAS_LAZY);
         self.add_lazy_rows(global, rows);
+    }
+
+    /// Adds a value to the global object of the current realm. Before guest code runs.
+    pub fn install_global_value(&mut self, name: &str, value: Value) {
+        let global = self.global_object();
+        let key = self.key_from_str(name);
+        self.add_keyed_property(global, key, value, attrs::METHOD);
     }
 
     fn add_lazy_rows(&mut self, object: Object, rows: &'static [PropertySpec]) {

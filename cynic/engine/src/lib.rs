@@ -10,12 +10,8 @@
 // The specification's names (ToString, FromPropertyDescriptor) are kept, and `Vm` is never `Copy`.
 #![allow(clippy::wrong_self_convention)]
 
-pub mod atoms;
-pub mod bigint;
 pub mod builtins;
 mod datetime;
-#[allow(unsafe_code)]
-pub mod gc;
 pub mod host;
 pub mod host_objects;
 pub mod limits;
@@ -24,14 +20,9 @@ mod numeric;
 pub mod object;
 pub mod ops;
 pub mod preview;
-pub mod property_key;
 pub mod realm;
-pub mod shape;
-pub mod string;
 pub mod structured_clone;
-pub mod symbol;
-#[allow(unsafe_code)]
-pub mod value;
 pub mod vm;
 
 pub use cynic_front::{bytecode, compiler, for_each_opcode, syntax};
+pub use cynic_heap::{atoms, bigint, gc, property_key, shape, string, symbol, value};

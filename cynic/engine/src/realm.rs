@@ -108,7 +108,7 @@ pub enum ValueSpec {
     Number(f64),
     /// A string.
     Text(&'static str),
-    /// A constant: null, undefined, a symbol.
+    /// A constant: null, undefined, a symbol. EMPTY is undefined for now, and asked for again.
     Constant(fn(&mut Vm) -> Value),
     /// Another intrinsic.
     Intrinsic(Intrinsic),
@@ -310,7 +310,7 @@ impl Vm {
         let hardened = self.options.hardened;
         let keep = if hardened { !(attrs::WRITABLE | attrs::CONFIGURABLE) } else { !0 };
         // The keys are interned strings that only this vector refers to until the shape exists.
-        self.heap.inhibit += 1;
+        self.heap.postpone_collections();
         let mut properties: Vec<(PropertyKey, PropertyInfo)> =
             Vec::with_capacity(own.len() + spec.properties.len());
         let mut slot = first;
@@ -332,7 +332,7 @@ impl Vm {
         }
         let realm = Value::cell(self.realm());
         let shape = self.dictionary_shape(prototype, first, &properties, !hardened, realm);
-        self.heap.inhibit -= 1;
+        self.heap.resume_collections();
         shape
     }
 
@@ -367,6 +367,10 @@ impl Vm {
             }
             _ => self.row_value(o, row),
         };
+        if value == Value::EMPTY {
+            // It could not be made now: the next to ask may have more luck.
+            return Value::UNDEFINED;
+        }
         o.set_slot(slot, value);
         value
     }

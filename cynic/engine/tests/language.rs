@@ -408,3 +408,29 @@ fn a_division_of_long_integers_costs_fuel() {
         vm.clear_termination();
     }
 }
+
+#[test]
+fn super_calls_in_direct_eval_bind_this() {
+    let derived = |body: &str| {
+        format!(
+            "let log = []; class A {{ constructor() {{ this.x = 1 }} }} class B extends A {{ f = eval('this'); constructor() {{ {body} }} }} const b = new B(); log.push(b.x, b.f === b); log.join()"
+        )
+    };
+    check(&derived("const r = eval('super(); this'); log.push(r === this)"), "true,1,true");
+    check(&derived("eval('super()'); log.push(this.x)"), "1,1,true");
+    check(&derived("(() => eval('super()'))(); log.push(this.x)"), "1,1,true");
+    check(&derived("eval('(() => super())()'); log.push(eval('this') === this)"), "true,1,true");
+    check(
+        &derived("eval(\"eval('super(); this')\"); log.push(eval('() => this')() === this)"),
+        "true,1,true",
+    );
+    check(&derived("try { eval('this') } catch (e) { log.push(e.name) } super()"), "ReferenceError,1,true");
+    check(
+        &derived("super(); try { eval('super()') } catch (e) { log.push(e.name) }"),
+        "ReferenceError,1,true",
+    );
+    check(
+        &derived("eval('super()'); try { super() } catch (e) { log.push(e.name) }"),
+        "ReferenceError,1,true",
+    );
+}

@@ -72,6 +72,8 @@ pub(crate) struct Mounts {
     pub(crate) hidden: Vec<CString>,
     /// Folders that are empty.
     pub(crate) hidden_folders: Vec<CString>,
+    /// Files that stand in for others, and which.
+    pub(crate) replaced: Vec<(CString, CString)>,
 }
 
 /// As many mounts can be held in an array while `/tmp` is covered.
@@ -278,6 +280,9 @@ impl Mounts {
         }
         for path in &self.hidden {
             mount(Some(c"/dev/null"), path, libc::MS_BIND)?;
+        }
+        for (copy, path) in &self.replaced {
+            mount(Some(copy), path, libc::MS_BIND)?;
         }
         for path in &self.hidden_folders {
             mount_new(c"tmpfs", path, libc::MS_NOSUID | libc::MS_NODEV, Some(NOTHING_OPTIONS))?;

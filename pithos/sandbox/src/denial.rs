@@ -123,7 +123,11 @@ fn how_to_allow(resolved: &ResolvedPolicy, full: &Path, access: Access, advice: 
         Access::Exec => "exec",
     };
     let add = format!("add {:?} to {list} in the policy", path.display().to_string());
-    let folders: Vec<String> = resolved.write.iter().map(|folder| folder.display().to_string()).collect();
+    let seen = |folder: &PathBuf| {
+        let stood_for = resolved.stands_in && *folder == resolved.private_tmp;
+        if stood_for { "/tmp".to_owned() } else { folder.display().to_string() }
+    };
+    let folders: Vec<String> = resolved.write.iter().map(seen).collect();
     let instead = format!("write below {} instead", folders.join(" or "));
     match (access, is_wide(resolved, path)) {
         (Access::Write, true) => {
@@ -177,6 +181,14 @@ pub(crate) fn refused_call(resolved: &ResolvedPolicy, number: i64, arguments: &[
                     denial.rule = format!("policy {:?}: unix_sockets is false", resolved.policy.name);
                     denial.how_to_allow = "set unix_sockets = true in the policy: the machine's services that listen on such sockets can be reached then".to_owned();
                 }
+                libc::AF_NETLINK => {
+                    denial.rule = format!(
+                        "policy {:?}: sockets of this kind tell of the machine's network",
+                        resolved.policy.name
+                    );
+                    denial.how_to_allow =
+                        "most programs do without it; network = \"on\" allows it".to_owned();
+                }
                 libc::AF_INET | libc::AF_INET6 => {}
                 _ => {
                     denial.rule = format!(
@@ -199,6 +211,17 @@ pub(crate) fn refused_call(resolved: &ResolvedPolicy, number: i64, arguments: &[
             let name = crate::filter::name(number).unwrap_or("a system call");
             with_call(system_call(name, number, resolved), name)
         }
+    }
+}
+
+/// A host that the proxy refuses, with the narrowest line of a policy that would allow it.
+pub fn refused_host(policy: &str, host: &str, port: u16, why: &str) -> Denial {
+    Denial {
+        kind: DenialKind::Network,
+        subject: format!("{host}:{port}"),
+        rule: format!("policy {policy:?}: {why}"),
+        how_to_allow: format!("add \"{host}:{port}\" to hosts in the policy"),
+        call: Some("proxy".to_owned()),
     }
 }
 
@@ -250,7 +273,13 @@ pub(crate) fn network_denial(resolved: &ResolvedPolicy, subject: &str) -> Denial
         subject: subject.to_owned(),
         rule: format!("policy {:?}: network is {:?}", resolved.policy.name, resolved.policy.network)
             .to_lowercase(),
-        how_to_allow: "set network = \"on\" in the policy".to_owned(),
+        how_to_allow: match resolved.policy.network {
+            Network::Loopback if !resolved.policy.hosts.is_empty() => {
+                "name the host in hosts in the policy, and let the program use the proxy that HTTPS_PROXY names".to_owned()
+            }
+            Network::Loopback => "name the host in hosts in the policy (hosts = [\"NAME:443\"])".to_owned(),
+            _ => "set network = \"loopback\" and name the host in hosts in the policy".to_owned(),
+        },
         call: None,
     }
 }

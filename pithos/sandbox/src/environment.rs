@@ -13,6 +13,12 @@ pub(crate) fn select(policy: &Policy, context: &Context, tmp: &Path) -> Vec<(OsS
             chosen.retain(|(existing, _)| existing != name);
             chosen.push((name.into(), tmp.into()));
         }
+        if !policy.hosts.is_empty() {
+            chosen.retain(|(existing, _)| !is_proxy_variable(existing));
+            let proxy = crate::PROXY.to_string();
+            chosen
+                .extend(proxy_variables(&proxy).into_iter().map(|(name, value)| (name.into(), value.into())));
+        }
         for (name, folder) in CACHES {
             if !chosen.iter().any(|(existing, _)| existing == name) {
                 chosen.push((name.into(), tmp.join(folder).into()));
@@ -30,6 +36,25 @@ const CACHES: [(&str, &str); 4] = [
     ("npm_config_cache", ".cache/npm"),
     ("GRADLE_USER_HOME", ".gradle"),
 ];
+
+/// What tells programs of a proxy; `proxy` is its address, with or without who asks.
+pub fn proxy_variables(proxy: &str) -> Vec<(&'static str, String)> {
+    let url = format!("http://{proxy}");
+    let mut all: Vec<(&str, String)> = PROXY_VARIABLES.into_iter().map(|name| (name, url.clone())).collect();
+    // What sessions serve on the loopback is asked directly.
+    all.extend(DIRECT_VARIABLES.map(|name| (name, "localhost,127.0.0.1,::1".to_owned())));
+    // Node looks at the variables when it is told to.
+    all.push(("NODE_USE_ENV_PROXY", "1".to_owned()));
+    all
+}
+
+const PROXY_VARIABLES: [&str; 6] =
+    ["HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "http_proxy", "https_proxy", "all_proxy"];
+const DIRECT_VARIABLES: [&str; 2] = ["NO_PROXY", "no_proxy"];
+
+fn is_proxy_variable(name: &OsStr) -> bool {
+    PROXY_VARIABLES.iter().chain(&DIRECT_VARIABLES).any(|known| name == *known)
+}
 
 /// Whether the policy passes a variable on.
 pub(crate) fn allows(policy: &Policy, name: &OsStr) -> bool {

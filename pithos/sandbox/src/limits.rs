@@ -18,6 +18,10 @@ pub const PROCESSES_DEFAULT: u64 = 2048;
 pub const FILE_SIZE_MB_DEFAULT: u64 = 16 << 10;
 /// What a process may hold of private memory by default, in MB: far beyond what a build takes, far below what ends a machine.
 pub const MEMORY_MB_DEFAULT: u64 = 8 << 10;
+/// Entries of a policy's `hosts`, and of its `headers`.
+pub const HOSTS_MAX: usize = 1024;
+/// A git configuration that is served without its secrets; a longer one is hidden.
+pub const GIT_CONFIGURATION_BYTES_MAX: u64 = 1 << 20;
 /// Text of a watched call's argument; a path is no longer.
 pub const WATCHED_TEXT_BYTES_MAX: usize = 4096;
 /// Threads that look at calls: each call waits for one, and one does a hundred thousand in a second.

@@ -5,6 +5,8 @@ use crate::denial::{self, Denial};
 use crate::environment;
 use crate::error::Error;
 use crate::filter;
+use crate::gitconfig;
+use crate::limits::GIT_CONFIGURATION_BYTES_MAX;
 use crate::overlay;
 use crate::policy::{Access, Context, Namespaces, Network, Policy, ResolvedPolicy, ResourceLimits};
 use crate::probe::Machine;
@@ -148,8 +150,13 @@ impl Plan {
         resolved.own_devices = enforcement.own_devices;
         let tmp = if enforcement.private_tmp { Path::new("/tmp") } else { resolved.private_tmp.as_path() };
         let (reader, writer) = io::pipe().map_err(Error::Start)?;
+        let mut environment = environment::select(&policy, context, tmp);
+        if let Some((_, name)) = resolved.copies.first() {
+            environment.retain(|(name, _)| name != "GIT_CONFIG_GLOBAL");
+            environment.push(("GIT_CONFIG_GLOBAL".into(), tmp.join(name).into()));
+        }
         Ok(Plan {
-            environment: environment::select(&policy, context, tmp),
+            environment,
             resolved,
             enforcement,
             steps: Arc::new(steps),
@@ -256,7 +263,10 @@ fn prepared(
     machine: &Machine,
     kept: &[RawFd],
 ) -> Result<(ResolvedPolicy, Steps, Enforcement), Error> {
-    let resolved = policy.resolve(context)?;
+    let mut resolved = policy.resolve(context)?;
+    if policy.confine {
+        redact(&mut resolved, policy.namespaces != Namespaces::Off && machine.mount_namespace)?;
+    }
     let mut steps = Steps { resource_limits: resource_limits(&policy.limits), ..Steps::default() };
     let mut enforcement = Enforcement {
         landlock: false,
@@ -276,6 +286,29 @@ fn prepared(
         steps.kept_descriptors.sort_unstable();
     }
     Ok((resolved, steps, enforcement))
+}
+
+/// Puts copies without secrets into the private folder. What cannot be copied so is hidden, and where nothing can be mounted, so is what was copied: git finds
+/// the copy by `GIT_CONFIG_GLOBAL`.
+fn redact(resolved: &mut ResolvedPolicy, mounts: bool) -> Result<(), Error> {
+    for path in resolved.redact.clone() {
+        let short =
+            path.metadata().is_ok_and(|data| data.is_file() && data.len() <= GIT_CONFIGURATION_BYTES_MAX);
+        let text = if short { std::fs::read_to_string(&path).ok() } else { None };
+        let Some(text) = text else {
+            resolved.hide.push(path);
+            continue;
+        };
+        let Some(kept) = gitconfig::redacted(&text) else { continue };
+        let name = format!(".gitconfig-{}", resolved.copies.len());
+        let copy = resolved.private_tmp.join(&name);
+        std::fs::write(&copy, kept).map_err(|source| Error::Path { path: copy, source })?;
+        if !mounts {
+            resolved.hide.push(path.clone());
+        }
+        resolved.copies.push((path, name));
+    }
+    Ok(())
 }
 
 fn confine(
@@ -380,6 +413,9 @@ fn mounts(resolved: &ResolvedPolicy) -> Result<Mounts, Error> {
     pinned.dedup();
     let c_paths = |paths: &[&Path]| paths.iter().map(|path| c_path(path)).collect::<Result<Vec<_>, _>>();
     let hidden = resolved.hide.iter().map(std::path::PathBuf::as_path).filter(|path| !covered(path));
+    let private_tmp = if stands_in { tmp } else { &resolved.private_tmp };
+    let replaced = resolved.copies.iter().filter(|(path, _)| !covered(path));
+    let replaced = replaced.map(|(path, name)| Ok((c_path(&private_tmp.join(name))?, c_path(path)?)));
     let (hidden_folders, hidden): (Vec<&Path>, Vec<&Path>) = hidden.partition(|path| path.is_dir());
     Ok(Mounts {
         writable,
@@ -392,6 +428,7 @@ fn mounts(resolved: &ResolvedPolicy) -> Result<Mounts, Error> {
         protected: c_paths(&protected)?,
         hidden: c_paths(&hidden)?,
         hidden_folders: c_paths(&hidden_folders)?,
+        replaced: replaced.collect::<Result<_, Error>>()?,
     })
 }
 

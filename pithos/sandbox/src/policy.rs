@@ -2,6 +2,7 @@
 //! read from TOML; `resolve` gives its paths their meaning on one machine, for one workspace. Enforces nothing itself.
 
 use crate::error::Error;
+use crate::hosts::Hosts;
 use crate::limits::{PATHS_MAX, POLICY_BYTES_MAX};
 use crate::watch::Watching;
 use serde::{Deserialize, Serialize};
@@ -30,10 +31,16 @@ pub struct Policy {
     pub protect: Vec<PathBuf>,
     /// Files and folders that may not be read although a folder above may: secrets.
     pub hide: Vec<PathBuf>,
+    /// Git configurations that are read without what is secret in them.
+    pub redact: Vec<PathBuf>,
     /// What can be reached.
     pub network: Network,
     /// With `network = "loopback"`: only these TCP ports; an empty list allows all of the private loopback.
     pub loopback_ports: Vec<u16>,
+    /// With `network = "loopback"`: hosts that are reached through the server's proxy, by name and port; see [`crate::Hosts`].
+    pub hosts: Vec<String>,
+    /// With `hosts`: headers that the proxy sets, so that no program holds what is in them.
+    pub headers: Vec<HeaderRule>,
     /// Unix-domain sockets: many services of a machine listen on them, so that they lead out of the sandbox.
     pub unix_sockets: bool,
     /// Names of variables that are passed on; `*` at the end stands for any ending. `LD_*` must be named in full.
@@ -57,8 +64,11 @@ impl Default for Policy {
             exec: Vec::new(),
             protect: Vec::new(),
             hide: Vec::new(),
+            redact: Vec::new(),
             network: Network::Off,
             loopback_ports: Vec::new(),
+            hosts: Vec::new(),
+            headers: Vec::new(),
             unix_sockets: false,
             environment: Vec::new(),
             namespaces: Namespaces::Auto,
@@ -66,6 +76,21 @@ impl Default for Policy {
             limits: ResourceLimits::default(),
         }
     }
+}
+
+/// A header that the proxy sets in requests to a host. Requests inside TLS are not opened, so it is for plain HTTP.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct HeaderRule {
+    /// The host, one of `hosts`, with its port when it is not 80.
+    pub host: String,
+    /// The header's name; what the program sent under it is taken out.
+    pub name: String,
+    /// The variable of the server whose value it is.
+    pub variable: String,
+    /// In front of the value, such as `Bearer `.
+    #[serde(default)]
+    pub prefix: String,
 }
 
 /// What a sandboxed program can reach.
@@ -158,6 +183,7 @@ impl Policy {
             ("exec", &self.exec),
             ("protect", &self.protect),
             ("hide", &self.hide),
+            ("redact", &self.redact),
         ] {
             if list.len() > PATHS_MAX {
                 return Err(Error::Policy(format!("{name} has more than {PATHS_MAX} paths")));
@@ -168,6 +194,25 @@ impl Policy {
         }
         if !self.loopback_ports.is_empty() && self.network != Network::Loopback {
             return Err(Error::Policy("loopback_ports are for network = \"loopback\"".to_owned()));
+        }
+        if !self.hosts.is_empty() && self.network != Network::Loopback {
+            return Err(Error::Policy("hosts are for network = \"loopback\"".to_owned()));
+        }
+        Hosts::parse(&self.hosts).map_err(Error::Policy)?;
+        for header in &self.headers {
+            let token = |byte: u8| byte.is_ascii_alphanumeric() || b"-_".contains(&byte);
+            if header.name.is_empty()
+                || !header.name.bytes().all(token)
+                || header.prefix.contains(['\r', '\n'])
+            {
+                return Err(Error::Policy(format!("headers has {:?}: no name of a header", header.name)));
+            }
+            if self.environment.contains(&header.variable) {
+                return Err(Error::Policy(format!(
+                    "{:?} is to be kept from programs by headers, and environment passes it on",
+                    header.variable
+                )));
+            }
         }
         if let Some(name) = self.environment.iter().find(|name| name.contains('=') || name.is_empty()) {
             return Err(Error::Policy(format!("environment has {name:?}: give names, not assignments")));
@@ -193,7 +238,9 @@ impl Policy {
         };
         let (read, write, exec) = (all(&self.read), all(&self.write), all(&self.exec));
         let (protect, hide) = (existing(&self.protect, context), existing(&self.hide, context));
-        let protect_absent = absent(&self.protect, context);
+        let protect_missing = missing_paths(&self.protect, context);
+        let in_real_folder = |path: &PathBuf| path.parent().is_some_and(Path::is_dir);
+        let protect_absent = protect_missing.iter().filter(|path| in_real_folder(path)).cloned().collect();
         let workspace = context
             .workspace
             .canonicalize()
@@ -210,7 +257,10 @@ impl Policy {
             exec,
             protect,
             protect_absent,
+            protect_missing,
             hide,
+            redact: existing(&self.redact, context),
+            copies: Vec::new(),
             missing,
             home: context.home.clone(),
             workspace,
@@ -230,13 +280,11 @@ fn existing(list: &[PathBuf], context: &Context) -> Vec<PathBuf> {
     found
 }
 
-/// Those that do not exist, in real folders that do.
-fn absent(list: &[PathBuf], context: &Context) -> Vec<PathBuf> {
+/// Those that do not exist; their folders are real as far as they do.
+fn missing_paths(list: &[PathBuf], context: &Context) -> Vec<PathBuf> {
     let missing = |path: &PathBuf| {
         let path = absolute(path, context)?;
-        let (folder, name) = (path.parent()?, path.file_name()?);
-        let path = folder.canonicalize().ok()?.join(name);
-        path.symlink_metadata().is_err().then_some(path)
+        path.symlink_metadata().is_err().then(|| real_path(&path))
     };
     let mut found: Vec<PathBuf> = list.iter().filter_map(missing).collect();
     found.sort();
@@ -279,10 +327,16 @@ pub struct ResolvedPolicy {
     pub exec: Vec<PathBuf>,
     /// Real paths that stay as they are.
     pub protect: Vec<PathBuf>,
-    /// Protected paths that were not there, in folders that were. No mount can protect them.
+    /// Protected paths that were not there. No mount can protect them.
+    pub protect_missing: Vec<PathBuf>,
+    /// Those of them whose folder was there: they are not made. The rest comes with its folder (`git init`), and is only noticed.
     pub protect_absent: Vec<PathBuf>,
     /// Real paths of what reads as empty or not at all.
     pub hide: Vec<PathBuf>,
+    /// Real paths of git configurations that are read without their secrets.
+    pub redact: Vec<PathBuf>,
+    /// What stands in for those that have secrets: the path, and the name of its copy in the private folder. A plan makes them.
+    pub(crate) copies: Vec<(PathBuf, String)>,
     /// Paths of the policy that do not exist.
     pub missing: Vec<PathBuf>,
     /// The home directory, when there is one.

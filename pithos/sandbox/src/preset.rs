@@ -82,7 +82,13 @@ const PROTECTED: [&str; 18] = [
 ];
 
 /// Secrets inside folders that are read for their tools.
-const HIDDEN: [&str; 5] = [
+const HIDDEN: [&str; 11] = [
+    "/etc/shadow",
+    "/etc/shadow-",
+    "/etc/gshadow",
+    "/etc/gshadow-",
+    "/etc/sudoers.d",
+    "/etc/ssl/private",
     "~/.cargo/credentials",
     "~/.cargo/credentials.toml",
     "$CARGO_HOME/credentials",
@@ -176,6 +182,7 @@ fn confined(preset: Preset, write: &[&str]) -> Policy {
         exec: paths(&[&["$workspace", "$tmp"], &SYSTEM, &HOME_TOOLS]),
         protect: paths(&[&PROTECTED]),
         hide: paths(&[&HIDDEN]),
+        redact: vec![PathBuf::from("~/.gitconfig")],
         environment: ENVIRONMENT.map(str::to_owned).to_vec(),
         limits: ResourceLimits {
             memory_mb: Some(MEMORY_MB_DEFAULT),

@@ -63,6 +63,9 @@ fn create(resolved: &ResolvedPolicy) -> Result<RulesetCreated, landlock::Ruleset
         Network::Off | Network::Loopback => ruleset = ruleset.handle_access(nets)?,
     }
     let mut created = ruleset.create()?;
+    if !resolved.policy.hosts.is_empty() {
+        created = created.add_rule(NetPort::new(crate::PROXY.port(), AccessNet::ConnectTcp))?;
+    }
     for port in ports {
         created = created.add_rule(NetPort::new(*port, nets))?;
     }

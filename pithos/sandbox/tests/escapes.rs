@@ -31,13 +31,15 @@ enum Needs {
     Root,
     /// Only the read-only mounts stop it.
     Mounts,
+    /// Only the watcher stops it.
+    Watcher,
     /// Root outside, an unprivileged user inside.
     SetuidFile,
 }
 
 type Attempt = fn(&Scene) -> io::Result<()>;
 
-const ATTEMPTS: [(&str, Needs, Attempt); 41] = [
+const ATTEMPTS: [(&str, Needs, Attempt); 44] = [
     ("write a file outside", Needs::Nothing, |s| fs::write(s.outside.join("new"), "x")),
     ("write into a file outside", Needs::Nothing, |s| append(&s.victim())),
     ("write through a symbolic link", Needs::Nothing, |s| {
@@ -136,6 +138,18 @@ const ATTEMPTS: [(&str, Needs, Attempt); 41] = [
     }),
     ("a secret in a folder among tools", Needs::Nothing, |s| {
         fs::read(s.workspace.join("../tools/secrets/token")).map(drop)
+    }),
+    ("a secret in git's configuration", Needs::Nothing, |s| {
+        let text = fs::read_to_string(s.workspace.join("../tools/gitconfig"))?;
+        if text.contains("secret") { Ok(()) } else { Err(io::Error::other("not in it")) }
+    }),
+    ("a protected file that is not there yet", Needs::Watcher, |s| {
+        fs::write(s.workspace.join(".envrc"), "x")
+    }),
+    ("a protected folder moved to where none is yet", Needs::Watcher, |s| {
+        let own = s.workspace.join(format!("own{}", std::process::id()));
+        fs::create_dir(&own)?;
+        fs::rename(own, s.workspace.join(".claude"))
     }),
     ("mount", Needs::Root, |s| {
         succeed(tool("mount", &["-t", "tmpfs", "none", &s.workspace.to_string_lossy()]))
@@ -254,12 +268,21 @@ impl Stage {
         fs::write(workspace.join(".git/config"), "[core]\n").unwrap();
         fs::write(workspace.join("../tools/credentials"), "secret").unwrap();
         fs::write(workspace.join("../tools/secrets/token"), "secret").unwrap();
+        fs::write(workspace.join("../tools/gitconfig"), "[user]\n\tname = a\n[github]\n\ttoken = secret\n")
+            .unwrap();
         let listener = UnixListener::bind(outside.join("socket")).unwrap();
         if let Some(user) = user {
             for path in [&base, &workspace, &workspace.join("tmp"), &outside] {
                 std::os::unix::fs::chown(path, Some(user), Some(user)).unwrap();
             }
-            for path in [".git", ".git/hooks", ".git/config", "../tools", "../tools/credentials"] {
+            for path in [
+                ".git",
+                ".git/hooks",
+                ".git/config",
+                "../tools",
+                "../tools/credentials",
+                "../tools/gitconfig",
+            ] {
                 std::os::unix::fs::chown(workspace.join(path), Some(user), Some(user)).unwrap();
             }
             for file in ["victim", "removable", "secret", "tool", "socket"] {
@@ -300,6 +323,7 @@ impl Stage {
         policy.exec.push(program.parent().unwrap().to_owned());
         if policy.confine {
             policy.read.push("$workspace/../tools".into());
+            policy.redact = vec!["$workspace/../tools/gitconfig".into()];
             policy
                 .hide
                 .extend(["credentials", "secrets"].map(|name| Path::new("$workspace/../tools").join(name)));
@@ -403,7 +427,7 @@ fn users() -> Vec<Option<u32>> {
 
 fn possible(needs: Needs, user: Option<u32>) -> bool {
     match needs {
-        Needs::Nothing | Needs::Mounts => true,
+        Needs::Nothing | Needs::Mounts | Needs::Watcher => true,
         Needs::Root => is_root() && user.is_none(),
         Needs::SetuidFile => user.is_some(),
     }
@@ -422,6 +446,9 @@ fn nobody_gets_out(namespaces: Namespaces, label: &str, watched: bool) {
             let mut plan = stage.plan(Policy::preset(Preset::Workspace), namespaces, &machine);
             if watched {
                 plan.watch(|_| ()).unwrap();
+            }
+            if needs == Needs::Watcher && !watched {
+                continue;
             }
             if !possible(needs, user) || needs == Needs::Mounts && !plan.enforcement().read_only_mounts {
                 continue;

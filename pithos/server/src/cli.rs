@@ -1,26 +1,32 @@
 //! The command line: sub-commands, flags, usage errors (status 2).
 
+use std::ffi::OsString;
 use std::net::SocketAddr;
+use std::os::fd::{AsFd, OwnedFd};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::sync::Arc;
 use std::time::Duration;
 
 use lexopt::Arg::{Long, Short, Value};
 use pithos_sandbox::{Machine, Policy, Preset};
-use pithos_sessions::{Budget, CellRequest, Config, Confinement, Manager, Outcome, Request};
+use pithos_sessions::limits::CELL_TIMEOUT_MS_MAX;
+use pithos_sessions::once::Program;
+use pithos_sessions::{Budget, CellRequest, Config, Confinement, Manager, Outcome, Request, Space, Warm};
 
 use crate::audit::Audit;
-use crate::{demo, http, inspect, install, result, serve, state};
+use crate::{demo, http, inspect, install, once, result, serve, state};
 
 const USAGE: &str = "\
 pithos: the place where agents run things
 
-usage: pithos serve [--http ADDRESS:PORT [--token-file FILE]] [--cwd DIR]
-                    [--sandbox POLICY] [--audit FILE]
-       pithos run [--timeout SECONDS] [--cwd DIR] [--sandbox POLICY] [--json] COMMAND
-       pithos js [--timeout SECONDS] [--cwd DIR] [--sandbox POLICY] [--json] CODE
+usage: pithos serve [--http ADDRESS:PORT [--token-file FILE] [--idle SECONDS]]
+                    [--cwd DIR] [--sandbox POLICY] [--hosts HOST,...] [--audit FILE] [--log-space BYTES]
+       pithos run [--timeout SECONDS] [--cwd DIR] [--sandbox POLICY] [--hosts HOST,...] [--json] COMMAND
+       pithos run [--timeout SECONDS] [--cwd DIR] [--sandbox POLICY] [--hosts HOST,...] -- PROGRAM [ARGUMENT...]
+       pithos js [--timeout SECONDS] [--cwd DIR] [--sandbox POLICY] [--json] FILE | - | -e CODE
        pithos sessions [--json]
-       pithos log [--server PID] [--lines N | --grep PATTERN] JOB
+       pithos log [--server PID] [--client N] [--lines N | --grep PATTERN] JOB
        pithos install [CLIENT [--write [--yes]]] [--sandbox POLICY]
        pithos doctor [--json]
        pithos figures [--json]
@@ -32,13 +38,16 @@ usage: pithos serve [--http ADDRESS:PORT [--token-file FILE]] [--cwd DIR]
   demo    a scripted agent's day against a server of its own, each step with its time
   figures what a call, a session and a cell cost here, beside new processes of bash and node
   doctor  what this machine can enforce of a sandbox policy
-  run     one command as the server would run it; exits with its status
-  js      one JavaScript cell as the server would evaluate it
+  run     one command in the sandbox, with this command's own standard streams and its signals; exits with its status,
+          124 when its time was over, 125 when it could not be started; --json shows what the tool would answer
+  js      one JavaScript program in the isolate of a cell; what it prints comes as it is printed, then its value
   sessions, log   what the servers on this machine hold, and the log of a job of theirs
   install the configuration that makes an MCP client start pithos; --write puts it into the client's file
 
   POLICY is read-only, workspace (the default: writes only below the working directory and a private temporary folder, no
   network), trusted, or a file in TOML
+  HOST may be reached through a proxy: NAME, *.NAME, each with or without :PORT, an address or a network, or npm, pypi, crates,
+  github, go, debian
 ";
 
 /// Usage errors end with this status.
@@ -76,19 +85,34 @@ struct Options {
     audit: Option<PathBuf>,
     http: Option<SocketAddr>,
     token_file: Option<PathBuf>,
+    idle: Option<Duration>,
+    log_space: Option<u64>,
     timeout: Option<Duration>,
     sandbox: Option<String>,
+    hosts: Vec<String>,
     json: bool,
     install: install::Request,
     log: inspect::LogRequest,
-    words: Vec<String>,
+    words: Vec<OsString>,
+    /// What stands after `--`.
+    program: Option<Vec<OsString>>,
+    code: Option<String>,
 }
 
 fn parse_and_run() -> Result<ExitCode, Failure> {
     let mut parser = lexopt::Parser::from_env();
     let mut command = None;
     let mut options = Options::default();
-    while let Some(argument) = parser.next()? {
+    loop {
+        // What follows is the program's own.
+        if command.as_deref() == Some("run")
+            && let Some(mut rest) = parser.try_raw_args()
+            && rest.next_if(|word| word == "--").is_some()
+        {
+            options.program = Some(rest.collect());
+            break;
+        }
+        let Some(argument) = parser.next()? else { break };
         match argument {
             Long("help") | Short('h') => {
                 print!("{USAGE}");
@@ -102,7 +126,19 @@ fn parse_and_run() -> Result<ExitCode, Failure> {
             Long("audit") => options.audit = Some(parser.value()?.into()),
             Long("http") => options.http = Some(address(&parser.value()?.to_string_lossy())?),
             Long("token-file") => options.token_file = Some(parser.value()?.into()),
-            Long("timeout") => options.timeout = Some(seconds(&parser.value()?.to_string_lossy())?),
+            Long("idle") => options.idle = Some(seconds("--idle", &parser.value()?.to_string_lossy())?),
+            Long("timeout") => {
+                options.timeout = Some(seconds("--timeout", &parser.value()?.to_string_lossy())?)
+            }
+            Long("log-space") => {
+                options.log_space = Some(size("--log-space", &parser.value()?.to_string_lossy())?)
+            }
+            Long("client") => {
+                options.log.client = Some(number("--client", &parser.value()?.to_string_lossy())?)
+            }
+            Long("hosts") => {
+                options.hosts.extend(parser.value()?.to_string_lossy().split(',').map(str::to_owned));
+            }
             Long("sandbox") => options.sandbox = Some(parser.value()?.to_string_lossy().into_owned()),
             Long("json") => options.json = true,
             Long("write") => options.install.write = true,
@@ -113,7 +149,10 @@ fn parse_and_run() -> Result<ExitCode, Failure> {
             Long("lines") => options.log.lines = Some(number("--lines", &parser.value()?.to_string_lossy())?),
             Long("grep") => options.log.grep = Some(parser.value()?.to_string_lossy().into_owned()),
             Value(word) if command.is_none() => command = Some(word.to_string_lossy().into_owned()),
-            Value(word) => options.words.push(word.to_string_lossy().into_owned()),
+            Short('e') if command.as_deref() == Some("js") => {
+                options.code = Some(text(parser.value()?, "the code")?);
+            }
+            Value(word) => options.words.push(word),
             other => return Err(other.unexpected().into()),
         }
     }
@@ -122,16 +161,38 @@ fn parse_and_run() -> Result<ExitCode, Failure> {
         Some("figures") if options.words.is_empty() => demo::figures::run(options.json).map_err(Failure::Run),
         Some("demo") if options.words.is_empty() => demo::run().map_err(Failure::Run),
         Some("serve") if options.words.is_empty() => start(serve(config(&options)?, options)),
-        Some("run") if options.words.len() == 1 => start(run(config(&options)?, options)),
-        Some("js") if options.words.len() == 1 => start(js(config(&options)?, options)),
-        Some("run" | "js") => Err(Failure::Usage("run and js take one argument: quote it".to_string())),
+        Some("run") if options.json => {
+            let script = match once::program(std::mem::take(&mut options.words), options.program.take()) {
+                Ok(Program::Script(script)) => text(script, "the command")?,
+                Ok(Program::Words(_)) => {
+                    return Err(Failure::Usage("run: --json takes one text for the shell".to_string()));
+                }
+                Err(message) => return Err(Failure::Usage(message)),
+            };
+            start(run_as_tool(config(&options)?, options, script))
+        }
+        Some("run") => {
+            let program = once::program(std::mem::take(&mut options.words), options.program.take());
+            let program = program.map_err(Failure::Usage)?;
+            let machine = once::machine();
+            let config = config_on(&options, machine, state::make_only)?;
+            let code = once::run(&config.confinement, &program, options.timeout);
+            for folder in &config.passing {
+                let _ = std::fs::remove_dir_all(folder);
+            }
+            Ok(code)
+        }
+        Some("js") => {
+            let code = code_of(&mut options)?;
+            start(js(config(&options)?, options, code))
+        }
         Some("sessions") if options.words.is_empty() => inspect::sessions(options.json).map_err(Failure::Run),
         Some("log") => match options.words.as_slice() {
-            [job] => inspect::show_log(job, &options.log).map_err(Failure::Run),
+            [job] => inspect::show_log(&job.to_string_lossy(), &options.log).map_err(Failure::Run),
             _ => Err(Failure::Usage("log takes one job, like j3".to_string())),
         },
         Some("install") if options.words.len() <= 1 => {
-            options.install.client = options.words.pop();
+            options.install.client = options.words.pop().map(|word| word.to_string_lossy().into_owned());
             options.install.sandbox = options.sandbox;
             install::run(&options.install).map_err(Failure::Run)
         }
@@ -143,7 +204,7 @@ fn parse_and_run() -> Result<ExitCode, Failure> {
 async fn serve(config: Config, options: Options) -> Result<ExitCode, String> {
     let audit = Audit::open(options.audit)?;
     match options.http {
-        Some(address) => http::serve(config, audit, address, options.token_file).await,
+        Some(address) => http::serve(config, audit, address, options.token_file, options.idle).await,
         None => serve::stdio(config, audit).await,
     }
 }
@@ -152,19 +213,43 @@ fn number<T: std::str::FromStr>(flag: &str, text: &str) -> Result<T, Failure> {
     text.parse().map_err(|_| Failure::Usage(format!("{flag}: '{text}' is no number")))
 }
 
+/// A number of bytes: `4096`, `512M`, `16G`.
+fn size(flag: &str, text: &str) -> Result<u64, Failure> {
+    let wrong = || Failure::Usage(format!("{flag}: '{text}' is no size, like 512M or 16G"));
+    let (digits, unit) = text.split_at(text.trim_end_matches(|c: char| c.is_ascii_alphabetic()).len());
+    let shift = match unit {
+        "" => 0,
+        "K" => 10,
+        "M" => 20,
+        "G" => 30,
+        "T" => 40,
+        _ => return Err(wrong()),
+    };
+    let number: u64 = digits.parse().map_err(|_| wrong())?;
+    number.checked_mul(1 << shift).ok_or_else(wrong)
+}
+
 fn address(text: &str) -> Result<SocketAddr, Failure> {
     text.parse().map_err(|_| {
         Failure::Usage(format!("--http: '{text}' is no address with a port, like 127.0.0.1:8080"))
     })
 }
 
-fn seconds(text: &str) -> Result<Duration, Failure> {
+fn seconds(flag: &str, text: &str) -> Result<Duration, Failure> {
     let value: f64 =
-        text.parse().map_err(|_| Failure::Usage(format!("--timeout: '{text}' is no number of seconds")))?;
-    Duration::try_from_secs_f64(value).map_err(|error| Failure::Usage(format!("--timeout: {error}")))
+        text.parse().map_err(|_| Failure::Usage(format!("{flag}: '{text}' is no number of seconds")))?;
+    Duration::try_from_secs_f64(value).map_err(|error| Failure::Usage(format!("{flag}: {error}")))
 }
 
 fn config(options: &Options) -> Result<Config, Failure> {
+    config_on(options, pithos_sandbox::probe(), state::make)
+}
+
+fn config_on(
+    options: &Options,
+    machine: Machine,
+    folders: impl FnOnce() -> Result<state::Folders, String>,
+) -> Result<Config, Failure> {
     let cwd = match &options.cwd {
         Some(folder) => folder.clone(),
         None => std::env::current_dir()
@@ -173,14 +258,18 @@ fn config(options: &Options) -> Result<Config, Failure> {
     let cwd =
         cwd.canonicalize().map_err(|error| Failure::Run(format!("--cwd {}: {error}", cwd.display())))?;
     let home = std::env::var_os("HOME").filter(|home| !home.is_empty()).map(PathBuf::from);
-    let machine = pithos_sandbox::probe();
-    let policy = within_reason(
+    let mut policy = within_reason(
         policy(options.sandbox.as_deref().unwrap_or(Preset::Workspace.name()), &machine)?,
         &cwd,
         home.as_deref(),
         &machine,
     );
-    let folders = state::make().map_err(Failure::Run)?;
+    if !options.hosts.is_empty() {
+        policy.hosts.extend(options.hosts.iter().cloned());
+        pithos_sandbox::Hosts::parse(&policy.hosts)
+            .map_err(|error| Failure::Usage(format!("--hosts: {error}")))?;
+    }
+    let folders = folders().map_err(Failure::Run)?;
     let confinement = Confinement {
         policy,
         machine,
@@ -190,7 +279,14 @@ fn config(options: &Options) -> Result<Config, Failure> {
         home,
         environment: std::env::vars_os().collect(),
     };
-    Ok(Config { confinement, logs: folders.logs, control: folders.control, passing: folders.passing })
+    Ok(Config {
+        confinement,
+        logs: folders.logs,
+        control: folders.control,
+        passing: folders.passing,
+        space: options.log_space.map_or_else(Space::default, Space::new),
+        warm: Warm::default(),
+    })
 }
 
 /// Where a project would be everything a person has, or the machine, writing below it is not what anybody means who started a server there
@@ -228,10 +324,21 @@ fn policy(name: &str, machine: &Machine) -> Result<Policy, Failure> {
 /// `pithos doctor`: what this machine can enforce.
 fn doctor(options: &Options) -> Result<ExitCode, Failure> {
     let machine = pithos_sandbox::probe();
+    let together = pithos_sessions::memory_together();
     if options.json {
-        println!("{}", serde_json::to_string(&machine).map_err(|error| Failure::Run(error.to_string()))?);
+        let mut answer = serde_json::to_value(&machine).map_err(|error| Failure::Run(error.to_string()))?;
+        answer["memory_together"] = match together {
+            Ok(bytes) => serde_json::json!({"bytes_max": bytes}),
+            Err(reason) => serde_json::json!({"missing": reason}),
+        };
+        println!("{answer}");
     } else {
         print!("{machine}");
+        let what = "the memory of all processes together";
+        match together {
+            Ok(bytes) => println!("  yes {what:<48} control group, {} MiB", bytes >> 20),
+            Err(reason) => println!("  NO  {what:<48} {reason}"),
+        }
     }
     Ok(if machine.can_confine() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
@@ -248,35 +355,65 @@ fn start(work: impl Future<Output = Result<ExitCode, String>>) -> Result<ExitCod
     outcome
 }
 
-async fn run(config: Config, options: Options) -> Result<ExitCode, String> {
+/// A word that has to be text.
+fn text(word: OsString, what: &str) -> Result<String, Failure> {
+    word.into_string().map_err(|_| Failure::Usage(format!("{what} is not UTF-8")))
+}
+
+/// The code of `pithos js`.
+fn code_of(options: &mut Options) -> Result<String, Failure> {
+    let usage = || Failure::Usage("js takes one FILE, '-' for standard input, or -e CODE".to_string());
+    let bytes = match (std::mem::take(&mut options.words).as_slice(), options.code.take()) {
+        ([], Some(code)) => return Ok(code),
+        ([name], None) if name == "-" => {
+            let mut bytes = Vec::new();
+            let read = std::io::Read::read_to_end(&mut std::io::stdin().lock(), &mut bytes);
+            read.map(|_| bytes).map_err(|error| Failure::Run(format!("standard input: {error}")))?
+        }
+        ([name], None) => std::fs::read(name).map_err(|error| {
+            Failure::Run(format!("{}: {error} (code itself is given with -e)", name.to_string_lossy()))
+        })?,
+        _ => return Err(usage()),
+    };
+    let code = String::from_utf8(bytes).map_err(|_| Failure::Run("the program is not UTF-8".to_string()))?;
+    // For the system, where the file is a program.
+    Ok(if code.starts_with("#!") { format!("//{code}") } else { code })
+}
+
+/// `pithos run --json`: what the tool would answer.
+async fn run_as_tool(config: Config, options: Options, script: String) -> Result<ExitCode, String> {
     let manager = Manager::start(config).map_err(|error| error.to_string())?;
-    let script = options.words.into_iter().next().unwrap_or_default();
     let request = Request { script, timeout: options.timeout, ..Request::default() };
     let job = manager.run(request).await.map_err(|error| error.to_string())?;
     let end = job.ended().await;
     let status = end.as_ref().and_then(|end| end.done.as_ref()).map_or(1, |done| done.status.0);
     let report = result::of_job(&manager, &job, Budget::bytes(result::BUDGET_DEFAULT));
-    if options.json {
-        println!("{}", report.structured);
-    } else {
-        print!("{}", report.text);
-    }
+    println!("{}", report.structured);
     Ok(ExitCode::from(u8::try_from(status).unwrap_or(1)))
 }
 
-async fn js(config: Config, options: Options) -> Result<ExitCode, String> {
+async fn js(config: Config, options: Options, code: String) -> Result<ExitCode, String> {
     let manager = Manager::start(config).map_err(|error| error.to_string())?;
-    let code = options.words.into_iter().next().unwrap_or_default();
-    let cell = manager.evaluate(CellRequest { code, timeout: options.timeout, ..CellRequest::default() });
+    let console = if options.json { None } else { Some(Arc::new(standard_streams()?)) };
+    // A program is not a call: nobody waits for it but its caller.
+    let timeout = options.timeout.or(Some(Duration::from_millis(CELL_TIMEOUT_MS_MAX)));
+    let cell = manager.evaluate(CellRequest { code, timeout, console, ..CellRequest::default() });
     let end = cell.ended().await.ok_or("the cell was lost")?;
     let report = result::of_cell(&cell, &end);
     let good = matches!(end.outcome, Outcome::Value { .. });
     if options.json {
         println!("{}", report.structured);
-    } else if good {
-        print!("{}", report.text);
-    } else {
+    } else if !good {
         eprint!("{}", report.text);
+    } else if !matches!(&end.outcome, Outcome::Value { text, json: None } if text == "undefined") {
+        print!("{}", report.text);
     }
     Ok(if good { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+/// Copies of standard output and error.
+fn standard_streams() -> Result<[OwnedFd; 2], String> {
+    let failed = |error: std::io::Error| format!("standard output: {error}");
+    let out = std::io::stdout().as_fd().try_clone_to_owned().map_err(failed)?;
+    Ok([out, std::io::stderr().as_fd().try_clone_to_owned().map_err(failed)?])
 }

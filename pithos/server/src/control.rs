@@ -34,50 +34,57 @@ pub(crate) enum Question {
     Log { job: String },
 }
 
-/// Answers questions until the server ends. A server without the socket works all the same.
-pub(crate) fn serve(manager: &Arc<Manager>, folder: &Path) {
+/// Answers questions until `managers` says that the server has ended. A server without the socket works all the same.
+pub(crate) fn serve(folder: &Path, managers: impl Fn() -> Option<Vec<Client>> + Send + 'static) {
     let Ok(listener) = UnixListener::bind(folder.join(SOCKET)) else { return };
-    let manager = Arc::downgrade(manager);
     tokio::spawn(async move {
         while let Ok((stream, _)) = listener.accept().await {
-            let Some(manager) = manager.upgrade() else { return };
+            let Some(managers) = managers() else { return };
             tokio::spawn(async move {
                 // One that asks nothing, or goes, is no business of the server.
-                let _ = tokio::time::timeout(PATIENCE, answer(stream, manager)).await;
+                let _ = tokio::time::timeout(PATIENCE, answer(stream, managers)).await;
             });
         }
     });
 }
 
-async fn answer(stream: UnixStream, manager: Arc<Manager>) -> std::io::Result<()> {
+/// A client's number, where a server has several, and its manager.
+pub(crate) type Client = (Option<u64>, Arc<Manager>);
+
+async fn answer(stream: UnixStream, managers: Vec<Client>) -> std::io::Result<()> {
     let peer = stream.peer_cred()?.pid().and_then(|pid| u32::try_from(pid).ok());
     let (from, mut to) = stream.into_split();
     let mut line = String::new();
     tokio::io::AsyncReadExt::take(tokio::io::BufReader::new(from), QUESTION_BYTES_MAX)
         .read_line(&mut line)
         .await?;
-    let reply = if peer.is_none_or(|peer| manager.started(peer)) {
+    let reply = if peer.is_none_or(pithos_sessions::started) {
         json!({"error": "what runs inside a server may not look into it"})
     } else {
         match serde_json::from_str(&line) {
-            Ok(Question::Sessions) => sessions(&manager),
-            Ok(Question::Log { job }) => match manager.job(&job) {
-                Ok(job) => {
-                    json!({"path": job.log_file(), "bytes": job.with_capture(|capture| capture.totals().bytes())})
-                }
-                Err(error) => json!({"error": error.to_string()}),
-            },
+            Ok(Question::Sessions) => {
+                json!({"pid": std::process::id(), "clients": managers.iter().map(sessions).collect::<Vec<_>>()})
+            }
+            Ok(Question::Log { job }) => {
+                json!({"logs": managers.iter().filter_map(|client| log(client, &job)).collect::<Vec<_>>()})
+            }
             Err(error) => json!({"error": error.to_string()}),
         }
     };
     to.write_all(format!("{reply}\n").as_bytes()).await
 }
 
-fn sessions(manager: &Manager) -> Value {
+fn log((client, manager): &Client, job: &str) -> Option<Value> {
+    let job = manager.job(job).ok()?;
+    let bytes = job.with_capture(|capture| capture.totals().bytes());
+    Some(json!({"client": client, "path": job.log_file(), "bytes": bytes}))
+}
+
+fn sessions((client, manager): &Client) -> Value {
     let sessions: Vec<Value> =
         manager.sessions().iter().map(|session| crate::tools::session_row(session)).collect();
     let jobs: Vec<Value> = manager.jobs().iter().map(|job| crate::tools::job_row(job)).collect();
-    json!({"pid": std::process::id(), "sessions": sessions, "jobs": jobs, "tree": manager.tree()})
+    json!({"client": client, "sessions": sessions, "jobs": jobs, "tree": manager.tree()})
 }
 
 /// The servers that answer, with their process ids.

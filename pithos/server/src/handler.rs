@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use hyper::http::request::Parts;
 use pithos_sessions::Manager;
 use pithos_sessions::limits::RUN_YIELD_MS_DEFAULT;
 use rmcp::model::{
@@ -15,23 +16,49 @@ use rmcp::{ErrorData, RoleServer, ServerHandler};
 use serde_json::Value;
 
 use crate::audit::Audit;
+use crate::clients::{Clients, Identity, Present};
 use crate::lines;
 use crate::schema;
 use crate::tools::{self, Call, Outcome};
 use crate::watchdog::Calls;
 
-/// One client's server.
+/// Whose sessions a call is about.
+#[derive(Clone)]
+pub(crate) enum Callers {
+    /// There is one client.
+    One(Arc<Manager>),
+    /// Whoever the request's identity says.
+    Many(Arc<Clients>),
+}
+
+/// The server as the protocol sees it.
 #[derive(Clone)]
 pub(crate) struct Handler {
-    manager: Arc<Manager>,
+    callers: Callers,
     audit: Arc<Audit>,
     calls: Calls,
 }
 
 impl Handler {
-    /// A handler over the sessions of `manager`.
-    pub(crate) fn new(manager: Arc<Manager>, audit: Audit, calls: Calls) -> Self {
-        Self { manager, audit: Arc::new(audit), calls }
+    /// A handler over the sessions of `callers`.
+    pub(crate) fn new(callers: Callers, audit: Audit, calls: Calls) -> Self {
+        Self { callers, audit: Arc::new(audit), calls }
+    }
+
+    /// The manager of whoever calls, and the sign that they are here; a message when there is no place for them.
+    async fn caller(
+        &self,
+        context: &RequestContext<RoleServer>,
+    ) -> Result<(Arc<Manager>, Option<Present>), String> {
+        match &self.callers {
+            Callers::One(manager) => Ok((Arc::clone(manager), None)),
+            Callers::Many(clients) => {
+                let head = context.extensions.get::<Parts>();
+                let identity = head.and_then(|head| head.extensions.get::<Identity>());
+                let present = clients.admit(identity.ok_or("the request has no identity")?).await?;
+                Ok((clients.manager(&present).await?, Some(present)))
+            }
+        }
     }
 }
 
@@ -77,7 +104,18 @@ impl ServerHandler for Handler {
         let arguments = Value::Object(request.arguments.unwrap_or_default());
         let progress = progress_reporter(&context);
         let audited = self.audit.wants().then(|| arguments.clone());
-        let call = Call { manager: Arc::clone(&self.manager), cancelled: context.ct.clone() };
+        let (manager, present) = match self.caller(&context).await {
+            Ok(caller) => caller,
+            Err(message) => return Ok(CallToolResult::error(vec![ContentBlock::text(message)]).into()),
+        };
+        let _ended_with_client = present.as_ref().map(|present| {
+            let (gone, cancelled) = (present.gone().clone(), context.ct.clone());
+            AbortOnDrop(tokio::spawn(async move {
+                gone.cancelled().await;
+                cancelled.cancel();
+            }))
+        });
+        let call = Call { manager, cancelled: context.ct.clone() };
         let under_way = self.calls.enter(serde_json::to_value(&context.id).unwrap_or(Value::Null));
         let outcome = watched(request.name.to_string(), arguments, call).await;
         drop((progress, under_way));

@@ -1,30 +1,33 @@
 //! `pithos serve --http`: the same server over streamable HTTP. Loopback addresses only, a bearer token that is made at start, and no
 //! foreign `Host` or `Origin`: a web page in a browser on the same machine cannot reach it. Only `/mcp` speaks MCP; `/health` says
-//! without a token that somebody listens, and nothing else.
+//! without a token that somebody listens, and nothing else. Who calls is told here ([`Identity`]); what is theirs, in [`Clients`].
 
 use std::convert::Infallible;
 use std::io::Read;
 use std::net::SocketAddr;
+use std::pin::Pin;
 use std::process::ExitCode;
 use std::sync::Arc;
+use std::task::{Context, Poll};
 use std::time::Duration;
 
 use http_body_util::{BodyExt, Full, LengthLimitError, Limited};
-use hyper::body::{Bytes, Incoming};
+use hyper::body::{Bytes, Frame, Incoming, SizeHint};
 use hyper::header::{AUTHORIZATION, HeaderValue, WWW_AUTHENTICATE};
 use hyper::server::conn::http1;
 use hyper::{Method, Request, Response, StatusCode};
 use hyper_util::rt::{TokioIo, TokioTimer};
-use pithos_sessions::{Config, Manager};
+use pithos_sessions::Config;
 use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
 use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
 use tokio::net::TcpListener;
 use tokio::sync::Semaphore;
 
 use crate::audit::Audit;
+use crate::clients::{Clients, Identity, Present};
 use crate::control;
-use crate::handler::Handler;
-use crate::limits::{BODY_BYTES, BODY_TIME, CONNECTIONS, HEAD_TIME};
+use crate::handler::{Callers, Handler};
+use crate::limits::{BODY_BYTES, BODY_TIME, CLIENT_IDLE, CONNECTIONS, HEAD_TIME};
 use crate::watchdog::{self, Calls};
 
 /// Bytes of randomness in the token.
@@ -36,6 +39,9 @@ const MCP_PATH: &str = "/mcp";
 /// Where anybody may ask whether the server answers.
 const HEALTH_PATH: &str = "/health";
 
+/// Names an MCP session.
+const SESSION_HEADER: &str = "mcp-session-id";
+
 type Service = StreamableHttpService<Handler, LocalSessionManager>;
 type Body = http_body_util::combinators::BoxBody<Bytes, Infallible>;
 
@@ -45,6 +51,7 @@ pub(crate) async fn serve(
     audit: Audit,
     address: SocketAddr,
     token_file: Option<std::path::PathBuf>,
+    idle: Option<Duration>,
 ) -> Result<ExitCode, String> {
     if !address.ip().is_loopback() {
         return Err(format!(
@@ -56,20 +63,27 @@ pub(crate) async fn serve(
     let bound = listener.local_addr().map_err(|error| error.to_string())?;
     announce(bound, &token, token_file)?;
     let folder = config.control.clone();
-    let manager = Manager::start(config).map_err(|error| error.to_string())?;
-    control::serve(&manager, &folder);
+    // A policy that cannot be enforced is told at once, and not to the first client.
+    config.confinement.check().map_err(|error| error.to_string())?;
+    let mut protocol = LocalSessionManager::default();
+    // Clients end by the rules of `Clients`.
+    protocol.session_config.keep_alive = None;
+    let protocol = Arc::new(protocol);
+    let clients = Clients::new(config, idle.unwrap_or(CLIENT_IDLE), Arc::clone(&protocol));
+    let looked_at = Arc::downgrade(&clients);
+    control::serve(&folder, move || {
+        let clients = looked_at.upgrade()?.all();
+        let managers = clients.iter().filter_map(|client| Some((Some(client.number), client.manager()?)));
+        Some(managers.collect())
+    });
     let calls = Calls::default();
     watchdog::start(calls.clone(), false)?;
-    crate::serve::raise_descriptor_limit();
-    let handler = Handler::new(manager, audit, calls);
+    pithos_sessions::raise_descriptor_limit();
+    let handler = Handler::new(Callers::Many(Arc::clone(&clients)), audit, calls);
     let settings = StreamableHttpServerConfig::default().enforce_origin_validation();
     let places = Arc::new(Semaphore::new(CONNECTIONS));
-    let service: Service = StreamableHttpService::new(
-        move || Ok(handler.clone()),
-        Arc::new(LocalSessionManager::default()),
-        settings,
-    );
-    let expected = Arc::new(format!("Bearer {token}"));
+    let service: Service = StreamableHttpService::new(move || Ok(handler.clone()), protocol, settings);
+    let door = Arc::new(Door { service, clients, expected: format!("Bearer {token}") });
     let mut terminate = tokio::signal::unix::signal(tokio::signal::unix::SignalKind::terminate())
         .map_err(|error| error.to_string())?;
     loop {
@@ -83,10 +97,11 @@ pub(crate) async fn serve(
             tokio::time::sleep(ACCEPT_PAUSE).await;
             continue;
         };
-        let (service, expected) = (service.clone(), Arc::clone(&expected));
+        let door = Arc::clone(&door);
         tokio::spawn(async move {
             let answer = hyper::service::service_fn(move |request| {
-                guarded(service.clone(), Arc::clone(&expected), request)
+                let door = Arc::clone(&door);
+                async move { Ok::<_, Infallible>(door.answer(request).await) }
             });
             // A connection that breaks is the client's business.
             let _ = http1::Builder::new()
@@ -110,30 +125,113 @@ async fn accept(
     Ok((stream, place))
 }
 
-async fn guarded(
+/// What every request passes.
+struct Door {
     service: Service,
-    expected: Arc<String>,
-    request: Request<Incoming>,
-) -> Result<Response<Body>, Infallible> {
-    match request.uri().path() {
-        MCP_PATH => {}
-        HEALTH_PATH if request.method() == Method::GET => return Ok(plain(StatusCode::OK)),
-        HEALTH_PATH => return Ok(plain(StatusCode::METHOD_NOT_ALLOWED)),
-        _ => return Ok(plain(StatusCode::NOT_FOUND)),
+    clients: Arc<Clients>,
+    expected: String,
+}
+
+impl Door {
+    async fn answer(&self, request: Request<Incoming>) -> Response<Body> {
+        match request.uri().path() {
+            MCP_PATH => {}
+            HEALTH_PATH if request.method() == Method::GET => return plain(StatusCode::OK),
+            HEALTH_PATH => return plain(StatusCode::METHOD_NOT_ALLOWED),
+            _ => return plain(StatusCode::NOT_FOUND),
+        }
+        let given = request.headers().get(AUTHORIZATION).map(HeaderValue::as_bytes).unwrap_or_default();
+        let Some(word) = self.word(given) else {
+            let mut response = plain(StatusCode::UNAUTHORIZED);
+            response.headers_mut().insert(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
+            return response;
+        };
+        let identity = Identity { word, session: header(request.headers()) };
+        let (mut head, body) = request.into_parts();
+        head.extensions.insert(identity.clone());
+        let delete = head.method == Method::DELETE;
+        let body = match tokio::time::timeout(BODY_TIME, Limited::new(body, BODY_BYTES).collect()).await {
+            Ok(Ok(body)) => Full::new(body.to_bytes()),
+            Ok(Err(error)) if error.is::<LengthLimitError>() => return plain(StatusCode::PAYLOAD_TOO_LARGE),
+            Ok(Err(_)) => return plain(StatusCode::BAD_REQUEST),
+            Err(_) => return plain(StatusCode::REQUEST_TIMEOUT),
+        };
+        // Here or nowhere: what comes in with the id of a session that is another's, or that is over, goes no further.
+        let present = match &identity.session {
+            Some(_) => match self.clients.enter(&identity) {
+                Some(present) => Some(present),
+                None => return plain(StatusCode::NOT_FOUND),
+            },
+            None => None,
+        };
+        let response = self.service.handle(Request::from_parts(head, body)).await;
+        if delete && response.status().is_success() {
+            self.clients.end(&identity).await;
+            return response;
+        }
+        match (present, header(response.headers())) {
+            (Some(present), _) => response.map(|body| Body::new(Held { body, _present: present })),
+            // A session has begun.
+            (None, Some(session)) => {
+                let identity = Identity { session: Some(session), ..identity };
+                match self.clients.admit(&identity).await {
+                    Ok(present) => response.map(|body| Body::new(Held { body, _present: present })),
+                    Err(message) => {
+                        self.clients.refuse(&identity).await;
+                        let mut response = Response::new(Body::new(Full::from(message)));
+                        *response.status_mut() = StatusCode::SERVICE_UNAVAILABLE;
+                        response
+                    }
+                }
+            }
+            (None, None) => response,
+        }
     }
-    let given = request.headers().get(AUTHORIZATION).map(HeaderValue::as_bytes).unwrap_or_default();
-    if !same(given, expected.as_bytes()) {
-        let mut response = plain(StatusCode::UNAUTHORIZED);
-        response.headers_mut().insert(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
-        return Ok(response);
+
+    /// What stands after the token, or nothing; none when the token is wrong.
+    fn word(&self, given: &[u8]) -> Option<String> {
+        let (token, rest) = given.split_at_checked(self.expected.len())?;
+        if !same(token, self.expected.as_bytes()) {
+            return None;
+        }
+        let rest = std::str::from_utf8(rest).ok()?;
+        if rest.is_empty() {
+            return Some(String::new());
+        }
+        let word = rest.strip_prefix('.')?;
+        Identity::word_is_good(word).then(|| word.to_string())
     }
-    let (head, body) = request.into_parts();
-    Ok(match tokio::time::timeout(BODY_TIME, Limited::new(body, BODY_BYTES).collect()).await {
-        Ok(Ok(body)) => service.handle(Request::from_parts(head, Full::new(body.to_bytes()))).await,
-        Ok(Err(error)) if error.is::<LengthLimitError>() => plain(StatusCode::PAYLOAD_TOO_LARGE),
-        Ok(Err(_)) => plain(StatusCode::BAD_REQUEST),
-        Err(_) => plain(StatusCode::REQUEST_TIMEOUT),
-    })
+}
+
+/// The MCP session that a request or an answer names.
+fn header(headers: &hyper::HeaderMap) -> Option<String> {
+    Some(headers.get(SESSION_HEADER)?.to_str().ok()?.to_string())
+}
+
+/// A body that keeps its client from being silent as long as somebody reads it.
+struct Held {
+    body: Body,
+    _present: Present,
+}
+
+impl hyper::body::Body for Held {
+    type Data = Bytes;
+    type Error = Infallible;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
+        Pin::new(&mut self.body).poll_frame(context)
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.body.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.body.size_hint()
+    }
 }
 
 /// An answer that is its status alone.

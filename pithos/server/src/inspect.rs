@@ -20,7 +20,8 @@ const MATCHES_MAX: usize = 1000;
 pub(crate) fn sessions(as_json: bool) -> Result<ExitCode, String> {
     let servers = ask_all(&Question::Sessions);
     if as_json {
-        println!("{}", Value::Array(servers.into_iter().map(|(_, answer)| answer).collect()));
+        let rows = servers.into_iter().flat_map(|(pid, answer)| rows(pid, answer)).collect();
+        println!("{}", Value::Array(rows));
         return Ok(ExitCode::SUCCESS);
     }
     if servers.is_empty() {
@@ -32,28 +33,49 @@ pub(crate) fn sessions(as_json: bool) -> Result<ExitCode, String> {
             continue;
         }
         println!("server {pid}");
-        for session in answer["sessions"].as_array().into_iter().flatten() {
-            let busy =
-                session["busy_with"].as_str().map_or_else(String::new, |job| format!("  busy with {job}"));
-            println!(
-                "  session {}  {}  {} runs{busy}",
-                text(&session["session"]),
-                text(&session["cwd"]),
-                session["runs"]
-            );
+        let clients = answer["clients"].as_array().cloned().unwrap_or_default();
+        if clients.is_empty() {
+            println!("  no client has called yet");
         }
-        for job in answer["jobs"].as_array().into_iter().flatten() {
-            println!(
-                "  job {}  {}  in {}  {}",
-                text(&job["job"]),
-                text(&job["state"]),
-                text(&job["session"]),
-                text(&job["command"])
-            );
-        }
-        print!("{}", tree(&answer["tree"], 1));
+        clients.iter().for_each(show_client);
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// One row for each client of a server.
+fn rows(pid: u32, answer: Value) -> Vec<Value> {
+    let Some(clients) = answer["clients"].as_array() else { return vec![answer] };
+    let row = |client: &Value| {
+        let mut row = client.clone();
+        row["pid"] = pid.into();
+        row
+    };
+    clients.iter().map(row).collect()
+}
+
+fn show_client(client: &Value) {
+    if let Some(number) = client["client"].as_u64() {
+        println!("  client {number}");
+    }
+    for session in client["sessions"].as_array().into_iter().flatten() {
+        let busy = session["busy_with"].as_str().map_or_else(String::new, |job| format!("  busy with {job}"));
+        println!(
+            "  session {}  {}  {} runs{busy}",
+            text(&session["session"]),
+            text(&session["cwd"]),
+            session["runs"]
+        );
+    }
+    for job in client["jobs"].as_array().into_iter().flatten() {
+        println!(
+            "  job {}  {}  in {}  {}",
+            text(&job["job"]),
+            text(&job["state"]),
+            text(&job["session"]),
+            text(&job["command"])
+        );
+    }
+    print!("{}", tree(&client["tree"], 1));
 }
 
 fn text(value: &Value) -> &str {
@@ -69,13 +91,14 @@ fn tree(node: &Value, depth: usize) -> String {
 #[derive(Default)]
 pub(crate) struct LogRequest {
     pub(crate) server: Option<u32>,
+    pub(crate) client: Option<u64>,
     pub(crate) lines: Option<usize>,
     pub(crate) grep: Option<String>,
 }
 
 /// `pithos log JOB`: the last lines of a job's log, or those that match.
 pub(crate) fn show_log(job: &str, request: &LogRequest) -> Result<ExitCode, String> {
-    let path = find(job, request.server)?;
+    let path = find(job, request)?;
     let failed = |error: std::io::Error| format!("{}: {error}", path.display());
     match &request.grep {
         Some(pattern) => {
@@ -96,24 +119,39 @@ pub(crate) fn show_log(job: &str, request: &LogRequest) -> Result<ExitCode, Stri
     }
 }
 
-fn find(job: &str, server: Option<u32>) -> Result<PathBuf, String> {
+/// The log of a job among all servers of this user, and all clients of each.
+fn find(job: &str, request: &LogRequest) -> Result<PathBuf, String> {
     let mut answers = ask_all(&Question::Log { job: job.to_string() });
-    answers.retain(|(pid, _)| server.is_none_or(|wanted| wanted == *pid));
+    if answers.is_empty() {
+        return Err(
+            "no server of this user runs on this machine: a job's log goes with its server".to_string()
+        );
+    }
+    let asked: Vec<String> = answers.iter().map(|(pid, _)| pid.to_string()).collect();
+    answers.retain(|(pid, _)| request.server.is_none_or(|wanted| wanted == *pid));
+    let mut found: Vec<(String, PathBuf)> = Vec::new();
     let mut errors: Vec<String> = Vec::new();
-    let mut paths: Vec<(u32, PathBuf)> = Vec::new();
     for (pid, answer) in answers {
-        match answer["path"].as_str() {
-            Some(path) => paths.push((pid, path.into())),
-            None => errors.push(format!("server {pid}: {}", text(&answer["error"]))),
+        errors.extend(answer["error"].as_str().map(|error| format!("; server {pid}: {error}")));
+        for log in answer["logs"].as_array().into_iter().flatten() {
+            let client = log["client"].as_u64();
+            if request.client.is_some_and(|wanted| client != Some(wanted)) {
+                continue;
+            }
+            let choice = client.map_or_else(String::new, |client| format!(" --client {client}"));
+            found.push((format!("--server {pid}{choice}"), text(&log["path"]).into()));
         }
     }
-    match paths.as_slice() {
+    match found.as_slice() {
         [(_, path)] => Ok(path.clone()),
-        [] if errors.is_empty() => Err("no server runs on this machine".to_string()),
-        [] => Err(errors.join("\n")),
+        [] => Err(format!(
+            "no job '{job}' was found; asked: server {}{}; 'pithos sessions' lists what there is",
+            asked.join(", "),
+            errors.concat()
+        )),
         several => {
-            let pids: Vec<String> = several.iter().map(|(pid, _)| pid.to_string()).collect();
-            Err(format!("several servers have a job '{job}': choose with --server {}", pids.join(" or ")))
+            let choices: Vec<&str> = several.iter().map(|(choice, _)| choice.as_str()).collect();
+            Err(format!("there are several jobs '{job}': choose with {}", choices.join(" or ")))
         }
     }
 }

@@ -3,6 +3,7 @@
 
 mod audit;
 mod cli;
+mod clients;
 mod control;
 mod demo;
 mod handler;
@@ -11,6 +12,7 @@ mod inspect;
 mod install;
 mod limits;
 mod lines;
+mod once;
 mod result;
 mod schema;
 mod serve;

@@ -1,8 +1,9 @@
 //! What a client reads of a job or a cell: a small structured part, and the output once as text, both bounded.
 
 use pithos_sessions::limits::{KILLED_LISTED_MAX, OUTPUT_BYTES_DEFAULT};
-use pithos_sessions::{Budget, Cell, CellEnd, Denial, End, Job, Manager, Outcome, Process, RunDone};
+use pithos_sessions::{Budget, Cell, CellEnd, Denial, End, Job, Manager, Outcome, Process, RunDone, Stream};
 use serde_json::{Map, Value, json};
+use std::path::PathBuf;
 
 /// How much of the output a result shows when the client does not say.
 pub(crate) const BUDGET_DEFAULT: usize = OUTPUT_BYTES_DEFAULT;
@@ -13,6 +14,9 @@ const STATUS_SIGNAL_BASE: i32 = 128;
 
 /// The last pipelines of a script that a result lists.
 const PIPELINES_SHOWN_MAX: usize = 50;
+
+/// Denials that the text of a result tells of one by one.
+const DENIALS_TOLD_MAX: usize = 8;
 
 /// The two halves of a tool result.
 pub(crate) struct Report {
@@ -33,6 +37,14 @@ pub(crate) fn of_job(manager: &Manager, job: &Job, budget: Budget) -> Report {
     fields.insert("stdout_bytes".into(), json!(totals.stdout_bytes));
     fields.insert("stderr_bytes".into(), json!(totals.stderr_bytes));
     fields.insert("truncated".into(), json!(rendered.truncated));
+    let streams = job.with_capture(|capture| {
+        [Stream::Out, Stream::Error].map(|stream| capture.render_apart(stream, budget))
+    });
+    for (name, stream) in ["stdout", "stderr"].into_iter().zip(streams) {
+        if let Some(stream) = stream {
+            fields.insert(name.into(), json!(stream.text));
+        }
+    }
     job.shown_up_to(totals.bytes());
     if let Some(why) = totals.log_stopped {
         fields.insert("log_stopped".into(), json!(why));
@@ -45,7 +57,10 @@ pub(crate) fn of_job(manager: &Manager, job: &Job, budget: Budget) -> Report {
     if failed && end.is_some() && totals.stderr_bytes > 0 && totals.stdout_bytes > 0 {
         fields.insert("stderr_tail".into(), json!(stderr));
     }
-    describe_denials(&manager.denials(job), &mut fields, &mut notes);
+    describe_denials(&manager.denials(job), failed, &mut fields, &mut notes);
+    if let Some(end) = &end {
+        describe_created(&end.protected_created, &mut fields, &mut notes);
+    }
     if rendered.truncated {
         notes.push(format!("the whole output is in the log of {}", job.handle));
     }
@@ -77,20 +92,43 @@ fn describe_running(job: &Job, fields: &mut Map<String, Value>, notes: &mut Vec<
     }
 }
 
-fn describe_denials(denials: &[Denial], fields: &mut Map<String, Value>, notes: &mut Vec<String>) {
-    for denial in denials {
+/// What failed is told why; what went well for all that has a word about it, and the rest in the structured part.
+fn describe_denials(
+    denials: &[Denial],
+    failed: bool,
+    fields: &mut Map<String, Value>,
+    notes: &mut Vec<String>,
+) {
+    let told = if failed { DENIALS_TOLD_MAX } else { 1 };
+    for denial in denials.iter().take(told) {
         notes.push(format!(
             "the sandbox denied {}: {}; to allow it, {}",
             denial.subject, denial.rule, denial.how_to_allow
         ));
+    }
+    if let Some(more) = denials.len().checked_sub(told).filter(|more| *more > 0) {
+        notes.push(format!("the sandbox denied {more} more: see denials"));
     }
     if !denials.is_empty() {
         fields.insert("denials".into(), json!(denials));
     }
 }
 
+fn describe_created(created: &[PathBuf], fields: &mut Map<String, Value>, notes: &mut Vec<String>) {
+    if created.is_empty() {
+        return;
+    }
+    for path in created {
+        notes.push(format!(
+            "{} is protected, was not there when the server started, and is there now: programs outside may obey it, so look at it or remove it",
+            path.display()
+        ));
+    }
+    fields.insert("protected_created".into(), json!(created));
+}
+
 fn describe_end(end: &End, fields: &mut Map<String, Value>, notes: &mut Vec<String>) {
-    fields.insert("state".into(), json!(if end.reason.is_some() { "stopped" } else { "done" }));
+    fields.insert("state".into(), json!(state(end)));
     fields.insert("ms".into(), json!(end.wall.as_micros() as f64 / 1e3));
     if let Some(reason) = end.reason {
         fields.insert("stopped_by".into(), json!(reason.name()));
@@ -107,6 +145,15 @@ fn describe_end(end: &End, fields: &mut Map<String, Value>, notes: &mut Vec<Stri
     }
     if let Some(done) = &end.done {
         describe_status(done, fields, notes);
+    }
+}
+
+/// The word for an end.
+pub(crate) fn state(end: &End) -> &'static str {
+    match end {
+        End { reason: Some(_), .. } => "stopped",
+        End { lost: true, .. } => "lost",
+        _ => "done",
     }
 }
 
@@ -184,7 +231,13 @@ pub(crate) fn of_cell(cell: &Cell, end: &CellEnd) -> Report {
     };
     structured["state"] = json!(state);
     structured["console_truncated"] = json!(end.console_truncated);
-    Report { structured, text: format!("{}{text}", end.console) }
+    let (mut fields, mut notes) = (Map::new(), Vec::new());
+    describe_denials(&end.denials, state != "done", &mut fields, &mut notes);
+    describe_created(&end.protected_created, &mut fields, &mut notes);
+    if let Some(all) = structured.as_object_mut() {
+        all.append(&mut fields);
+    }
+    Report { structured, text: with_notes(format!("{}{text}", end.console), &notes) }
 }
 
 #[cfg(test)]

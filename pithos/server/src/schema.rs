@@ -40,7 +40,7 @@ fn job_output() -> Value {
         "properties": {
             "job": {"type": "string"},
             "session": {"type": "string"},
-            "state": {"type": "string", "enum": ["running", "done", "stopped"]},
+            "state": {"type": "string", "enum": ["running", "done", "stopped", "lost"]},
             "status": {"type": "integer", "description": "exit status; 128+n for a signal"},
             "signal": {"type": "integer"},
             "stopped_by": {"type": "string"},
@@ -50,6 +50,9 @@ fn job_output() -> Value {
             "stdout_bytes": {"type": "integer"},
             "stderr_bytes": {"type": "integer"},
             "stderr_tail": {"type": "string"},
+            "stdout": {"type": "string"},
+            "stderr": {"type": "string"},
+            "screen": {"type": "object"},
             "truncated": {"type": "boolean"},
             "waiting_for_input": {"type": "object"},
             "denials": {"type": "array", "items": {"type": "object"}},
@@ -80,7 +83,10 @@ fn run() -> Tool {
             "background": {"type": "boolean", "description": "run in a copy of the session and come back at once"},
             "overlay": {"type": "boolean", "description": "run in an overlaid copy of the session, which the result names: diff it, then commit or close it"},
             "output_bytes": {"type": "integer", "minimum": 256},
-            "output_lines": {"type": "integer", "minimum": 2}
+            "output_lines": {"type": "integer", "minimum": 2},
+            "ansi": {"type": "string", "enum": ["keep", "strip"]},
+            "screen": {"type": "boolean", "description": "show what the terminal shows"},
+            "streams": {"type": "boolean", "description": "stdout and stderr apart as well"}
         },
         "required": ["command"],
         "additionalProperties": false
@@ -106,7 +112,9 @@ fn job() -> Tool {
             "signal": {"type": "string", "description": "signal: INT, TERM, HUP, KILL, USR1, USR2, STOP, CONT"},
             "since": {"type": "integer", "minimum": 0, "description": "show the output from this byte on"},
             "output_bytes": {"type": "integer", "minimum": 256},
-            "output_lines": {"type": "integer", "minimum": 2}
+            "output_lines": {"type": "integer", "minimum": 2},
+            "ansi": {"type": "string", "enum": ["keep", "strip"]},
+            "screen": {"type": "boolean"}
         },
         "required": ["action"],
         "additionalProperties": false
@@ -132,7 +140,8 @@ fn log() -> Tool {
             "lines": {"type": "integer", "minimum": 1},
             "pattern": {"type": "string"},
             "context": {"type": "integer", "minimum": 0},
-            "matches": {"type": "integer", "minimum": 1}
+            "matches": {"type": "integer", "minimum": 1},
+            "ansi": {"type": "string", "enum": ["keep", "strip"]}
         },
         "required": ["action", "job"],
         "additionalProperties": false

@@ -4,6 +4,7 @@
 use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::net::UnixStream as StdStream;
 use std::process::ExitCode;
+use std::sync::Arc;
 
 use pithos_sessions::{Config, Manager};
 use rmcp::ServiceExt;
@@ -11,7 +12,7 @@ use tokio::net::UnixStream;
 
 use crate::audit::Audit;
 use crate::control;
-use crate::handler::Handler;
+use crate::handler::{Callers, Handler};
 use crate::lines::Lines;
 use crate::watchdog::{self, Calls};
 
@@ -19,11 +20,12 @@ use crate::watchdog::{self, Calls};
 pub(crate) async fn stdio(config: Config, audit: Audit) -> Result<ExitCode, String> {
     let folder = config.control.clone();
     let manager = Manager::start(config).map_err(|error| error.to_string())?;
-    control::serve(&manager, &folder);
+    let looked_at = Arc::downgrade(&manager);
+    control::serve(&folder, move || Some(vec![(None, looked_at.upgrade()?)]));
     let calls = Calls::default();
     watchdog::start(calls.clone(), true)?;
-    raise_descriptor_limit();
-    let handler = Handler::new(manager, audit, calls);
+    pithos_sessions::raise_descriptor_limit();
+    let handler = Handler::new(Callers::One(manager), audit, calls);
     let started = match standard_sockets() {
         Some((from, to)) => handler.serve((Lines::new(from), to)).await,
         None => {
@@ -34,13 +36,6 @@ pub(crate) async fn stdio(config: Config, audit: Audit) -> Result<ExitCode, Stri
     let service = started.map_err(|error| format!("the client's first message: {error}"))?;
     service.waiting().await.map_err(|error| format!("the server's loop: {error}"))?;
     Ok(ExitCode::SUCCESS)
-}
-
-/// Lets this process have as many descriptors as it may; the guardian and what it starts were given the limit as it was.
-pub(crate) fn raise_descriptor_limit() {
-    let mut limit = rustix::process::getrlimit(rustix::process::Resource::Nofile);
-    limit.current = limit.maximum;
-    let _ = rustix::process::setrlimit(rustix::process::Resource::Nofile, limit);
 }
 
 /// Standard input and output when both are sockets, as node gives them to its children: driven without a thread for each direction, which is

@@ -21,6 +21,8 @@ const DATA: &str = "data";
 const LAYERS: &str = "layers";
 /// The names of data folders begin so.
 const DATA_PREFIX: &str = "pithos-";
+/// The longest file that is remembered.
+const REMEMBERED_BYTES_MAX: u64 = 64 * 1024;
 /// Tries to find a name that is free.
 const TRIES_MAX: u32 = 100;
 
@@ -43,6 +45,14 @@ static HELD: OnceLock<File> = OnceLock::new();
 
 /// Makes the folders of a server that begins, and removes what dead ones left.
 pub(crate) fn make() -> Result<Folders, String> {
+    if let Some(base) = base() {
+        sweep(&base);
+    }
+    make_only()
+}
+
+/// Makes the folders alone: for one command, which has no time for what others left.
+pub(crate) fn make_only() -> Result<Folders, String> {
     let said = |path: &Path| {
         let path = path.display().to_string();
         move |error: io::Error| format!("{path}: {error}")
@@ -50,7 +60,6 @@ pub(crate) fn make() -> Result<Folders, String> {
     let data = unguessable(&std::env::temp_dir(), DATA_PREFIX)
         .map_err(|error| format!("a folder for logs in {}: {error}", std::env::temp_dir().display()))?;
     let base = base().unwrap_or_else(|| data.clone());
-    sweep(&base);
     let control = unguessable(&base, &format!("{}-", std::process::id())).map_err(said(&base))?;
     if base != data {
         std::os::unix::fs::symlink(&data, control.join(DATA)).map_err(said(&control))?;
@@ -73,6 +82,42 @@ pub(crate) fn servers() -> Vec<(u32, PathBuf)> {
         Some((name.parse().ok()?, folder))
     })
     .collect()
+}
+
+/// A small file of ours from the folder of the user's run-time files.
+pub(crate) fn remembered(name: &str) -> Option<String> {
+    let no_link = rustix::fs::OFlags::NOFOLLOW.bits().cast_signed();
+    let file = OpenOptions::new().read(true).custom_flags(no_link).open(base()?.join(name)).ok()?;
+    let own = file.metadata().is_ok_and(|data| data.uid() == rustix::process::geteuid().as_raw());
+    let mut text = String::new();
+    io::Read::read_to_string(&mut io::Read::take(file, REMEMBERED_BYTES_MAX), &mut text).ok()?;
+    own.then_some(text)
+}
+
+/// Puts a small file there, whole or not at all; nobody depends on it.
+pub(crate) fn remember(name: &str, text: &str) -> Option<()> {
+    let base = base()?;
+    let unnamed = unguessable_file(&base)?;
+    let written =
+        private_file(&unnamed).and_then(|mut file| io::Write::write_all(&mut file, text.as_bytes()));
+    let named = written.and_then(|()| std::fs::rename(&unnamed, base.join(name)));
+    if named.is_err() {
+        let _ = std::fs::remove_file(unnamed);
+    }
+    named.ok()
+}
+
+/// Forgets it.
+pub(crate) fn forget(name: &str) {
+    if let Some(base) = base() {
+        let _ = std::fs::remove_file(base.join(name));
+    }
+}
+
+fn unguessable_file(base: &Path) -> Option<PathBuf> {
+    let mut random = [0u8; 8];
+    rustix::rand::getrandom(&mut random, rustix::rand::GetRandomFlags::empty()).ok()?;
+    Some(base.join(format!(".{:016x}", u64::from_ne_bytes(random))))
 }
 
 /// The folder of the user's run-time files, or of state below the home folder; none when there is neither.

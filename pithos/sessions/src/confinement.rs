@@ -32,6 +32,14 @@ impl Confinement {
         Plan::prepare_shared(&self.policy(), &self.context(), &self.machine)
     }
 
+    /// Whether the policy can be enforced here.
+    ///
+    /// # Errors
+    /// When it cannot, and what is missing.
+    pub fn check(&self) -> Result<(), crate::Error> {
+        self.prepare().map(drop).map_err(crate::Error::Sandbox)
+    }
+
     /// Puts this process's child into the sandbox that all workers share; see [`Plan::contain`].
     pub(crate) fn contain(&self) -> Result<Contained, Error> {
         Plan::contain(&self.policy(), &self.context(), &self.machine, Some(&self.layers))

@@ -96,10 +96,16 @@ impl Connection {
     }
 }
 
+impl Connection {
+    /// Ends the connection, also for the tasks, which hold the descriptor.
+    pub(crate) fn close(&self) {
+        let _ = shutdown(self.0.socket.as_fd(), Shutdown::Both);
+    }
+}
+
 impl Drop for Connection {
     fn drop(&mut self) {
-        // The tasks hold the descriptor; for them this is the end of the stream.
-        let _ = shutdown(self.0.socket.as_fd(), Shutdown::Both);
+        self.close();
     }
 }
 

@@ -79,6 +79,9 @@ pub enum Error {
     /// The supervision tree could not be started.
     #[error("the supervision tree: {0}")]
     Tree(String),
+    /// One command could not be started or attended to.
+    #[error("starting the command: {0}")]
+    Once(#[source] io::Error),
     /// The sandbox policy is wrong, or this machine cannot enforce it. Nothing was started.
     #[error("the sandbox: {0}")]
     Sandbox(#[source] pithos_sandbox::Error),

@@ -6,10 +6,12 @@
 
 use std::io;
 use std::os::fd::OwnedFd;
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 
+use pithos_sandbox::Denial;
 use rush_session::{RunDone, Termination};
 use rustix::process::Signal;
 use tokio::sync::futures::Notified;
@@ -20,8 +22,12 @@ use crate::limits::{
     DRAIN_BYTES, KILL_GRACE_MS, PROMPT_LOOK_MS, READ_BYTES, READ_BYTES_FIRST, STDIN_BYTES_MAX,
     STDIN_PATIENCE_MS, TERMINATE_GRACE_MS,
 };
+use crate::noticed::Record;
 use crate::output::{Capture, Stream};
+use crate::proxy::Proxy;
+use crate::screen::{Screen, View};
 use crate::shell::{Ended, Running, Shell};
+use crate::space::Space;
 use crate::stream::{Sink, Source, Terminal, TerminalSize, null};
 use crate::sync::Locked;
 use crate::tree::Supervised;
@@ -61,8 +67,12 @@ pub struct End {
     pub killed: Vec<Process>,
     /// The shell's own words when it could not run the script, or what became of its process.
     pub failure: Option<String>,
+    /// Its session's process died, and the session's state with it; `failure` says how.
+    pub lost: bool,
     /// From start to end.
     pub wall: Duration,
+    /// Protected paths that are there now and were not when the server started.
+    pub protected_created: Vec<PathBuf>,
 }
 
 /// A job, running or ended.
@@ -78,8 +88,12 @@ pub struct Job {
     /// What its client must know of the session.
     pub news: Option<String>,
     capture: Locked<Capture>,
+    /// What its terminal shows, if it has one.
+    screen: Option<Locked<Screen>>,
+    space: Space,
     /// How much of the output its client has been shown.
     shown: AtomicU64,
+    denied: Arc<Record>,
     end: watch::Sender<Option<Arc<End>>>,
     output: Notify,
     stdin: tokio::sync::Mutex<Option<Sink>>,
@@ -99,9 +113,12 @@ pub(crate) struct Start {
     pub(crate) stdin: Stdin,
     pub(crate) timeout: Duration,
     pub(crate) log: std::path::PathBuf,
+    pub(crate) apart: bool,
+    pub(crate) space: Space,
     pub(crate) shell: Arc<Shell>,
     pub(crate) guardian: Guardian,
     pub(crate) unit: Supervised,
+    pub(crate) proxy: Option<Arc<Proxy>>,
 }
 
 /// Where a script's standard input comes from.
@@ -122,6 +139,10 @@ impl Job {
     /// Starts the script; the job's task runs on its own from here.
     pub(crate) fn start(start: Start) -> io::Result<Arc<Self>> {
         let Streams { out, error, sink, name, script_side } = Streams::open(&start.stdin, start.shell.pid())?;
+        let denied = start.guardian.record(start.shell.pid());
+        if let Some(proxy) = &start.proxy {
+            proxy.know(&start.handle, &denied);
+        }
         let running = start.shell.run(start.run, script_side)?;
         let (stop, stops) = mpsc::unbounded_channel();
         let keep_open = !matches!(start.stdin, Stdin::Closed | Stdin::Bytes(_));
@@ -132,8 +153,18 @@ impl Job {
             script: start.script,
             started: Instant::now(),
             news: start.news,
-            capture: Locked::new(Capture::new(start.log)),
+            capture: Locked::new(if start.apart {
+                Capture::new_apart(start.log, &start.space)
+            } else {
+                Capture::new(start.log, &start.space)
+            }),
+            screen: match &start.stdin {
+                Stdin::Terminal(size) => Some(Locked::new(Screen::new(*size))),
+                _ => None,
+            },
+            space: start.space,
             shown: AtomicU64::new(0),
+            denied,
             end: watch::channel(None).0,
             output: Notify::new(),
             stdin: tokio::sync::Mutex::new(kept),
@@ -179,6 +210,21 @@ impl Job {
     /// Looks at what was captured.
     pub fn with_capture<T>(&self, look: impl FnOnce(&Capture) -> T) -> T {
         self.capture.with(|capture| look(capture))
+    }
+
+    /// What the job's terminal shows.
+    ///
+    /// # Errors
+    /// When it has none, or there is no model of its screen.
+    pub fn screen(&self) -> Result<View, &'static str> {
+        let screen = self.screen.as_ref().ok_or("this job has no terminal: run it with terminal")?;
+        screen.with(|screen| screen.view())
+    }
+
+    /// The calls that were denied to it so far, as the kernel was asked for them.
+    #[must_use]
+    pub fn denied(&self) -> Vec<Denial> {
+        self.denied.denials()
     }
 
     /// The log's file with everything so far.
@@ -311,7 +357,13 @@ impl Job {
         let patience = Duration::from_millis(STDIN_PATIENCE_MS);
         let stdin = tokio::time::timeout(patience, self.stdin.lock()).await;
         match stdin.as_ref().ok().and_then(|stdin| stdin.as_ref()) {
-            Some(sink) => sink.resize(size),
+            Some(sink) => {
+                sink.resize(size)?;
+                if let Some(screen) = &self.screen {
+                    screen.with(|screen| screen.resize(size));
+                }
+                Ok(())
+            }
             None => Err(io::Error::other("this job has no terminal: run it with terminal")),
         }
     }
@@ -401,6 +453,10 @@ impl Task {
             }
         }
         self.job.capture.with(Capture::close_log);
+        let over = self.job.capture.with(|capture| capture.held());
+        if let Some(held) = over {
+            held.over();
+        }
         // Nobody is left to read it; whoever writes at this moment lets go of it when the job is forgotten.
         if let Ok(mut stdin) = self.job.stdin.try_lock() {
             *stdin = None;
@@ -440,7 +496,11 @@ impl Task {
     }
 
     fn take(&self, stream: Stream, bytes: &[u8]) {
+        self.job.space.make_room(bytes.len() as u64);
         self.job.capture.with(|capture| capture.write(stream, bytes));
+        if let Some(screen) = &self.job.screen {
+            screen.with(|screen| screen.write(bytes));
+        }
         self.job.output.notify_waiters();
     }
 
@@ -469,6 +529,7 @@ impl Task {
     async fn publish(&self, ended: Ended, stopped: Option<(Reason, Vec<Process>)>) {
         let (reason, mut killed) =
             stopped.map_or((None, Vec::new()), |(reason, killed)| (Some(reason), killed));
+        let lost_session = matches!(ended, Ended::Lost);
         let (done, failure) = match ended {
             Ended::Done(mut done) => {
                 if reason.is_some() {
@@ -487,7 +548,11 @@ impl Task {
             }
         };
         self.unit.end(failure.as_deref());
-        let end = End { done, reason, killed, failure, wall: self.job.started.elapsed() };
+        let noticed = self.guardian.noticed();
+        noticed.hear();
+        let protected_created = noticed.protected_created();
+        let wall = self.job.started.elapsed();
+        let end = End { done, reason, killed, failure, lost: lost_session, wall, protected_created };
         self.job.end.send_replace(Some(Arc::new(end)));
         self.job.output.notify_waiters();
     }

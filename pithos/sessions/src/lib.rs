@@ -15,7 +15,9 @@
 #![forbid(unsafe_code)]
 
 mod actors;
+mod ansi;
 mod cells;
+mod cgroup;
 mod confinement;
 mod connection;
 mod error;
@@ -24,9 +26,14 @@ mod job;
 pub mod limits;
 pub mod log;
 mod manager;
+mod noticed;
+pub mod once;
 mod output;
 mod overlay;
+mod proxy;
+mod screen;
 mod shell;
+mod space;
 mod stream;
 mod sync;
 mod tree;
@@ -35,17 +42,21 @@ mod worker;
 use std::io::ErrorKind;
 
 pub use actors::{ActorRequest, DEFAULT_SYSTEM, RestartPolicy};
+pub use ansi::Ansi;
 pub use cells::{Cell, CellEnd, CellRequest, Outcome};
+pub use cgroup::memory_together;
 pub use confinement::Confinement;
 pub use error::Error;
-pub use guardian::Exit;
+pub use guardian::{Exit, raise_descriptor_limit};
 pub use job::{End, Job, Reason, Stdin};
-pub use manager::{Config, DEFAULT_SESSION, Manager, Request, Session};
+pub use manager::{Config, DEFAULT_SESSION, Manager, Request, Session, Warm};
 pub use output::{Budget, Capture, Rendered, Stream, Totals};
 pub use overlay::{Changed, Checkpoint, Committed, Differences, UndoTo, recover_commits};
 pub use pithos_sandbox::{Denial, Enforcement};
 pub use rush_session::process_tree::Process;
 pub use rush_session::{Pipeline, RunDone, Status};
+pub use screen::View;
+pub use space::Space;
 pub use stream::TerminalSize;
 pub use sync::Locked;
 pub use tree::TreeNode;
@@ -56,24 +67,40 @@ const GUARDIAN_ROLE: &str = "--pithos-guardian";
 const ACTORS_ROLE: &str = "--pithos-actors";
 /// The first argument of a cell worker.
 const CELL_ROLE: &str = "--pithos-cell";
+/// The first argument of the command of [`once`].
+const ONCE_ROLE: &str = "--pithos-once";
 /// The first argument of a script that the kernel does not run by itself.
 const SCRIPT_ROLE: &str = "--pithos-script";
 /// The first argument of a shell worker.
 const SHELL_ROLE: &str = "--pithos-shell";
 
+/// Whether the process of this id was started below this one: a session, a worker, or what runs in one.
+#[must_use]
+pub fn started(pid: u32) -> bool {
+    let below =
+        rush_session::process_tree::descendants(std::process::id(), &std::collections::HashSet::new());
+    below.iter().any(|process| process.pid == pid)
+}
+
 /// Runs a worker role when `arguments` (without the program's name) ask for one; `None` when they do not.
 #[must_use]
 pub fn run_role(arguments: &[String]) -> Option<std::process::ExitCode> {
-    if arguments.first()? == SCRIPT_ROLE {
-        return Some(match worker::script(&arguments[1..]) {
-            Ok(status) => status.into(),
-            Err(error) => {
-                eprintln!("{}: {error}", arguments.get(1).map_or("pithos", String::as_str));
-                // As shells say of a script that cannot be read.
-                std::process::ExitCode::from(126)
-            }
-        });
-    }
+    let one_script: fn(&[String]) -> std::io::Result<u8> = match arguments.first()?.as_str() {
+        SCRIPT_ROLE => worker::script,
+        ONCE_ROLE => |_| worker::once(),
+        _ => return run_worker(arguments),
+    };
+    Some(match one_script(&arguments[1..]) {
+        Ok(status) => status.into(),
+        Err(error) => {
+            eprintln!("{}: {error}", arguments.get(1).map_or("pithos", String::as_str));
+            // As shells say of a script that cannot be read.
+            std::process::ExitCode::from(126)
+        }
+    })
+}
+
+fn run_worker(arguments: &[String]) -> Option<std::process::ExitCode> {
     let result = match arguments.first()?.as_str() {
         GUARDIAN_ROLE => worker::own_socket().and_then(|socket| guardian::main(socket, &arguments[1..])),
         ACTORS_ROLE => worker::actors(),

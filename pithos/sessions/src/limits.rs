@@ -82,6 +82,8 @@ pub const ACTOR_SENDS_MAX: u64 = 5_000_000;
 pub const ACTOR_MESSAGE_BYTES_MAX: usize = 64 * 1024;
 /// Steps that the handling of one message may take: about a tenth of a second.
 pub const ACTOR_FUEL_PER_MESSAGE: u64 = 10_000_000;
+/// Steps that finding the largest state of a group may take, when its heap is full.
+pub const ACTOR_FUEL_PER_COUNT: u64 = 500_000_000;
 /// JavaScript heap that the actors of one group share.
 pub const ACTOR_HEAP_BYTES: usize = 512 * 1024 * 1024;
 /// Versions of a behaviour that a group may see in its life; their code stays in the isolate.
@@ -102,6 +104,26 @@ pub const ACTOR_REQUESTS_MAX: usize = 32;
 pub const ACTOR_TIMEOUT_MS_DEFAULT: u64 = 10 * 1000;
 /// Past a request's own time, its system has this long to answer before it is ended.
 pub const ACTOR_GRACE_MS: u64 = 30 * 1000;
+/// Connections through the proxy at once; more wait.
+pub const PROXY_CONNECTIONS_MAX: usize = 256;
+/// The head of a request to the proxy.
+pub const PROXY_HEAD_BYTES_MAX: usize = 32 * 1024;
+/// The first message of TLS: far longer than any client's.
+pub const PROXY_HELLO_BYTES_MAX: usize = 64 * 1024;
+/// How long a program may take to say what it wants of the proxy.
+pub const PROXY_HEAD_MS: u64 = 30 * 1000;
+/// How long a name and a connection to one address may take.
+pub const PROXY_DIAL_MS: u64 = 20 * 1000;
+/// A connection through the proxy on which nobody says anything ends after this.
+pub const PROXY_IDLE_MS: u64 = 10 * 60 * 1000;
+/// One read of a connection through the proxy.
+pub const PROXY_PIECE_BYTES: usize = 16 * 1024;
+/// Denials that are kept of one run or cell; more of them say nothing new.
+pub const DENIALS_KEPT_MAX: usize = 64;
+/// One report of a denial; a path and the advice about it fit.
+pub const DENIAL_BYTES_MAX: usize = 32 * 1024;
+/// Reports that are read in one go: more than the socket holds.
+pub const DENIALS_HEARD_AT_ONCE: usize = 4096;
 /// How much rather the kernel ends what agents run than anything else when memory is short (-1000 to 1000).
 pub const OOM_SCORE_ADJUSTMENT: &str = "500";
 /// The script of one call: with everything that JSON may add it fits into a frame of the sessions' protocol.
@@ -138,3 +160,9 @@ pub const DIFF_LISTED_MAX: usize = 1000;
 pub const SHELL_STATE_BYTES_MAX: u64 = COMMAND_BYTES_MAX as u64;
 /// How long the reading or the restoring of a shell's state may take.
 pub const SHELL_STATE_TIMEOUT_MS: u64 = 10 * 1000;
+/// Cells of the largest terminal whose screen is modelled: some megabytes.
+pub const SCREEN_CELLS_MAX: usize = 100_000;
+/// Of the machine's memory, what a server starts may take so many hundredths together, where control groups are delegated.
+pub const MEMORY_TOGETHER_PERCENT: u64 = 75;
+/// All logs of a server together; `--log-space` of `pithos serve` sets another.
+pub const LOGS_BYTES_MAX: u64 = 4 * 1024 * 1024 * 1024;

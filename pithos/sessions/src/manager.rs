@@ -1,12 +1,14 @@
 //! The front of this crate: sessions and jobs by handle. Owns the tables, the warm pool and the log folder; knows nothing of MCP.
 
 use std::collections::{BTreeMap, HashMap};
+use std::os::fd::OwnedFd;
+use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use pithos_sandbox::{Denial, Enforcement, Plan};
+use pithos_sandbox::{Denial, DenialKind, Enforcement, Plan};
 use rush_session::Run;
 
 use crate::GUARDIAN_ROLE;
@@ -17,13 +19,15 @@ use crate::error::{Error, short};
 use crate::guardian::Guardian;
 use crate::job::{Job, Reason, Start, Stdin};
 use crate::limits::{
-    COMMAND_BYTES_MAX, ENVIRONMENT_BYTES_MAX, ENVIRONMENT_VARIABLE_BYTES_MAX, JOBS_REMEMBERED_MAX,
-    JOBS_WHOLE_MAX, OUTPUT_BYTES_MAX, PATH_BYTES_MAX, POOL_SIZE, RUN_TIMEOUT_MS_DEFAULT, RUN_TIMEOUT_MS_MAX,
-    SESSIONS_MAX, STDIN_TEXT_BYTES_MAX,
+    CELLS_WARM, COMMAND_BYTES_MAX, ENVIRONMENT_BYTES_MAX, ENVIRONMENT_VARIABLE_BYTES_MAX,
+    JOBS_REMEMBERED_MAX, JOBS_WHOLE_MAX, OUTPUT_BYTES_MAX, PATH_BYTES_MAX, POOL_SIZE, RUN_TIMEOUT_MS_DEFAULT,
+    RUN_TIMEOUT_MS_MAX, SESSIONS_MAX, STDIN_TEXT_BYTES_MAX,
 };
 use crate::output::{Budget, Capture};
 use crate::overlay::Overlay;
+use crate::proxy::Proxy;
 use crate::shell::Shell;
+use crate::space::Space;
 use crate::sync::Locked;
 use crate::tree::{Branch, Supervised, Tree, TreeNode};
 
@@ -38,6 +42,25 @@ pub struct Config {
     pub control: PathBuf,
     /// Removed when the manager is dropped.
     pub passing: Vec<PathBuf>,
+    /// The room for logs; managers may share it.
+    pub space: Space,
+    /// What is started before anybody asks for it.
+    pub warm: Warm,
+}
+
+/// Processes that wait to be needed.
+#[derive(Debug, Clone, Copy)]
+pub struct Warm {
+    /// Shells for sessions.
+    pub shells: usize,
+    /// Workers for cells.
+    pub cells: usize,
+}
+
+impl Default for Warm {
+    fn default() -> Self {
+        Self { shells: POOL_SIZE, cells: CELLS_WARM }
+    }
 }
 
 /// A shell that keeps its state between runs.
@@ -179,6 +202,8 @@ pub struct Request {
     pub timeout: Option<Duration>,
     /// Run in a copy of the session, which stays free for other runs.
     pub background: bool,
+    /// Keep standard output and error apart as well; see [`Capture::render_apart`].
+    pub apart: bool,
 }
 
 /// The session that runs get when they name none.
@@ -195,6 +220,8 @@ pub struct Manager {
     pub(crate) next_layers: AtomicU64,
     /// Why folders cannot be overlaid, found out once.
     pub(crate) overlays_unfit: tokio::sync::OnceCell<Option<String>>,
+    /// How hosts are reached, when the policy names any.
+    proxy: Option<Arc<Proxy>>,
     sessions: Locked<HashMap<String, Arc<Session>>>,
     jobs: Locked<Jobs>,
     pool: Arc<Pool>,
@@ -252,14 +279,18 @@ impl Manager {
         check_private_folder(&config.confinement.layers)?;
         let plan = config.confinement.prepare().map_err(Error::Sandbox)?;
         let arguments = config.confinement.arguments().map_err(Error::Sandbox)?;
-        let guardian = Guardian::start(GUARDIAN_ROLE, &arguments).map_err(Error::Guardian)?;
+        let (proxy, door) = proxy_of(&config.confinement)?;
+        let guardian =
+            Guardian::start(GUARDIAN_ROLE, &arguments, plan.policy().protect_missing.clone(), door)
+                .map_err(Error::Guardian)?;
         let tree = Tree::start().map_err(|reason| Error::Tree(reason.to_string()))?;
         let manager = Arc::new(Self {
             plan,
-            cells: Cells::new(guardian.clone(), tree.clone()),
+            cells: Cells::new(guardian.clone(), tree.clone(), config.warm.cells),
             actors: Actors::new(guardian.clone(), tree.clone()),
             tree,
             guardian,
+            proxy,
             sessions: Locked::new(HashMap::new()),
             jobs: Locked::new(Jobs::default()),
             pool: Arc::default(),
@@ -418,6 +449,9 @@ impl Manager {
         if terminal {
             request.environment.entry("TERM".to_string()).or_insert_with(|| TERMINAL_TYPE.to_string());
         }
+        for (name, value) in self.proxy.iter().flat_map(|proxy| proxy.variables(&handle)) {
+            request.environment.entry(name.to_string()).or_insert(value);
+        }
         let timeout = request.timeout.unwrap_or(Duration::from_millis(RUN_TIMEOUT_MS_DEFAULT));
         let start = Start {
             session: session.handle.clone(),
@@ -433,6 +467,8 @@ impl Manager {
             stdin: request.stdin,
             timeout: timeout.min(Duration::from_millis(RUN_TIMEOUT_MS_MAX)),
             log: self.config.logs.join(format!("{handle}.log")),
+            apart: request.apart,
+            space: self.config.space.clone(),
             shell: session.shell(),
             guardian: self.guardian.clone(),
             unit: self.tree.add(Branch::Jobs, &handle, {
@@ -440,6 +476,7 @@ impl Manager {
                 move || drop(guardian.end(pid))
             }),
             handle,
+            proxy: self.proxy.clone(),
         };
         let handle_of_start = start.handle.clone();
         // The place is taken before the shell is asked: nothing is started while the lock is held.
@@ -478,11 +515,18 @@ impl Manager {
         known.ok_or_else(|| Error::UnknownJob(handle.to_string()))
     }
 
-    /// What the sandbox denied, as far as the end of a failed job's error output speaks of it.
+    /// What the sandbox denied: the calls that the kernel was asked for, and what only the end of a failed job's error output speaks of.
     #[must_use]
     pub fn denials(&self, job: &Job) -> Vec<Denial> {
+        let mut denials = job.denied();
         let failed = job.end().is_some_and(|end| end.done.as_ref().is_some_and(|done| done.status.0 != 0));
-        if failed { self.plan.explain(job.with_capture(Capture::stderr_tail).as_bytes()) } else { Vec::new() }
+        if failed {
+            let told = self.plan.explain(job.with_capture(Capture::stderr_tail).as_bytes());
+            // Words say less than calls, and nothing more of the same kind.
+            let known: Vec<DenialKind> = denials.iter().map(|denial| denial.kind).collect();
+            denials.extend(told.into_iter().filter(|denial| !known.contains(&denial.kind)));
+        }
+        denials
     }
 
     /// What is enforced on every session.
@@ -533,18 +577,16 @@ impl Manager {
         self.actors.end(system).await
     }
 
+    /// Ends everything at once, whoever still holds this manager; what is asked of it from now on is an error.
+    pub fn end(&self) {
+        self.tree.leave();
+        self.guardian.leave();
+    }
+
     /// The supervision tree: everything that lives in this manager, by kind.
     #[must_use]
     pub fn tree(&self) -> Option<TreeNode> {
         self.tree.nodes()
-    }
-
-    /// Whether the process of this id was started below this one: a session, a worker, or what runs in one.
-    #[must_use]
-    pub fn started(&self, pid: u32) -> bool {
-        let below =
-            rush_session::process_tree::descendants(std::process::id(), &std::collections::HashSet::new());
-        below.iter().any(|process| process.pid == pid)
     }
 
     /// The session of a handle.
@@ -670,12 +712,12 @@ impl Manager {
     }
 
     fn refill_pool(&self) {
-        let (pool, guardian) = (Arc::clone(&self.pool), self.guardian.clone());
+        let (pool, guardian, size) = (Arc::clone(&self.pool), self.guardian.clone(), self.config.warm.shells);
         if pool.filling.swap(true, Ordering::SeqCst) {
             return;
         }
         tokio::spawn(async move {
-            while pool.shells.with(|shells| shells.len()) < POOL_SIZE {
+            while pool.shells.with(|shells| shells.len()) < size {
                 match Shell::start(&guardian, &[]).await {
                     Ok(shell) => pool.shells.with(|shells| shells.push(shell)),
                     // Opening a session will meet the same error and report it.
@@ -824,6 +866,27 @@ fn within_limits(request: &Request) -> Result<(), Error> {
         Stdin::Bytes(bytes) => check("stdin", bytes.len(), STDIN_TEXT_BYTES_MAX),
         _ => Ok(()),
     }
+}
+
+/// The proxy that the policy asks for, which waits for its listening socket, and where the guardian sends that.
+fn proxy_of(confinement: &Confinement) -> Result<(Option<Arc<Proxy>>, Option<OwnedFd>), Error> {
+    let wrong = |message| Error::Sandbox(pithos_sandbox::Error::Policy(message));
+    let Some(proxy) = Proxy::new(&confinement.policy, &confinement.environment).map_err(wrong)? else {
+        return Ok((None, None));
+    };
+    let (ours, door) = UnixStream::pair().map_err(Error::Guardian)?;
+    let serving = Arc::clone(&proxy);
+    tokio::spawn(async move {
+        let received =
+            tokio::task::spawn_blocking(move || rush_session::Frames::new(ours.into()).receive::<()>()).await;
+        // A guardian that cannot make it has said so.
+        if let Ok(Ok(Some((_, mut descriptors)))) = received
+            && let Some(listener) = descriptors.pop()
+        {
+            let _ = serving.serve(listener).await;
+        }
+    });
+    Ok((Some(proxy), Some(door.into())))
 }
 
 fn name_is_good(name: &str) -> bool {

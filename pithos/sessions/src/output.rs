@@ -6,10 +6,13 @@ use std::collections::VecDeque;
 use std::fs::File;
 use std::io::Write;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
+use crate::ansi::Ansi;
 use crate::limits::{
     HEAD_BYTES, LINE_BYTES_SHOWN_MAX, LOG_BYTES_MAX, READ_BYTES, REMEMBERED_BYTES, TAIL_BYTES,
 };
+use crate::space::{Held, Space};
 
 /// Which of the two streams.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -53,6 +56,10 @@ pub struct Capture {
     log: Log,
     log_path: PathBuf,
     logged: u64,
+    /// What the log takes of the room that all logs have; none for what has no log.
+    held: Option<Arc<Held>>,
+    /// Each stream by itself, for a run that wants them apart.
+    apart: Option<Box<[Capture; 2]>>,
 }
 
 /// The log on disk.
@@ -66,14 +73,30 @@ enum Log {
     Stopped,
 }
 
+/// Why a log stops when all of them have no more room.
+const NO_ROOM: &str =
+    "all logs of this server together reached their limit; 'pithos serve --log-space' sets another";
 /// What the result shows of standard error by itself.
 const ERROR_TAIL_BYTES: usize = 4 * 1024;
 
 impl Capture {
     /// A collector whose log will be `log_path`; when that cannot be written the run goes on and the totals say so.
     #[must_use]
-    pub fn new(log_path: PathBuf) -> Self {
+    pub fn new(log_path: PathBuf, space: &Space) -> Self {
+        Self { held: Some(space.log(log_path.clone())), ..Self::without_log(log_path) }
+    }
+
+    /// The same, which keeps both streams apart as well.
+    #[must_use]
+    pub fn new_apart(log_path: PathBuf, space: &Space) -> Self {
+        let stream = || Self { log: Log::Stopped, ..Self::without_log(PathBuf::new()) };
+        Self { apart: Some(Box::new([stream(), stream()])), ..Self::new(log_path, space) }
+    }
+
+    fn without_log(log_path: PathBuf) -> Self {
         Self {
+            held: None,
+            apart: None,
             head: Vec::new(),
             tail: VecDeque::new(),
             tail_bytes: 0,
@@ -87,6 +110,9 @@ impl Capture {
 
     /// Takes what was read from a stream.
     pub fn write(&mut self, stream: Stream, bytes: &[u8]) {
+        if let Some(apart) = &mut self.apart {
+            apart[usize::from(stream == Stream::Error)].write(stream, bytes);
+        }
         match stream {
             Stream::Out => self.totals.stdout_bytes += bytes.len() as u64,
             Stream::Error => {
@@ -142,6 +168,9 @@ impl Capture {
         }
         let Log::Open(log) = &mut self.log else { return };
         let room = LOG_BYTES_MAX.saturating_sub(self.logged).min(bytes.len() as u64) as usize;
+        if self.held.as_ref().is_some_and(|held| !held.take(room as u64)) {
+            return self.stop_log(NO_ROOM);
+        }
         if log.write_all(&bytes[..room]).is_err() {
             return self.stop_log("the log could not be written (is the disk full?)");
         }
@@ -149,6 +178,23 @@ impl Capture {
         if room < bytes.len() {
             self.stop_log("the log reached its limit");
         }
+    }
+
+    /// What its log takes of the room of all.
+    pub(crate) fn held(&self) -> Option<Arc<Held>> {
+        self.held.clone()
+    }
+
+    /// Whether the log was removed to make room for others.
+    #[must_use]
+    pub fn log_gone(&self) -> bool {
+        self.held.as_ref().is_some_and(|held| held.gone())
+    }
+
+    /// One stream by itself, for a run that wanted them apart.
+    #[must_use]
+    pub fn render_apart(&self, stream: Stream, budget: Budget) -> Option<Rendered> {
+        Some(self.apart.as_ref()?[usize::from(stream == Stream::Error)].render(budget, false))
     }
 
     fn stop_log(&mut self, why: &'static str) {
@@ -201,8 +247,8 @@ impl Capture {
 
     /// Removes the log, if one was made.
     pub fn remove_log(&self) {
-        if !matches!(self.log, Log::Unneeded) {
-            let _ = std::fs::remove_file(&self.log_path);
+        if let Some(held) = self.held.as_ref().filter(|_| !matches!(self.log, Log::Unneeded)) {
+            held.remove();
         }
     }
 
@@ -231,7 +277,7 @@ impl Capture {
         let held: Vec<u8> = self.tail.iter().flatten().copied().collect();
         if total as usize <= budget.bytes && self.totals.lines <= budget.lines as u64 && self.is_whole() {
             let all = [self.head.as_slice(), &held].concat();
-            let (text, cut) = clip_lines(&all);
+            let (text, cut) = clip_lines(&budget.ansi.apply(&all));
             return Rendered { text, truncated: cut };
         }
         let share = if failed { 4 } else { 2 };
@@ -247,8 +293,8 @@ impl Capture {
         let from = joined.len().saturating_sub(want_tail);
         let tail = if from == 0 { &joined[..] } else { line_end_cut(&joined[from..]) };
         let tail = last_lines(tail, budget.lines - budget.lines / share);
-        let (head_text, _) = clip_lines(head);
-        let (tail_text, _) = clip_lines(tail);
+        let (head_text, _) = clip_lines(&budget.ansi.apply(head));
+        let (tail_text, _) = clip_lines(&budget.ansi.apply(tail));
         let left_out = total as usize - head.len() - tail.len();
         let text = format!("{head_text}[… {left_out} of {total} bytes left out …]\n{tail_text}");
         Rendered { text, truncated: true }
@@ -273,13 +319,15 @@ pub struct Budget {
     pub bytes: usize,
     /// Lines, likewise.
     pub lines: usize,
+    /// Whether control sequences are shown; the bytes are counted before they are left out.
+    pub ansi: Ansi,
 }
 
 impl Budget {
     /// So many bytes in any number of lines.
     #[must_use]
     pub fn bytes(bytes: usize) -> Self {
-        Self { bytes, lines: usize::MAX }
+        Self { bytes, lines: usize::MAX, ansi: Ansi::Keep }
     }
 }
 
@@ -357,11 +405,12 @@ fn clip_lines(bytes: &[u8]) -> (String, bool) {
 
 #[cfg(test)]
 mod tests {
-    use super::{Budget, Capture, Stream};
+    use super::{Ansi, Budget, Capture, Space, Stream};
     use crate::limits::{HEAD_BYTES, READ_BYTES, REMEMBERED_BYTES, TAIL_BYTES};
 
     fn capture(name: &str) -> Capture {
-        Capture::new(std::env::temp_dir().join(format!("pithos-output-test-{}-{name}", std::process::id())))
+        let path = std::env::temp_dir().join(format!("pithos-output-test-{}-{name}", std::process::id()));
+        Capture::new(path, &Space::default())
     }
 
     #[test]
@@ -398,11 +447,50 @@ mod tests {
     }
 
     #[test]
+    fn streams_can_be_had_apart_and_sequences_left_out() {
+        let path = std::env::temp_dir().join(format!("pithos-output-test-{}-apart", std::process::id()));
+        let mut capture = Capture::new_apart(path, &Space::default());
+        for number in 0..100_000 {
+            capture.write(Stream::Out, format!("\x1b[1mout {number}\x1b[0m\n").as_bytes());
+            capture.write(Stream::Error, b"e\n");
+        }
+        let budget = Budget { ansi: Ansi::Strip, ..Budget::bytes(1 << 20) };
+        let out = capture.render_apart(Stream::Out, budget).expect("apart");
+        assert!(out.truncated && out.text.starts_with("out 0\nout 1\n") && out.text.ends_with("out 99999\n"));
+        let error = capture.render_apart(Stream::Error, budget).expect("apart");
+        assert_eq!((error.text, error.truncated), ("e\n".repeat(100_000), false));
+        capture.remove_log();
+        assert!(!capture.log_path().exists());
+    }
+
+    #[test]
+    fn logs_have_room_together() {
+        let space = Space::new(300_000);
+        let path = |name: &str| {
+            std::env::temp_dir().join(format!("pithos-output-test-{}-room-{name}", std::process::id()))
+        };
+        let mut first = Capture::new(path("first"), &space);
+        first.write(Stream::Out, &[b'x'; 200_000]);
+        assert_eq!(first.totals().log_stopped, None);
+        let mut second = Capture::new(path("second"), &space);
+        second.write(Stream::Out, &[b'x'; 150_000]);
+        assert!(second.totals().log_stopped.is_some_and(|why| why.contains("--log-space")));
+        first.held().expect("a log").over();
+        space.make_room(150_000);
+        assert!(first.log_gone() && !path("first").exists());
+        let mut third = Capture::new(path("third"), &space);
+        third.write(Stream::Out, &[b'x'; 150_000]);
+        assert_eq!(third.totals().log_stopped, None);
+        second.remove_log();
+        third.remove_log();
+    }
+
+    #[test]
     fn lines_are_budgeted_as_well_as_bytes() {
         let mut capture = capture("lines");
         let all: String = (0..100).map(|number| format!("{number}\n")).collect();
         capture.write(Stream::Out, all.as_bytes());
-        let budget = |lines| Budget { bytes: 4096, lines };
+        let budget = |lines| Budget { bytes: 4096, lines, ansi: Ansi::Keep };
         assert_eq!(capture.render(budget(100), false).text, all);
         let shown = capture.render(budget(4), false);
         assert_eq!(shown.text, "0\n1\n[… 280 of 290 bytes left out …]\n98\n99\n");

@@ -11,7 +11,7 @@ thread_local! {
 }
 
 /// A value behind a lock.
-#[derive(Default)]
+#[derive(Debug, Default)]
 pub struct Locked<T>(Mutex<T>);
 
 impl<T> Locked<T> {

@@ -58,6 +58,30 @@ pub(crate) fn script(arguments: &[String]) -> io::Result<u8> {
     Ok(session.finish(result) as u8)
 }
 
+/// The command of [`crate::once`]: a script, or words, on this process's own standard streams; the status.
+pub(crate) fn once() -> io::Result<u8> {
+    become_worker()?;
+    sys::signal_default(SIGPIPE);
+    crate::once::take_signals()?;
+    let mut words = std::env::args_os().skip(2).map(OsStringExt::into_vec);
+    let kind = words.next();
+    let mut session = Session::new(b"pithos".to_vec());
+    session.import_environment(environment());
+    session.script_role = Some(SCRIPT_ROLE.as_bytes());
+    name_a_shell(&mut session);
+    let script = match (kind.as_deref(), words.next()) {
+        (Some(b"script"), Some(script)) => script,
+        (Some(b"words"), Some(program)) => {
+            // It takes this process's place, and gets the signals itself.
+            session.positional = std::iter::once(program).chain(words).collect::<Vec<_>>().into();
+            b"exec -- \"$@\"".to_vec()
+        }
+        _ => return Err(io::Error::other("a command is started by pithos run only")),
+    };
+    let result = session.run_text(&script, 1);
+    Ok(session.finish(result) as u8)
+}
+
 fn environment() -> impl Iterator<Item = (Vec<u8>, Vec<u8>)> {
     std::env::vars_os().map(|(name, value)| (name.into_vec(), value.into_vec()))
 }

@@ -66,6 +66,8 @@ pub(crate) fn run(context: &mut Context<'_>) -> io::Result<Outcome> {
             }
         };
         if let Some(error) = result? {
+            // Each file was put out before the next was opened: what fails then ends everything.
+            context.output.flush()?;
             context.complain_about(word, &error);
             status = 1;
         }

@@ -44,7 +44,8 @@ pub(crate) fn run(context: &mut Context<'_>) -> io::Result<Outcome> {
         fields,
         delimiter: delimiter.map_or(b'\t', |d| d.first().copied().unwrap_or(0)),
         only_delimited: parsed.has(b's'),
-        output_delimiter: parsed.value(b'O').map(<[u8]>::to_vec),
+        // An empty one is the NUL at its end.
+        output_delimiter: parsed.value(b'O').map(|d| if d.is_empty() { vec![0] } else { d.to_vec() }),
         end: if parsed.has(b'z') { 0 } else { b'\n' },
     };
     let operands = if parsed.operands.is_empty() { vec![b"-".as_slice()] } else { parsed.operands.clone() };

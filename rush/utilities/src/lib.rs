@@ -26,10 +26,12 @@ mod mode;
 mod mv;
 mod options;
 mod owners;
+mod posix;
 mod query;
 mod quoting;
 mod realpath;
 mod rm;
+mod sed;
 mod seq;
 mod sleep;
 mod sort;
@@ -69,6 +71,7 @@ static UTILITIES: &[(&str, Run)] = &[
     ("mv", mv::run),
     ("realpath", realpath::run),
     ("rm", rm::run),
+    ("sed", sed::run),
     ("seq", seq::run),
     ("sleep", sleep::run),
     ("sort", sort::run),

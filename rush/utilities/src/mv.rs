@@ -31,6 +31,9 @@ pub(crate) fn run(context: &mut Context<'_>) -> io::Result<Outcome> {
         let folder = fs::symlink_metadata(context.path(from)).is_ok_and(|m| m.is_dir());
         source.is_ok_and(|source| target.is_ok_and(|target| source == target))
             || (from.ends_with(b"/") && !folder)
+            // Whether these are looked at before what is in their way, and folders by names that change while they are used.
+            || (parsed.has(b'n') && fs::symlink_metadata(context.path(from)).is_err())
+            || (pairs.len() > 1 && fs::symlink_metadata(context.path(from)).is_ok_and(|m| m.is_symlink()))
     };
     if pairs.iter().any(unusual) {
         return Ok(Outcome::Fallthrough);

@@ -36,7 +36,8 @@ impl<'a> Parsed<'a> {
     }
 }
 
-/// Parses `args` (the first is the name). In `short` a colon behind a letter means that it takes a value. `long`
+/// Parses `args` (the first is the name). In `short` a colon behind a letter means that it takes a value, a question mark that the rest of
+/// its word is its value, be it empty. `long`
 /// gives exact long names and the letter each stands for; a name that ends in `=` takes a value, one that ends
 /// in `?` may take one behind an equals sign.
 pub(crate) fn parse<'a>(args: &'a [Vec<u8>], short: &str, long: &[(&str, u8)]) -> Option<Parsed<'a>> {
@@ -93,8 +94,13 @@ pub(crate) fn parse_until_operand<'a>(
 }
 
 fn takes_value(short: &str, letter: u8) -> bool {
+    has_mark(short, letter, b':')
+}
+
+/// Whether `mark` stands behind the letter.
+fn has_mark(short: &str, letter: u8, mark: u8) -> bool {
     let short = short.as_bytes();
-    short.iter().position(|&l| l == letter).is_some_and(|at| short.get(at + 1) == Some(&b':'))
+    short.iter().position(|&l| l == letter).is_some_and(|at| short.get(at + 1) == Some(&mark))
 }
 
 fn parse_short<'a>(
@@ -104,14 +110,18 @@ fn parse_short<'a>(
     short: &str,
 ) -> Option<()> {
     for (at, &letter) in letters.iter().enumerate() {
-        if letter == b':' || !short.as_bytes().contains(&letter) {
+        if matches!(letter, b':' | b'?') || !short.as_bytes().contains(&letter) {
             return None;
+        }
+        let rest = letters.get(at + 1..)?;
+        if has_mark(short, letter, b'?') {
+            parsed.given.push((letter, rest));
+            return Some(());
         }
         if !takes_value(short, letter) {
             parsed.given.push((letter, b""));
             continue;
         }
-        let rest = letters.get(at + 1..)?;
         let value = if rest.is_empty() { words.next()?.as_slice() } else { rest };
         parsed.given.push((letter, value));
         return Some(());

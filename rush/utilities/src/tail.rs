@@ -51,6 +51,11 @@ pub(crate) fn run(context: &mut Context<'_>) -> io::Result<Outcome> {
         wanted = Wanted { lines: *letter == b'n', from_start, count };
     }
     let operands = if parsed.operands.is_empty() { vec![b"-".as_slice()] } else { parsed.operands.clone() };
+    // Skipping what no folder has ends everything.
+    let is_folder = |word: &&[u8]| std::fs::metadata(context.path(word)).is_ok_and(|m| m.is_dir());
+    if wanted.from_start && !wanted.lines && operands.iter().any(is_folder) {
+        return Ok(Outcome::Fallthrough);
+    }
     let headers = match parsed.last_of(b"qv") {
         Some(b'q') => false,
         Some(_) => true,

@@ -149,11 +149,12 @@ impl Plan<'_> {
                     self.command.split_first().map_or((None, &[][..]), |(name, rest)| (Some(name), rest));
                 name.cloned()
                     .into_iter()
-                    .chain(rest.iter().map(|word| substitute(word, replace, &item)))
+                    .chain(rest.iter().map(|word| until_nul(substitute(word, replace, &item))))
                     .collect()
             };
             return runner.run(context, &args);
         }
+        let item = until_nul(item);
         let base: usize = self.command.iter().map(|w| w.len() + 1).sum();
         if !self.batch.is_empty() && base + self.size + item.len() + 1 > XARGS_BYTES_MAX {
             self.pass_on(context, runner)?;
@@ -265,12 +266,8 @@ impl Splitter {
         Ok(())
     }
 
-    /// What is behind a NUL is no part of an argument.
     fn close(&mut self, items: &mut Vec<Vec<u8>>) {
-        if let Some(mut item) = self.item.take() {
-            item.truncate(memchr::memchr(0, &item).unwrap_or(item.len()));
-            items.push(item);
-        }
+        items.extend(self.item.take());
     }
 
     /// `None` at the end of a line inside quotes.
@@ -316,6 +313,12 @@ fn unmatched(quote: Option<u8>) -> &'static str {
 
 /// What is said of the first NUL.
 const NUL_WARNING: &[u8] = b"WARNING: a NUL character occurred in the input.  It cannot be passed through in the argument list.  Did you mean to use the --null option?";
+
+/// What is behind a NUL is no part of an argument.
+fn until_nul(mut word: Vec<u8>) -> Vec<u8> {
+    word.truncate(memchr::memchr(0, &word).unwrap_or(word.len()));
+    word
+}
 
 fn substitute(word: &[u8], what: &[u8], with: &[u8]) -> Vec<u8> {
     let mut out = Vec::new();

@@ -1,6 +1,8 @@
 //! The tree's own rules. Each check reads the tree and returns what is wrong as sentences that say what to do;
 //! this file owns the order, the data file `xtask/tidy.toml`, and the report.
 
+mod circles;
+mod containers;
 mod crates;
 mod files;
 mod generated;
@@ -54,6 +56,8 @@ const CHECKS: &[(&str, Check)] = &[
     ("declared entries", files::declared_entries_exist),
     ("machine paths", files::machine_paths),
     ("unsafe homes", unsafe_homes::check),
+    ("raw containers of cells", containers::check),
+    ("circles of imports", circles::check),
     ("dependency direction", crates::direction),
     ("dependency justification", crates::justification),
     ("licences and versions", crates::licences_and_versions),
@@ -85,6 +89,9 @@ fn check_all(tree: &Tree<'_>) -> Result<(), String> {
             wrong += 1;
             eprintln!("tidy: {name}: {problem}");
         }
+    }
+    for line in circles::report(tree).iter().chain([&containers::report(tree)]) {
+        println!("{line}");
     }
     if wrong == 0 { Ok(()) } else { Err(format!("{wrong} problem(s); each line above says what to do")) }
 }

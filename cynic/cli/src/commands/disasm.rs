@@ -19,7 +19,7 @@ pub(crate) fn run(options: &Options, files: &[PathBuf]) -> Result<ExitStatus, St
             |known: &[&str]| file.extension().is_some_and(|extension| known.iter().any(|k| extension == *k));
         let is_module = ends_with(&["mjs", "mts"]);
         let compile_options = CompileOptions {
-            allow_eval: options.allow_eval,
+            allow_eval: options.allow.eval,
             typescript: ends_with(&["ts", "mts", "cts"]),
             ..CompileOptions::default()
         };

@@ -3,9 +3,8 @@
 use crate::exit_status::ExitStatus;
 
 /// The features that `--enable` knows, with what they do.
-const FEATURES: &[(&str, &str)] = &[(TYPESCRIPT, "run .ts, .mts and .cts files, their types stripped")];
-/// Types may stand in files that are named so.
-pub(crate) const TYPESCRIPT: &str = "typescript";
+const FEATURES: &[(&str, &str)] =
+    &[("typescript", "run .ts, .mts and .cts files, their types stripped (on by default)")];
 
 /// Prints the features.
 pub(crate) fn run() -> Result<ExitStatus, String> {

@@ -1,10 +1,12 @@
 //! `cynic repl`: reads, evaluates and prints, as node's REPL does.
 //!
 //! Input goes on over several lines while it is incomplete. Global bindings survive from entry to entry; `_` is the value of
-//! the last one. Timers run while the next entry is waited for.
+//! the last one, and what was declared may be declared again. Timers run while the next entry is waited for. Ctrl-C ends what is being
+//! evaluated and keeps everything else.
 
 use std::borrow::Cow;
 use std::cell::Cell;
+use std::io::IsTerminal;
 use std::rc::Rc;
 use std::sync::mpsc::Sender;
 
@@ -12,7 +14,7 @@ use cynic_engine::compiler::{self, CompileOptions};
 use cynic_engine::gc::Persistent;
 use cynic_engine::syntax::{self, SyntaxError};
 use cynic_engine::value::Value;
-use cynic_engine::vm::Abrupt;
+use cynic_engine::vm::{Abrupt, CancelToken};
 
 use cynic::host::{Sink, Stream};
 
@@ -21,6 +23,7 @@ use super::repl_editor::{Event, LineEditor};
 use super::repl_history::HistoryFile;
 use crate::args::Options;
 use crate::exit_status::ExitStatus;
+use crate::interrupt;
 use crate::session::{Session, Terminal};
 
 /// What stack traces and errors call an entry.
@@ -79,10 +82,16 @@ fn as_expression(text: &str) -> Cow<'_, str> {
 /// Runs the loop until the end of input.
 pub(crate) fn run(options: &Options) -> Result<ExitStatus, String> {
     let history = HistoryFile::from_environment();
-    let editor = LineEditor::start(history.load(), is_complete);
+    let token = CancelToken::new();
+    if std::io::stdin().is_terminal() {
+        interrupt::watch(token.clone())?;
+    }
+    let editor = LineEditor::start(history.load(), is_complete, token.clone());
     let is_editing = Rc::new(Cell::new(false));
     let screen = Screen { above: editor.above(), is_editing: is_editing.clone() };
-    let mut session = Session::with_sink(options, &[], Box::new(screen));
+    let mut session = Session::with_sink(options, None, Box::new(screen));
+    session.vm.options.redeclare_globals = true;
+    session.vm.metering.cancel = Some(token.clone());
     let remember = session.vm.evaluate_script(NAME, "var _; (value) => { _ = value; }");
     let remember = remember.map_err(|_| "the session cannot be prepared")?;
     let remember = Persistent::new(&session.vm.heap, remember);
@@ -99,6 +108,8 @@ pub(crate) fn run(options: &Options) -> Result<ExitStatus, String> {
         };
         if ended.is_none() && !line.trim().is_empty() {
             history.append(&line);
+            // An interrupt before the entry was meant for what is over.
+            token.reset();
             ended = evaluate(&mut session, &remember, &line);
         }
         if let Some(status) = ended {
@@ -129,6 +140,7 @@ fn wait_for_entry(
 
 /// Runs a timer while an entry is edited; a status if the session cannot go on.
 fn run_timer(session: &mut Session, editor: &LineEditor) -> Option<ExitStatus> {
+    session.interruptible().reset();
     match session.run_one() {
         Ok(()) => None,
         Err(Abrupt::Throw) => {
@@ -142,6 +154,10 @@ fn run_timer(session: &mut Session, editor: &LineEditor) -> Option<ExitStatus> {
 
 /// Reports what went wrong; a status if the session cannot go on.
 fn report(session: &mut Session, abrupt: Abrupt) -> Option<ExitStatus> {
+    if abrupt == Abrupt::Terminate && session.recover() {
+        eprintln!("Interrupted");
+        return None;
+    }
     let status = session.report(abrupt);
     (abrupt == Abrupt::Terminate).then_some(status)
 }

@@ -7,6 +7,7 @@ use std::thread;
 use std::time::Duration;
 
 use cynic::host::{Sink, Stream};
+use cynic_engine::vm::CancelToken;
 use rustyline::completion::Completer;
 use rustyline::error::ReadlineError;
 use rustyline::highlight::Highlighter;
@@ -36,12 +37,13 @@ pub(crate) struct LineEditor {
 
 impl LineEditor {
     /// Starts the thread. `is_complete` says whether a text is a whole entry.
-    pub(crate) fn start(history: Vec<String>, is_complete: fn(&str) -> bool) -> Self {
+    /// Ctrl-C while an entry is edited cancels `token`, for the timer that may be running.
+    pub(crate) fn start(history: Vec<String>, is_complete: fn(&str) -> bool, token: CancelToken) -> Self {
         let (sender, events) = channel();
         let (go_on, turns) = channel();
         let (above, lines) = channel();
         thread::spawn(move || {
-            let end = edit(&sender, &turns, lines, history, is_complete);
+            let end = edit(&sender, &turns, lines, history, is_complete, &token);
             // Nobody listens any more when the session has ended first.
             let _ignored = sender.send(Event::End(end));
         });
@@ -80,6 +82,7 @@ fn edit(
     lines: Receiver<String>,
     history: Vec<String>,
     is_complete: fn(&str) -> bool,
+    token: &CancelToken,
 ) -> Result<(), String> {
     let config = Config::builder().auto_add_history(true).completion_type(CompletionType::List).build();
     let mut editor: Editor<Entry, MemHistory> =
@@ -98,7 +101,7 @@ fn edit(
                     let _ignored = events.send(Event::Entry(line));
                     break;
                 }
-                Err(ReadlineError::Interrupted) => {}
+                Err(ReadlineError::Interrupted) => token.cancel(),
                 Err(ReadlineError::Eof) => return Ok(()),
                 Err(error) => return Err(format!("terminal: {error}")),
             }

@@ -1,63 +1,84 @@
-//! `cynic run FILE...`: scripts and modules, one after another in one realm; with no file, the standard input.
+//! `cynic FILE [ARGUMENT...]`: a script or a module, from a file or the standard input.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use cynic_engine::gc::Persistent;
 use cynic_engine::value::Value;
 use cynic_engine::vm::JsResult;
+use cynic_engine::vm::eval::Program;
 
 use crate::args::Options;
-use crate::commands::list_features::TYPESCRIPT;
 use crate::exit_status::ExitStatus;
 use crate::module_loader::{read_source, read_stream};
 use crate::session::Session;
 
-/// Runs the files.
-pub(crate) fn run(options: &Options, files: &[PathBuf]) -> Result<ExitStatus, String> {
-    let mut session = Session::for_files(options, files);
+/// What the standard input is called.
+const STDIN: &str = "<stdin>";
+
+/// Runs the program, or only checks it.
+pub(crate) fn run(options: &Options, file: Option<&Path>) -> Result<ExitStatus, String> {
+    let mut session = Session::for_program(options, file);
     let mut outcome = Ok(());
-    if files.is_empty() {
-        let text = read_stream(std::io::stdin()).map_err(|error| format!("standard input: {error}"))?;
-        outcome = script(&mut session, "<stdin>", &text);
+    for script in &options.before {
+        let text = read(script)?;
+        outcome = outcome.and_then(|()| {
+            let name = script.to_string_lossy();
+            session.sources().add_file(&name, script);
+            session.vm.execute_script(&name, &text)
+        });
     }
-    for file in files {
-        let text = read_source(file).map_err(|error| format!("{}: {error}", file.display()))?;
-        check_typescript(options, file)?;
-        let name = file.display().to_string();
-        outcome = if is_module(file) {
-            module(&mut session, file, &text)
-        } else {
-            script(&mut session, &name, &text)
-        };
-        if outcome.is_err() {
-            break;
+    let (name, text) = match file {
+        Some(file) => (file.to_string_lossy().into_owned(), read(file)?),
+        None => {
+            let text = read_stream(std::io::stdin()).map_err(|error| format!("standard input: {error}"))?;
+            (STDIN.to_owned(), text)
         }
+    };
+    match file {
+        Some(file) => session.sources().add_file(&name, file),
+        None => session.sources().add_text(&name, &text),
     }
+    let outcome = outcome.and_then(|()| execute(&mut session, options, &name, &text));
     let outcome = outcome.and_then(|()| session.drain(None));
     Ok(session.finish(outcome))
 }
 
-/// TypeScript is a feature that is asked for.
-fn check_typescript(options: &Options, file: &Path) -> Result<(), String> {
-    let is_typescript = file
-        .extension()
-        .is_some_and(|extension| ["ts", "mts", "cts"].iter().any(|known| extension == *known));
-    if is_typescript && !options.enable.iter().any(|feature| feature == TYPESCRIPT) {
-        return Err(format!("{}: TypeScript needs --enable={TYPESCRIPT}", file.display()));
+fn read(file: &Path) -> Result<String, String> {
+    read_source(file).map_err(|error| format!("{}: {error}", file.display()))
+}
+
+/// Whether the name says that the file is a module, or that it is none; otherwise its text does.
+fn is_module(name: &str) -> Option<bool> {
+    let ends_with = |endings: [&str; 2]| endings.iter().any(|ending| name.ends_with(ending));
+    if ends_with([".mjs", ".mts"]) {
+        Some(true)
+    } else if ends_with([".cjs", ".cts"]) {
+        Some(false)
+    } else {
+        None
     }
-    Ok(())
 }
 
-fn is_module(file: &Path) -> bool {
-    file.extension().is_some_and(|extension| extension == "mjs" || extension == "mts")
+fn execute(session: &mut Session, options: &Options, name: &str, text: &str) -> JsResult<()> {
+    let is_module = if options.module { Some(true) } else { is_module(name) };
+    let script = match is_module {
+        Some(true) => None,
+        Some(false) => Some(session.vm.compile_script(name, text)?),
+        None => match session.vm.compile_program(name, text)? {
+            Program::Script(code) => Some(code),
+            Program::Module => None,
+        },
+    };
+    match script {
+        Some(_) if options.check => Ok(()),
+        None if options.check => session.vm.check_module(name, text),
+        Some(code) => session.vm.run_script(&code).map(drop),
+        None => module(session, name, text),
+    }
 }
 
-fn script(session: &mut Session, name: &str, text: &str) -> JsResult<()> {
-    session.vm.execute_script(name, text)
-}
-
-fn module(session: &mut Session, file: &Path, text: &str) -> JsResult<()> {
-    let module = session.vm.load_module_from(&file.to_string_lossy(), text)?;
+fn module(session: &mut Session, name: &str, text: &str) -> JsResult<()> {
+    let module = session.vm.load_module_from(name, text)?;
     let evaluation = session.vm.evaluate_module(module)?;
     let root = Persistent::new(&session.vm.heap, Value::object(evaluation));
     session.drain(Some(&root))

@@ -11,7 +11,7 @@ use cynic_engine::bytecode::code::FunctionCode;
 use cynic_engine::compiler::{self, CompileOptions};
 use cynic_engine::gc::native_stack::StackBounds;
 use cynic_engine::gc::{Persistent, data_of};
-use cynic_engine::host::{Clock, Randomness};
+use cynic_engine::host::{Capabilities, Clock, Entropy, Randomness};
 use cynic_engine::limits::HEAP_BYTES_DEFAULT;
 use cynic_engine::realm::Realm as RealmRecord;
 use cynic_engine::value::Value;
@@ -81,7 +81,16 @@ impl Engine {
         self
     }
 
-    /// A new isolate with a realm.
+    /// Isolates whose programs do the same in every run, however the machine is: they begin with
+    /// [`Capabilities::deterministic`] (seed 0), weak references hold their targets, registries never call back, and native recursion
+    /// ends at a depth of its own. What a limit on time or on the heap ends, it ends somewhere.
+    #[must_use]
+    pub fn deterministic(mut self) -> Self {
+        self.options.deterministic = true;
+        self
+    }
+
+    /// A new isolate with a realm. It begins with [`Capabilities::default`].
     pub fn isolate(&self, limits: Limits) -> Isolate {
         let mut vm = Vm::new(Options { heap_bytes_max: limits.heap_bytes, ..self.options });
         vm.metering.deadline = limits.time.and_then(|time| Instant::now().checked_add(time));
@@ -170,19 +179,29 @@ impl Isolate {
         self.vm.set_module_loader(Rc::new(loader));
     }
 
+    /// Says all that the host gives: call it before what looks at the clock ([`crate::host::install`]).
+    pub fn set_capabilities(&mut self, capabilities: Capabilities) {
+        self.vm.host.capabilities = capabilities;
+    }
+
     /// Says what the time is, or that guests may not know.
     pub fn set_clock(&mut self, clock: Clock) {
-        self.vm.host.clock = clock;
+        self.vm.host.capabilities.clock = clock;
     }
 
     /// Says where random numbers come from, or that there are none.
     pub fn set_randomness(&mut self, randomness: Randomness) {
-        self.vm.host.randomness = randomness;
+        self.vm.host.capabilities.randomness = randomness;
+    }
+
+    /// Says where random bytes come from that nobody may guess, or that there are none.
+    pub fn set_entropy(&mut self, entropy: Entropy) {
+        self.vm.host.capabilities.entropy = entropy;
     }
 
     /// Names the local time zone; an unknown one counts as UTC.
     pub fn set_time_zone(&mut self, identifier: &str) {
-        identifier.clone_into(&mut self.vm.host.time_zone);
+        identifier.clone_into(&mut self.vm.host.capabilities.time_zone);
     }
 
     /// Gives the guest that many steps from now on, or any number.

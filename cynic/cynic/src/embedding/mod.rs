@@ -40,7 +40,7 @@ pub use self::handle::Handle;
 pub use self::isolate::{Engine, Isolate, Limits, RealmId, Script};
 pub use self::promise::{PromiseState, Resolver};
 pub use self::realm::Realm;
-pub use cynic_engine::host::{Clock, Randomness};
+pub use cynic_engine::host::{Capabilities, Clock, Entropy, Randomness};
 pub use cynic_engine::structured_clone::Cloned;
 pub use cynic_engine::vm::modules::{ModuleKind, ModuleLoader};
 pub use cynic_engine::vm::{CancelToken, Termination};

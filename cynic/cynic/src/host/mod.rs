@@ -1,11 +1,14 @@
 //! What guests find on the global object besides the language: `print`, `console`, timers, `queueMicrotask`,
-//! `structuredClone`, `TextEncoder` and `TextDecoder`, `URL` and `URLSearchParams`, `atob` and `btoa`, `performance`, `self`.
+//! `structuredClone`, `TextEncoder` and `TextDecoder`, `URL` and `URLSearchParams`, `atob` and `btoa`, `performance`, `crypto`, `self`,
+//! events, aborting and message channels.
 //!
 //! Owns these and how values are shown ([`inspect`]). Touches nothing outside: texts go to the [`Sink`] that the embedder gives,
 //! time comes from the isolate's clock, and the embedder drives the timers ([`timers::next_due`], [`timers::run_due`]).
 
 mod base64;
 pub mod console;
+mod crypto;
+mod events;
 pub mod inspect;
 pub mod limits;
 mod microtask;
@@ -32,6 +35,7 @@ pub fn install(vm: &mut Vm, sink: Box<dyn Sink>, styles: inspect::Styles) {
 /// Installs the globals in a further realm of an isolate that has been given its sink.
 pub fn install_globals(vm: &mut Vm) {
     vm.install_globals(GLOBALS);
+    vm.install_globals(events::ROWS);
 }
 
 const fn lazy(name: &'static str, make: fn(&mut Vm) -> Value) -> PropertySpec {
@@ -48,6 +52,7 @@ static GLOBALS: &[PropertySpec] = &[
     cynic_engine::realm::method("clearInterval", 1, timers::clear),
     cynic_engine::realm::method("clearTimeout", 1, timers::clear),
     lazy("console", |vm| Value::object(vm.new_host_namespace(console::METHODS))),
+    lazy("crypto", |vm| Value::object(vm.new_host_namespace(crypto::ROWS))),
     lazy("performance", |vm| Value::object(vm.new_host_namespace(performance::ROWS))),
     cynic_engine::realm::method("print", 1, console::print),
     cynic_engine::realm::method("queueMicrotask", 1, microtask::queue_microtask),

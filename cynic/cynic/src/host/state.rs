@@ -38,7 +38,7 @@ pub(crate) struct State {
 
 /// Gives the isolate a fresh state.
 pub(crate) fn attach(vm: &mut Vm, sink: Box<dyn Sink>, styles: Styles) {
-    let time_origin_ns = match &vm.host.clock {
+    let time_origin_ns = match &vm.host.capabilities.clock {
         Clock::Denied => None,
         _ => vm.host_now_nanoseconds().ok(),
     };

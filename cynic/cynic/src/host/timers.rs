@@ -70,7 +70,16 @@ fn set(vm: &mut Vm, args: CallArgs, repeats: bool) -> JsResult<Value> {
     }
     let delay = vm.to_number(args.get(1))?;
     let delay_ms = if (1.0..=DELAY_MS_MAX).contains(&delay) { delay.trunc() } else { 1.0 };
-    let delay_ns = delay_ms as i128 * 1_000_000;
+    start(vm, args, delay_ms as i128 * 1_000_000, repeats)
+}
+
+/// Calls a function when the jobs have run, after what was posted before: a task of the host's own.
+pub(crate) fn post_task(vm: &mut Vm, args: CallArgs) -> JsResult<Value> {
+    start(vm, args, 0, false)
+}
+
+fn start(vm: &mut Vm, args: CallArgs, delay_ns: i128, repeats: bool) -> JsResult<Value> {
+    let callback = args.get(0);
     let due = vm.host_now_nanoseconds()? + delay_ns;
     let callback = Persistent::new(&vm.heap, callback);
     let arguments = vm.new_array_from(args.rest(2))?;

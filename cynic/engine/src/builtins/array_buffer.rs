@@ -5,6 +5,7 @@
 use crate::atoms;
 use crate::gc::{Data, Gc};
 use crate::object::buffer::Buffer;
+use crate::object::function::NativeFunctionObject as _;
 use crate::object::function::{CallArgs, NativeSpec};
 use crate::object::{Object, ObjectKind};
 use crate::realm::{

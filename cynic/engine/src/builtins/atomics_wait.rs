@@ -127,6 +127,12 @@ pub(super) fn prepare(vm: &mut Vm, args: &CallArgs, may_block: bool) -> JsResult
 pub(super) fn wait(vm: &mut Vm, args: CallArgs) -> JsResult<Value> {
     let request = prepare(vm, &args, true)?;
     let Some(waiter) = &request.waiter else { return Ok(text(vm, "not-equal")) };
+    if let Some(timeout) = request.timeout
+        && vm.host_wait(timeout)
+    {
+        let timed_out = request.block.leave(request.at, waiter);
+        return Ok(text(vm, if timed_out { "timed-out" } else { "ok" }));
+    }
     let deadline = request.timeout.and_then(|timeout| Instant::now().checked_add(timeout));
     loop {
         if waiter.is_notified() {
@@ -151,7 +157,33 @@ pub struct AsyncWaiter {
     block: Arc<SharedBlock>,
     at: usize,
     waiter: Arc<Waiter>,
-    deadline: Option<Instant>,
+    deadline: Option<Deadline>,
+}
+
+/// When a waiter has waited long enough, on the machine's clock or on the isolate's own.
+#[derive(Clone, Copy)]
+enum Deadline {
+    Real(Instant),
+    Virtual(i128),
+}
+
+impl Deadline {
+    fn after(vm: &Vm, timeout: Duration) -> Option<Self> {
+        match vm.host_virtual_now() {
+            Some(now) => Some(Self::Virtual(now + i128::try_from(timeout.as_nanos()).ok()?)),
+            None => Instant::now().checked_add(timeout).map(Self::Real),
+        }
+    }
+
+    fn left(self, vm: &Vm) -> Duration {
+        match self {
+            Self::Real(at) => at.saturating_duration_since(Instant::now()),
+            Self::Virtual(at) => {
+                let left = at - vm.host_virtual_now().unwrap_or(at);
+                Duration::from_nanos(u64::try_from(left.max(0)).unwrap_or(u64::MAX))
+            }
+        }
+    }
 }
 
 impl Drop for AsyncWaiter {
@@ -177,7 +209,7 @@ pub(super) fn wait_async(vm: &mut Vm, args: CallArgs) -> JsResult<Value> {
                 return Err(vm.throw_range_error("too many waiters"));
             }
             let promise = Value::object(promise::new_promise(vm));
-            let deadline = request.timeout.and_then(|timeout| Instant::now().checked_add(timeout));
+            let deadline = request.timeout.and_then(|timeout| Deadline::after(vm, timeout));
             let promise_root = Persistent::new(&vm.heap, promise);
             let (block, at) = (request.block, request.at);
             vm.async_waiters.push(AsyncWaiter { promise: promise_root, block, at, waiter, deadline });
@@ -196,13 +228,21 @@ impl Vm {
         !self.async_waiters.is_empty()
     }
 
+    /// How long the host may wait before it looks at the promises of `Atomics.waitAsync` again if nobody notifies: exact on a virtual
+    /// clock; `None` if none of them has a timeout.
+    pub fn next_async_waiter(&self) -> Option<Duration> {
+        self.async_waiters.iter().filter_map(|pending| Some(pending.deadline?.left(self))).min()
+    }
+
     /// Settles the promises of `Atomics.waitAsync` whose waiters were notified or have timed out; true if there was one.
     pub fn settle_async_waiters(&mut self) -> JsResult<bool> {
-        let now = Instant::now();
+        let mut waiters = std::mem::take(&mut self.async_waiters);
         let is_due = |pending: &mut AsyncWaiter| {
-            pending.waiter.is_notified() || pending.deadline.is_some_and(|deadline| now >= deadline)
+            pending.waiter.is_notified()
+                || pending.deadline.is_some_and(|deadline| deadline.left(self).is_zero())
         };
-        let due: Vec<AsyncWaiter> = self.async_waiters.extract_if(.., is_due).collect();
+        let due: Vec<AsyncWaiter> = waiters.extract_if(.., is_due).collect();
+        self.async_waiters = waiters;
         let settled = !due.is_empty();
         for pending in due {
             let notified = pending.waiter.is_notified();

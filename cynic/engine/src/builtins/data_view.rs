@@ -3,6 +3,7 @@
 //! Internal slots: 0 the `Data<TypedView>` (its element type is `Uint8`, so lengths are bytes), 1 the buffer object.
 
 use super::array_buffer::{buffer_of, require_attached};
+use crate::object::function::NativeFunctionObject as _;
 use crate::object::function::{CallArgs, NativeSpec};
 use crate::object::typed_view::{ElementType, TypedView};
 use crate::object::{Object, ObjectKind};

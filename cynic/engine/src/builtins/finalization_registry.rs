@@ -43,6 +43,8 @@ pub(crate) struct Registry {
     cells: RefCell<Vec<Registration>>,
     ready: RefCell<Vec<Value>>,
     charge: ExternalCharge,
+    /// Targets are held: in a deterministic isolate the collector must not show.
+    is_strong: bool,
 }
 
 impl Trace for Registry {
@@ -53,6 +55,10 @@ impl Trace for Registry {
         tracer.value(self.callback.get());
         for c in self.cells.borrow().iter() {
             tracer.value(c.held);
+            if self.is_strong {
+                tracer.value(c.target);
+                tracer.value(c.token);
+            }
         }
         tracer.values(&self.ready.borrow());
     }
@@ -89,11 +95,13 @@ fn construct(vm: &mut Vm, args: CallArgs) -> JsResult<Value> {
         ObjectKind::FinalizationRegistry,
         1,
     )?;
+    let is_strong = vm.options.deterministic;
     let state = vm.alloc_data(Registry {
         callback: Cell::new(args.get(0)),
         cells: RefCell::default(),
         ready: RefCell::default(),
         charge: ExternalCharge::default(),
+        is_strong,
     });
     o.set_slot(0, Value::cell(state));
     vm.finalization_registries.push(state);
@@ -160,20 +168,20 @@ fn unregister(vm: &mut Vm, args: CallArgs) -> JsResult<Value> {
 impl Vm {
     /// Whether cleanup callbacks are due.
     pub fn finalization_jobs_due(&self) -> bool {
-        self.heap.roots.finalization_due()
+        self.heap.finalization_due()
     }
 
     /// Runs the cleanup callbacks that are due (HostEnqueueFinalizationRegistryCleanupJob); stops at the first that
     /// throws, and leaves the rest due.
     pub fn run_finalization_jobs(&mut self) -> JsResult<()> {
-        self.heap.roots.set_finalization_due(false);
+        self.heap.set_finalization_due(false);
         for i in 0..self.finalization_registries.len() {
             let Some(&state) = self.finalization_registries.get(i) else { break };
             loop {
                 let Some(held) = state.ready.borrow_mut().pop() else { break };
                 let outcome = self.call(state.callback.get(), Value::UNDEFINED, &[held]);
                 if outcome.is_err() {
-                    self.heap.roots.set_finalization_due(true);
+                    self.heap.set_finalization_due(true);
                     outcome?;
                 }
             }

@@ -6,6 +6,7 @@
 
 use crate::atoms;
 use crate::limits;
+use crate::object::function::NativeFunctionObject as _;
 use crate::object::function::{CallArgs, NativeSpec};
 use crate::object::{Object, ObjectKind, PropertyDescriptor, flags};
 use crate::realm::{

@@ -5,6 +5,7 @@
 
 use crate::atoms;
 use crate::gc::{Data, Gc};
+use crate::object::function::NativeFunctionObject as _;
 use crate::object::function::{CallArgs, NATIVE_REALM_SLOT, NativeSpec, StepFn};
 use crate::object::{Object, ObjectKind};
 use crate::realm::{Body, Intrinsic, IntrinsicSpec, ValueSpec, data, iterator_next, method, to_string_tag};

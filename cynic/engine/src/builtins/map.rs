@@ -7,6 +7,7 @@ use crate::atoms;
 use crate::builtins::group_by::group_by;
 use crate::builtins::ordered_table::{HashedKey, OrderedTable, Position};
 use crate::gc::{Data, Gc, Trace, Tracer};
+use crate::object::function::NativeFunctionObject as _;
 use crate::object::function::{CallArgs, NativeFn, NativeSpec};
 use crate::object::{Object, ObjectKind};
 use crate::realm::{

@@ -12,6 +12,7 @@ use cynic_regexp::{Flags, Input, Regex, Scratch};
 use super::{regexp_exec, regexp_symbols};
 use crate::atoms;
 use crate::gc::{ExternalCharge, Gc, Trace, Tracer};
+use crate::object::function::NativeFunctionObject as _;
 use crate::object::function::{CallArgs, NativeSpec};
 use crate::object::{Object, ObjectKind};
 use crate::realm::{
@@ -69,7 +70,10 @@ pub struct Program {
     _charge: ExternalCharge,
 }
 
-impl Trace for Rc<Program> {
+/// A reference to a compiled pattern in a cell.
+struct SharedProgram(Rc<Program>);
+
+impl Trace for SharedProgram {
     const BARRIERED: bool = true;
     fn trace(&self, _: &mut Tracer<'_>) {}
 }
@@ -100,7 +104,7 @@ pub(super) fn as_regexp(v: Value) -> Option<Object> {
 
 /// The compiled pattern of a RegExp.
 pub(super) fn program_of(o: Object) -> Option<Rc<Program>> {
-    o.data::<Rc<Program>>(PROGRAM_SLOT).map(|cell| Rc::clone(&cell))
+    o.data::<SharedProgram>(PROGRAM_SLOT).map(|cell| Rc::clone(&cell.0))
 }
 
 /// 22.2.4.1
@@ -151,7 +155,7 @@ fn regexp_initialize(vm: &mut Vm, o: Object, pattern: Value, flags: Value) -> Js
     let program = compile(vm, pattern, flags)?;
     o.set_slot(SOURCE_SLOT, Value::string(pattern));
     o.set_slot(FLAGS_SLOT, Value::string(flags));
-    let cell: Gc<_> = vm.alloc_data(program);
+    let cell: Gc<_> = vm.alloc_data(SharedProgram(program));
     o.set_slot(PROGRAM_SLOT, Value::cell(cell));
     vm.set_or_throw(o, atoms::LAST_INDEX, Value::int32(0))
 }

@@ -16,6 +16,7 @@ use super::string_search::Replacement;
 use crate::atoms;
 use crate::object::Object;
 use crate::object::function::CallArgs;
+use crate::object::function::NativeFunctionObject as _;
 use crate::realm::Intrinsic;
 use crate::string::builder::StringBuilder;
 use crate::string::{self, JsStr};

@@ -7,6 +7,7 @@
 use super::{string_iterator, string_search, string_text};
 use crate::atoms;
 use crate::limits;
+use crate::object::function::NativeFunctionObject as _;
 use crate::object::function::{CallArgs, NativeSpec};
 use crate::object::{ObjectKind, flags};
 use crate::realm::{

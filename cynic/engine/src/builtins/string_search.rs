@@ -7,6 +7,7 @@ use super::string::{clamped_position, this_string};
 use crate::atoms;
 use crate::object::Object;
 use crate::object::function::CallArgs;
+use crate::object::function::NativeFunctionObject as _;
 use crate::property_key::PropertyKey;
 use crate::string::builder::StringBuilder;
 use crate::string::{self, JsStr, StrView};

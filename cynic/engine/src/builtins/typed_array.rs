@@ -8,6 +8,7 @@ use super::{typed_array_iterate as iterate, typed_array_prototype as proto, uint
 use crate::gc::{Data, Gc, RootedVec};
 use crate::object::buffer::Buffer;
 use crate::object::function::{CallArgs, NativeSpec};
+use crate::object::typed_view::TypedArrayObject as _;
 use crate::object::typed_view::{ElementType, TypedView};
 use crate::object::{Object, ObjectKind, flags};
 use crate::realm::{
@@ -464,6 +465,21 @@ impl Vm {
     pub fn bytes_of(&mut self, v: Value) -> Option<Vec<u8>> {
         let (buffer, bytes) = shown_bytes(v)?;
         Some(buffer.to_vec(self, bytes.start, bytes.end))
+    }
+
+    /// How many bytes a typed array of integers shows; `None` for other values.
+    pub fn integer_array_bytes(&self, v: Value) -> Option<usize> {
+        let view = v.as_object().filter(|o| o.kind() == ObjectKind::TypedArray)?.data::<TypedView>(0)?;
+        let is_integer = view.element.is_unclamped_integer() || view.element == ElementType::Uint8Clamped;
+        Some(view.length()? * view.element.size()).filter(|_| is_integer)
+    }
+
+    /// Writes to the beginning of what a typed array shows, as many bytes as there are.
+    pub fn write_array_bytes(&mut self, v: Value, bytes: &[u8]) {
+        if let Some((buffer, shown)) = shown_bytes(v) {
+            let count = bytes.len().min(shown.len());
+            buffer.write_bytes(self, shown.start, bytes.get(..count).unwrap_or_default());
+        }
     }
 
     /// How many bytes that would be.

@@ -3,6 +3,7 @@
 
 use crate::gc::RootedVec;
 use crate::object::internal_methods::{ExoticMethods, ORDINARY, exotic_get, exotic_has_property, exotic_set};
+use crate::object::typed_view::TypedArrayObject as _;
 use crate::object::{Object, OwnProperty, PropertyDescriptor};
 use crate::property_key::PropertyKey;
 use crate::shape::{Lock, attrs};

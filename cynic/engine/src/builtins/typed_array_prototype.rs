@@ -5,6 +5,7 @@ use super::typed_array::{Typed, copy_elements, create_same_type, species_create,
 use super::typed_array_exotic::set_element;
 use crate::builtins::array::iterator::{ENTRIES, KEYS, VALUES};
 use crate::object::function::CallArgs;
+use crate::object::function::NativeFunctionObject as _;
 use crate::string::builder::StringBuilder;
 use crate::value::Value;
 use crate::vm::{JsResult, Vm};

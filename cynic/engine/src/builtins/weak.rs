@@ -120,17 +120,25 @@ impl Trace for WeakTable {
 }
 
 /// What a WeakRef holds.
-pub(crate) struct WeakTarget(Cell<Value>);
+pub(crate) struct WeakTarget {
+    target: Cell<Value>,
+    /// Held like any other value: in a deterministic isolate the collector must not show.
+    is_strong: bool,
+}
 
 impl Trace for WeakTarget {
     const BARRIERED: bool = true;
     const WEAK: bool = true;
 
-    fn trace(&self, _tracer: &mut Tracer<'_>) {}
+    fn trace(&self, tracer: &mut Tracer<'_>) {
+        if self.is_strong {
+            tracer.value(self.target.get());
+        }
+    }
 
     fn sweep_weak(&self, tracer: &Tracer<'_>) {
-        if !tracer.is_marked(self.0.get()) {
-            self.0.set(Value::UNDEFINED);
+        if !tracer.is_marked(self.target.get()) {
+            self.target.set(Value::UNDEFINED);
         }
     }
 }
@@ -328,7 +336,8 @@ fn construct_weak_ref(vm: &mut Vm, args: CallArgs) -> JsResult<Value> {
         1,
     )?;
     vm.add_to_kept_objects(args.get(0));
-    let target = vm.alloc_data(WeakTarget(Cell::new(args.get(0))));
+    let is_strong = vm.options.deterministic;
+    let target = vm.alloc_data(WeakTarget { target: Cell::new(args.get(0)), is_strong });
     o.set_slot(0, Value::cell(target));
     Ok(Value::object(o))
 }
@@ -341,7 +350,7 @@ fn deref(vm: &mut Vm, args: CallArgs) -> JsResult<Value> {
         let message = format!("Method called on incompatible receiver {}", vm.describe(args.this));
         return Err(vm.throw_type_error(&message));
     };
-    let v = target.0.get();
+    let v = target.target.get();
     if !v.is_undefined() {
         vm.add_to_kept_objects(v);
     }

@@ -149,10 +149,15 @@ impl CallArgs {
     }
 }
 
-impl super::JsObject {
+/// What only native functions have.
+pub trait NativeFunctionObject {
     /// The specification of a native function.
+    fn native_spec(&self) -> &'static NativeSpec;
+}
+
+impl NativeFunctionObject for super::JsObject {
     #[inline(always)]
-    pub fn native_spec(&self) -> &'static NativeSpec {
+    fn native_spec(&self) -> &'static NativeSpec {
         debug_assert!(self.is(ObjectKind::NativeFunction));
         // SAFETY: native functions hold their specification in slot 0 from birth, inline.
         unsafe { self.inline_slot(NATIVE_SPEC_SLOT).as_static_ptr::<NativeSpec>() }

@@ -217,10 +217,15 @@ impl TypedView {
     }
 }
 
-impl JsObject {
+/// What only typed arrays have.
+pub trait TypedArrayObject {
     /// The view of an object of kind `TypedArray`.
+    fn typed_view(&self) -> Option<&TypedView>;
+}
+
+impl TypedArrayObject for JsObject {
     #[inline(always)]
-    pub fn typed_view(&self) -> Option<&TypedView> {
+    fn typed_view(&self) -> Option<&TypedView> {
         if !self.is(ObjectKind::TypedArray) {
             return None;
         }

@@ -5,7 +5,8 @@ use crate::limits;
 use crate::object::{Object, ObjectKind};
 use crate::property_key::PropertyKey;
 use crate::realm::Intrinsic;
-use crate::string::{JsStr, StrView, character, small_integer};
+use crate::string::builder::write_u32;
+use crate::string::{JsStr, StrView, small_integer};
 use crate::symbol;
 use crate::value::Value;
 use crate::vm::{JsResult, Vm};
@@ -24,20 +25,6 @@ pub enum Hint {
 /// Number::toString (6.1.6.1.20) for radix 10.
 pub fn number_to_rust_string(n: f64) -> String {
     ryu_js::Buffer::new().format(n).to_owned()
-}
-
-/// The integers whose string is made without the general algorithm.
-pub(crate) fn write_u32(n: u32, buffer: &mut [u8; 10]) -> &[u8] {
-    let mut n = n;
-    let mut at = 10;
-    loop {
-        at -= 1;
-        buffer[at] = b'0' + (n % 10) as u8;
-        n /= 10;
-        if n == 0 {
-            return &buffer[at..];
-        }
-    }
 }
 
 impl Vm {
@@ -238,16 +225,6 @@ impl Vm {
         let mut signed = [b'-'; 11];
         signed[1..=digits.len()].copy_from_slice(digits);
         self.new_string_latin1(&signed[..=digits.len()])
-    }
-
-    /// The decimal digits of an array index.
-    pub fn index_to_string(&mut self, i: u32) -> JsStr {
-        if i < 10 {
-            return character(b'0' + i as u8);
-        }
-        let mut buffer = [0u8; 10];
-        let digits = write_u32(i, &mut buffer);
-        self.new_string_latin1(digits)
     }
 
     /// Number::toString (6.1.6.1.20) for radix 10.

@@ -2,6 +2,7 @@
 
 use crate::atoms;
 use crate::gc::{Gc, RootedVec};
+use crate::object::function::NativeFunctionObject as _;
 use crate::object::function::{CallArgs, StepFn};
 use crate::object::{Object, ObjectKind};
 use crate::shape::Shape;

@@ -10,5 +10,4 @@ pub mod numeric;
 pub mod objects;
 
 pub use conversion::number_to_rust_string;
-pub(crate) use conversion::write_u32;
 pub use iteration::IteratorRecord;

@@ -7,6 +7,7 @@
 
 use super::{JsResult, Vm};
 use crate::gc::{Data, Gc};
+use crate::object::function::NativeFunctionObject as _;
 use crate::object::function::{CallArgs, NATIVE_REALM_SLOT, NativeFn};
 use crate::object::{Object, ObjectKind};
 use crate::realm::Realm;

@@ -54,6 +54,14 @@ impl DynamicKind {
     }
 }
 
+/// What a program turned out to be.
+pub enum Program {
+    /// A script, compiled.
+    Script(Arc<FunctionCode>),
+    /// A module.
+    Module,
+}
+
 impl Vm {
     pub(crate) fn compile_options(&self) -> CompileOptions {
         CompileOptions {
@@ -93,10 +101,33 @@ impl Vm {
 
     /// Compiles and runs a script in the current realm, whose completion value nobody wants.
     pub fn execute_script(&mut self, name: &str, text: &str) -> JsResult<()> {
-        let options = CompileOptions { discard_value: true, ..self.compile_options_for(name) };
-        let code =
-            self.compile_metered(name, text, options, || compiler::compile_script(name, text, options))?;
+        let code = self.compile_script(name, text)?;
         self.run_script(&code).map(drop)
+    }
+
+    /// Compiles a script whose completion value nobody wants, and does not run it.
+    pub fn compile_script(&mut self, name: &str, text: &str) -> JsResult<Arc<FunctionCode>> {
+        let options = CompileOptions { discard_value: true, ..self.compile_options_for(name) };
+        self.compile_metered(name, text, options, || compiler::compile_script(name, text, options))
+    }
+
+    /// Throws the SyntaxError that a module's text has, if it has one.
+    pub fn check_module(&mut self, name: &str, text: &str) -> JsResult<()> {
+        let options = self.compile_options_for(name);
+        self.compile_metered(name, text, options, || compiler::compile_module(name, text, options)).map(drop)
+    }
+
+    /// Compiles a program that does not say whether it is a script or a module: it is a script if it can be one.
+    pub fn compile_program(&mut self, name: &str, text: &str) -> JsResult<Program> {
+        let options = CompileOptions { discard_value: true, ..self.compile_options_for(name) };
+        self.compile_metered(name, text, options, || match compiler::compile_script(name, text, options) {
+            Ok(code) => Ok(Program::Script(code)),
+            Err(error) => {
+                let may_be = ["import", "export", "await"].iter().any(|word| text.contains(word));
+                let is_module = may_be && compiler::compile_module(name, text, options).is_ok();
+                if is_module { Ok(Program::Module) } else { Err(error) }
+            }
+        })
     }
 
     /// Compiles `text`, whose worst case must fit the heap and is charged to it meanwhile, and whose length is paid for in steps.

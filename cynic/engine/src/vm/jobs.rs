@@ -6,7 +6,7 @@
 use super::interpreter::coroutine::{self, Coroutine, Mode};
 use super::{Abrupt, JsResult, Vm};
 use crate::builtins::promise::{self, Capability};
-use crate::gc::{Data, Gc, RootedVec, Tracer};
+use crate::gc::{Data, Gc, RootedVec, Trace, Tracer};
 use crate::limits;
 use crate::object::Object;
 use crate::value::Value;
@@ -72,9 +72,8 @@ pub enum Job {
     Native(fn(&mut Vm, Value, Value) -> JsResult<()>, Value, Value),
 }
 
-impl Job {
-    /// Reports what the job holds.
-    pub fn trace(&self, tracer: &mut Tracer<'_>) {
+impl Trace for Job {
+    fn trace(&self, tracer: &mut Tracer<'_>) {
         match self {
             Self::Reaction { handler, argument, capability } => {
                 handler.trace(tracer);
@@ -135,6 +134,12 @@ impl Vm {
     /// Whether a job waits.
     pub fn has_jobs(&self) -> bool {
         !self.interpreter.jobs.is_empty()
+    }
+
+    /// Forgets the jobs that wait, for a host that has interrupted what goes on without end.
+    pub fn clear_jobs(&mut self) {
+        self.interpreter.jobs.clear();
+        self.interpreter.rejections.clear();
     }
 
     /// Runs jobs until there are none. An exception of a host job is returned; the rest waits for the next call.

@@ -10,36 +10,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
-use super::{Abrupt, JsResult, Vm};
+use super::{Abrupt, JsResult, Termination, Vm};
 use crate::gc::native_stack::address_of_frame;
 use crate::limits;
-
-/// Why a guest was ended. Not catchable by the guest.
-#[derive(Copy, Clone, PartialEq, Eq, Debug)]
-pub enum Termination {
-    /// The fuel is used up.
-    Fuel,
-    /// The heap limit, buffers and strings included.
-    Heap,
-    /// The deadline has passed.
-    Deadline,
-    /// Another thread asked for it.
-    Cancelled,
-    /// The host asked for it (`exit`).
-    Host,
-}
-
-impl std::fmt::Display for Termination {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(match self {
-            Termination::Fuel => "out of fuel",
-            Termination::Heap => "heap limit exceeded",
-            Termination::Deadline => "deadline exceeded",
-            Termination::Cancelled => "cancelled",
-            Termination::Host => "ended by the host",
-        })
-    }
-}
 
 /// Lets another thread end the guest.
 #[derive(Clone, Default, Debug)]
@@ -75,8 +48,6 @@ pub struct Metering {
     pub cancel: Option<CancelToken>,
     /// Called at each look at the limits: lets a test measure how far apart they are.
     pub on_look: Option<Box<dyn FnMut()>>,
-    /// Steps that were charged beyond the budget, and that the next look takes off the fuel.
-    owed: u64,
 }
 
 impl Vm {
@@ -100,22 +71,6 @@ impl Vm {
         self.poll_slow(k)
     }
 
-    /// Charges work over `bytes` bytes that is done in one go; the next poll pays.
-    #[inline(always)]
-    pub fn charge_bytes(&mut self, bytes: usize) {
-        if bytes >= limits::CHARGED_BYTES_MIN {
-            self.charge_many_bytes(bytes);
-        }
-    }
-
-    #[inline(never)]
-    fn charge_many_bytes(&mut self, bytes: usize) {
-        let steps = (bytes / limits::BYTES_PER_STEP) as u64;
-        let paid = steps.min(u64::from(self.budget));
-        self.budget -= paid as u32;
-        self.metering.owed += steps - paid;
-    }
-
     /// Charges work over `bytes` bytes, and pays: for pieces of a long loop.
     #[inline]
     pub fn poll_bytes(&mut self, bytes: usize) -> JsResult<()> {
@@ -126,7 +81,7 @@ impl Vm {
     /// Steps left, if they are limited.
     pub fn fuel_left(&self) -> Option<u64> {
         let left = self.metering.fuel? + u64::from(self.budget);
-        Some(left.saturating_sub(self.metering.owed))
+        Some(left.saturating_sub(self.owed))
     }
 
     /// Refills the budget after looking at every limit.
@@ -159,7 +114,7 @@ impl Vm {
     }
 
     fn refill(&mut self, k: u32) -> JsResult<()> {
-        let owed = u64::from(k.saturating_sub(self.budget)) + std::mem::take(&mut self.metering.owed);
+        let owed = u64::from(k.saturating_sub(self.budget)) + std::mem::take(&mut self.owed);
         let Some(fuel) = self.metering.fuel else {
             self.budget = limits::POLL_INTERVAL;
             return Ok(());
@@ -178,7 +133,7 @@ impl Vm {
     /// Sets the fuel, counting from now.
     pub fn set_fuel(&mut self, fuel: Option<u64>) {
         self.metering.fuel = fuel;
-        self.metering.owed = 0;
+        self.owed = 0;
         self.budget = 0;
     }
 

@@ -9,40 +9,30 @@ pub mod errors;
 pub mod eval;
 pub mod interpreter;
 pub mod jobs;
-pub mod memory;
 pub mod metering;
 pub mod modules;
+mod owner;
 pub mod register_stack;
 
 use std::collections::HashMap;
 
-use crate::gc::native_stack::StackBounds;
-use crate::gc::{Data, Gc, Heap, RootedVec};
-use crate::host::HostHooks;
+use crate::gc::native_stack::{StackBounds, address_of_frame};
+use std::ops::{Deref, DerefMut};
+
+use cynic_heap::mutator::Mutator;
+pub use cynic_heap::mutator::{Abrupt, JsResult, Termination};
+
+use crate::gc::{Data, Gc};
+use crate::host::{Capabilities, HostHooks};
 use crate::limits;
 use crate::object::Object;
 use crate::property_key::PropertyKey;
 use crate::realm::{Intrinsic, Realm};
-use crate::shape::Shape;
-use crate::string::intern::InternTable;
 use crate::symbol::Symbol;
 use crate::value::Value;
 
-pub use metering::{CancelToken, Metering, Termination};
+pub use metering::{CancelToken, Metering};
 pub use register_stack::RegisterStack;
-
-/// Why an operation did not complete normally. The thrown value, or the termination, is in the [`Vm`].
-#[repr(u64)]
-#[derive(Copy, Clone, PartialEq, Eq, Debug)]
-pub enum Abrupt {
-    /// A guest exception: [`Vm::take_exception`].
-    Throw = 0,
-    /// The guest was ended: [`Vm::termination`]. Guest code cannot catch it, and `finally` does not run.
-    Terminate = 1,
-}
-
-/// The result of anything that may run guest code.
-pub type JsResult<T> = Result<T, Abrupt>;
 
 /// What the guest may do; fixed when the isolate is made.
 #[derive(Copy, Clone, Debug)]
@@ -53,6 +43,11 @@ pub struct Options {
     pub allow_eval: bool,
     /// A hardened global object may gain properties; those it has stay frozen.
     pub open_global: bool,
+    /// Nothing that differs from run to run shows: a virtual clock, fixed seeds, weak references that hold, native recursion that ends
+    /// at the same depth.
+    pub deterministic: bool,
+    /// Scripts may declare again what earlier ones declared, as a person at a prompt does.
+    pub redeclare_globals: bool,
     /// Sources whose names end in `.ts`, `.mts` or `.cts` are TypeScript; their types are stripped.
     pub typescript: bool,
     /// The hard limit of the heap.
@@ -72,37 +67,29 @@ impl Default for Options {
             hardened: true,
             allow_eval: false,
             open_global: false,
+            deterministic: false,
+            redeclare_globals: false,
             typescript: false,
             heap_bytes_max: limits::HEAP_BYTES_DEFAULT,
         }
     }
 }
 
-/// One isolate's state.
+/// One isolate's state. It dereferences to its [`Mutator`], through which everything is allocated.
+#[repr(C)]
 pub struct Vm {
-    /// The heap.
-    pub heap: Heap,
+    /// The program's side of the heap. The first field: `owner` finds the `Vm` from its address.
+    mutator: Mutator,
     /// Registers of the virtual machine.
     pub stack: RegisterStack,
-    /// Steps left until the next look at fuel, deadline and cancellation.
-    pub budget: u32,
     /// Fuel, deadline, cancellation.
     pub metering: Metering,
     /// What the guest may do.
     pub options: Options,
     /// The clock, the time zone, randomness.
     pub host: HostHooks,
-    /// Advances when the set of properties of any prototype changes: guards cached prototype lookups. Wide enough that no guest
-    /// can make it come round to a value that an old cache remembers.
-    pub proto_epoch: u64,
-    /// Whether some prototype may have indexed properties (then element fast paths must look).
-    pub indexed_prototypes: bool,
-    /// The key of all hashes of what the guest chooses.
-    pub(crate) hash_seed: crate::string::hash::HashSeed,
     /// Property lookups that all sites share.
     pub(crate) lookup_cache: crate::object::cache::LookupCache,
-    pub(crate) interned: InternTable,
-    pub(crate) root_shapes: rustc_hash::FxHashMap<(u64, u32), Gc<Shape>>,
     pub(crate) symbol_registry: HashMap<PropertyKey, Symbol>,
     /// Promises of `Atomics.waitAsync` that are pending.
     pub(crate) async_waiters: Vec<crate::builtins::atomics_wait::AsyncWaiter>,
@@ -117,9 +104,6 @@ pub struct Vm {
     /// Every live FinalizationRegistry (weakly).
     pub(crate) finalization_registries: Vec<Gc<Data<crate::builtins::finalization_registry::Registry>>>,
     realm: Option<Gc<Data<Realm>>>,
-    exception: Value,
-    termination: Option<Termination>,
-    pub(crate) native_stack: StackBounds,
     pub(crate) native_stack_limit: usize,
     pub(crate) closure_hooks: call::ClosureHooks,
     /// Frames, jobs and everything else of the interpreter.
@@ -131,18 +115,12 @@ impl Vm {
     pub fn new(options: Options) -> Vm {
         let bounds = StackBounds::of_current_thread();
         let mut vm = Vm {
-            heap: Heap::new(options.heap_bytes_max),
+            mutator: owner::mutator(options.heap_bytes_max),
             stack: RegisterStack::new(limits::VM_STACK_REGISTERS),
-            budget: limits::POLL_INTERVAL,
             metering: Metering::default(),
             options,
-            host: HostHooks::default(),
-            proto_epoch: 0,
-            indexed_prototypes: false,
-            hash_seed: crate::string::hash::HashSeed::random(),
+            host: HostHooks::new(Capabilities::of(&options)),
             lookup_cache: Default::default(),
-            interned: InternTable::default(),
-            root_shapes: Default::default(),
             symbol_registry: HashMap::new(),
             async_waiters: Vec::new(),
             can_block: true,
@@ -151,9 +129,6 @@ impl Vm {
             joining: Vec::new(),
             finalization_registries: Vec::new(),
             realm: None,
-            exception: Value::UNDEFINED,
-            termination: None,
-            native_stack: bounds,
             native_stack_limit: 0,
             closure_hooks: interpreter::HOOKS,
             interpreter: interpreter::Interpreter::new(),
@@ -169,6 +144,11 @@ impl Vm {
         self.native_stack = bounds;
         let reserve = limits::NATIVE_STACK_RESERVE_BYTES.min((bounds.high - bounds.low) / 4);
         self.native_stack_limit = bounds.low + reserve;
+        if self.options.deterministic {
+            // How much of the stack is used already depends on the environment, its size on the machine.
+            let limit = address_of_frame().saturating_sub(limits::DETERMINISTIC_STACK_BYTES);
+            self.native_stack_limit = self.native_stack_limit.max(limit);
+        }
     }
 
     /// The current realm.
@@ -213,43 +193,19 @@ impl Vm {
     pub fn global_object(&mut self) -> Object {
         self.intrinsic(Intrinsic::GlobalThis)
     }
+}
 
-    /// An empty rooted vector for values that must survive allocations.
-    pub fn scratch(&self) -> RootedVec {
-        RootedVec::new(&self.heap)
+impl Deref for Vm {
+    type Target = Mutator;
+    #[inline(always)]
+    fn deref(&self) -> &Mutator {
+        &self.mutator
     }
+}
 
-    /// Throws `v`.
-    #[inline]
-    pub fn throw(&mut self, v: Value) -> Abrupt {
-        self.exception = v;
-        Abrupt::Throw
-    }
-
-    /// Takes the thrown value, after `Abrupt::Throw`.
-    pub fn take_exception(&mut self) -> Value {
-        std::mem::replace(&mut self.exception, Value::UNDEFINED)
-    }
-
-    /// Why the guest was ended, after `Abrupt::Terminate`.
-    pub fn termination(&self) -> Option<Termination> {
-        self.termination
-    }
-
-    /// Ends the guest.
-    pub fn terminate(&mut self, why: Termination) -> Abrupt {
-        self.termination.get_or_insert(why);
-        Abrupt::Terminate
-    }
-
-    /// Forgets a termination, so that the host can use the isolate again.
-    pub fn clear_termination(&mut self) {
-        self.termination = None;
-    }
-
-    /// Invalidates every cached prototype lookup.
-    #[inline]
-    pub fn bump_proto_epoch(&mut self) {
-        self.proto_epoch += 1;
+impl DerefMut for Vm {
+    #[inline(always)]
+    fn deref_mut(&mut self) -> &mut Mutator {
+        &mut self.mutator
     }
 }

@@ -8,7 +8,7 @@ use oxc_span::GetSpan;
 use super::expressions::constant_key;
 use super::operators::writes_locals;
 use super::scope::FUNCTION_NAME;
-use super::variables::Storage;
+use super::variables::{Storage, Variable};
 use super::{Generator, Reg, Result};
 use crate::bytecode::Op;
 use crate::bytecode::code::CodeKind;
@@ -312,7 +312,8 @@ impl<'a> Generator<'a> {
 
     /// BindThisValue and InitializeInstanceElements after `super()` returned `result`.
     pub(super) fn bind_this<T>(&mut self, result: Reg, _site: &T) -> Result {
-        let variable = self.resolve("this")?;
+        // Direct eval checks each time whether `this` is bound; here it must not be.
+        let variable = Variable { always_check: false, ..self.resolve("this")? };
         let mark = self.mark();
         match variable.storage {
             Storage::Register(register) => {

@@ -26,6 +26,7 @@ use std::time::Instant;
 
 use oxc_allocator::Allocator;
 use oxc_ast::ast::{Program, Statement};
+use rustc_hash::FxHashSet;
 
 use crate::bytecode::code::{EvalSite, FunctionCode, GlobalDeclarations, Source};
 use crate::bytecode::{CodeKind, Op};
@@ -203,6 +204,8 @@ struct Generator<'a> {
     outer: Vec<Builder<'a>>,
     /// What the script declares globally.
     globals: GlobalDeclarations,
+    /// The names of all of these.
+    global_names: FxHashSet<Box<str>>,
     /// Statements and functions until the next look at the deadline.
     until_look: u32,
 }
@@ -245,6 +248,7 @@ impl<'a> Generator<'a> {
             f: Builder::new(kind, "", (0, program.span.end)),
             outer: Vec::new(),
             globals: GlobalDeclarations::default(),
+            global_names: FxHashSet::default(),
             until_look: 0,
         };
         generator.look_at_deadline(0)?;
@@ -284,6 +288,10 @@ impl<'a> Generator<'a> {
         }
         if kind == CodeKind::Script {
             self.globals = global_declarations(&program.body);
+            let globals = &self.globals;
+            let lexicals = globals.lexicals.iter().map(|(name, _)| name);
+            let names = globals.vars.iter().chain(&globals.functions).chain(lexicals);
+            self.global_names = names.cloned().collect();
         } else {
             self.init_vars(root, None)?;
         }
@@ -316,25 +324,25 @@ impl<'a> Generator<'a> {
 
     /// Whether the script itself declares the global `name`.
     fn declares_global(&self, name: &str) -> bool {
-        let globals = &self.globals;
-        globals.vars.iter().chain(&globals.functions).any(|known| **known == *name)
-            || globals.lexicals.iter().any(|(known, _)| **known == *name)
+        self.global_names.contains(name)
     }
 }
 
+/// What a script declares globally: of functions of one name, the place of the last counts.
 fn global_declarations(statements: &[Statement<'_>]) -> GlobalDeclarations {
     let mut globals = GlobalDeclarations::default();
+    let (functions, lexicals) = (&mut globals.functions, &mut globals.lexicals);
     declare::lexical(statements, &mut |name, kind, _| match kind {
-        BindingKind::Function => {
-            globals.functions.retain(|known| **known != *name);
-            globals.functions.push(name.into());
-        }
-        kind => globals.lexicals.push((name.into(), kind.is_const())),
+        BindingKind::Function => functions.push(name.into()),
+        kind => lexicals.push((name.into(), kind.is_const())),
     });
-    let functions = globals.functions.clone();
+    let mut names = FxHashSet::default();
+    functions.reverse();
+    functions.retain(|name: &Box<str>| names.insert(name.clone()));
+    functions.reverse();
     let vars = &mut globals.vars;
     declare::vars(statements, &mut |name| {
-        if !vars.iter().chain(&functions).any(|known| **known == *name) {
+        if names.insert(name.into()) {
             vars.push(name.into());
         }
     });

@@ -33,7 +33,7 @@ pub(super) struct Variable {
     pub(super) storage: Storage,
     pub(super) kind: BindingKind,
     /// Reads need the check whatever the analysis says (variables seen through eval).
-    always_check: bool,
+    pub(super) always_check: bool,
 }
 
 impl<'a> Generator<'a> {

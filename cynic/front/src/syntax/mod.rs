@@ -15,7 +15,7 @@ use oxc_ast::ast::{Directive, Program};
 use oxc_diagnostics::OxcDiagnostic;
 use oxc_parser::{ParseOptions, Parser};
 use oxc_semantic::SemanticBuilder;
-use oxc_span::SourceType;
+use oxc_span::{GetSpan, SourceType};
 
 use crate::bytecode::code::EvalSite;
 pub use entry::awaiting_entry;
@@ -62,7 +62,13 @@ pub fn parse<'a>(
         return Err(SyntaxError::at(input, 0, "the source cannot be parsed".into()));
     }
     let mut program = result.program;
-    if !matches!(goal, Goal::Module) {
+    let is_module = matches!(goal, Goal::Module);
+    if let Some(item) = program.body.iter().find(|item| !is_module && item.is_module_declaration()) {
+        // The parser lets TypeScript's scripts have them.
+        let message = "`import` and `export` may only appear in a module";
+        return Err(SyntaxError::at(input, item.span().start, message.into()));
+    }
+    if !is_module {
         let mut directive = Directive::dummy(allocator);
         directive.directive = "use strict".into();
         program.directives.push(directive);

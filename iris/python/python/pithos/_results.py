@@ -32,6 +32,10 @@ class Result:
     status: int | None
     #: Both streams in order, within the budget; notes of the server in brackets at its end.
     output: str
+    #: Standard output by itself, within the budget; no notes.
+    stdout: str = ""
+    #: Standard error by itself, likewise. Empty when the run has a terminal, which is one stream.
+    stderr: str = ""
     #: The status of every stage of each pipeline.
     pipelines: list[list[int]] = field(default_factory=list)
     stopped_by: str | None = None
@@ -44,6 +48,11 @@ class Result:
     matched: bool | None = None
     #: Everything the server said.
     data: dict[str, Any] = field(default_factory=dict, repr=False)
+
+    @property
+    def text(self) -> str:
+        """Both streams in order with the server's notes: what a reader is shown."""
+        return self.output
 
     @property
     def ok(self) -> bool:
@@ -77,6 +86,8 @@ def run_result(result: dict[str, Any]) -> Result:
         state=data["state"],
         status=data.get("status"),
         output=text,
+        stdout=data.get("stdout", ""),
+        stderr=data.get("stderr", ""),
         truncated=data.get("truncated", False),
         data=data,
         **{name: data.get(name) for name in named},
@@ -105,7 +116,7 @@ def milliseconds(seconds: float | None) -> int | None:
 def run_arguments(command: str, session: str | None, options: dict[str, Any]) -> dict[str, Any]:
     """The arguments of the run tool."""
     known = {
-        "cwd", "env", "stdin", "interactive", "terminal", "timeout", "yield_after", "background", "output_bytes", "output_lines"
+        "cwd", "env", "stdin", "interactive", "terminal", "timeout", "yield_after", "background", "output_bytes", "output_lines", "ansi"
     }  # fmt: skip
     unknown = set(options) - known
     if unknown:
@@ -115,6 +126,7 @@ def run_arguments(command: str, session: str | None, options: dict[str, Any]) ->
     return {
         "command": command,
         "session": session,
+        "streams": True,
         "cwd": None if cwd is None else str(cwd),
         "terminal": None if terminal is None else dict(zip(("columns", "rows"), terminal, strict=True)),
         "timeout_ms": milliseconds(timeout),

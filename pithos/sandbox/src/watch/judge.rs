@@ -201,7 +201,8 @@ impl Judge {
     /// Whether the policy names the ports of its loopback, and this one is not among them.
     fn port_denied(&self, address: SocketAddr) -> bool {
         let ports = &self.policy.policy.loopback_ports;
-        !ports.is_empty() && !ports.contains(&address.port())
+        let proxy = !self.policy.policy.hosts.is_empty() && address == crate::PROXY;
+        !ports.is_empty() && !ports.contains(&address.port()) && !proxy
     }
 
     fn network(&self, address: &SocketAddr) -> Finding {

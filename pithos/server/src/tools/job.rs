@@ -4,13 +4,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use pithos_sessions::limits::RUN_YIELD_MS_DEFAULT;
-use pithos_sessions::{Job, Reason, TerminalSize};
+use pithos_sessions::{Budget, Job, Reason, TerminalSize};
 use regex::bytes::Regex;
 use rustix::process::Signal;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::{Call, budget, parse};
+use super::{AnsiWord, Call, budget, parse, show_screen};
 use crate::result::{self, Report};
 
 #[derive(Deserialize)]
@@ -30,6 +30,9 @@ struct Arguments {
     output_bytes: Option<usize>,
     output_lines: Option<usize>,
     since: Option<u64>,
+    ansi: Option<AnsiWord>,
+    #[serde(default)]
+    screen: bool,
 }
 
 #[derive(Deserialize)]
@@ -79,15 +82,18 @@ pub(super) async fn call(arguments: Value, call: Call) -> Result<Report, String>
             let _ = job.ended().await;
         }
     }
-    let budget = budget(arguments.output_bytes, arguments.output_lines);
+    let budget = budget(arguments.output_bytes, arguments.output_lines, arguments.ansi);
     let mut report = result::of_job(&call.manager, &job, budget);
     match arguments.since {
-        Some(since) => only_since(&mut report, &job, since, budget.bytes),
+        Some(since) => only_since(&mut report, &job, since, budget),
         // What a client polls for is what it has not seen; the end shows the whole.
         None if job.end().is_none() && arguments.output_lines.is_none() => {
-            only_news(&mut report, &job, seen, budget.bytes);
+            only_news(&mut report, &job, seen, budget);
         }
         None => {}
+    }
+    if arguments.screen {
+        show_screen(&mut report, &job)?;
     }
     if let Some(matched) = matched {
         report.structured["matched"] = json!(matched);
@@ -96,22 +102,23 @@ pub(super) async fn call(arguments: Value, call: Call) -> Result<Report, String>
 }
 
 /// Puts what came after an offset in the place of the output's ends; for clients that follow a job piece by piece.
-fn only_since(report: &mut Report, job: &Job, since: u64, budget: usize) {
-    let (bytes, total) = job.with_capture(|capture| (capture.since(since, budget), capture.totals().bytes()));
+fn only_since(report: &mut Report, job: &Job, since: u64, budget: Budget) {
+    let (bytes, total) =
+        job.with_capture(|capture| (capture.since(since, budget.bytes), capture.totals().bytes()));
     let next = since.min(total) + bytes.len() as u64;
     report.structured["next_offset"] = json!(next);
     report.structured["more"] = json!(next < total);
-    report.text = String::from_utf8_lossy(&bytes).into_owned();
+    report.text = String::from_utf8_lossy(&budget.ansi.apply(&bytes)).into_owned();
 }
 
 /// Puts what a client has not been shown yet in the place of the output's ends, before the notes.
-fn only_news(report: &mut Report, job: &Job, seen: u64, budget: usize) {
+fn only_news(report: &mut Report, job: &Job, seen: u64, budget: Budget) {
     let (total, from) = job.with_capture(|capture| {
         let total = capture.totals().bytes();
-        (total, seen.max(total.saturating_sub(budget as u64)))
+        (total, seen.max(total.saturating_sub(budget.bytes as u64)))
     });
     let bytes = job.with_capture(|capture| capture.since(from, (total - from) as usize));
-    let mut text = String::from_utf8_lossy(&bytes).into_owned();
+    let mut text = String::from_utf8_lossy(&budget.ansi.apply(&bytes)).into_owned();
     if from > seen {
         text.insert_str(0, &format!("[… {} bytes left out …]\n", from - seen));
     }
@@ -248,7 +255,7 @@ fn signal_named(name: &str) -> Result<Signal, String> {
 
 /// A job as a row of lists.
 pub(crate) fn row(job: &Job) -> Value {
-    let state = if job.end().is_some() { "done" } else { "running" };
+    let state = job.end().map_or("running", |end| result::state(&end));
     let script: String = job.script.lines().next().unwrap_or("").chars().take(80).collect();
     json!({"job": job.handle, "session": job.session, "state": state, "command": script})
 }

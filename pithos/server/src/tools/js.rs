@@ -31,6 +31,7 @@ pub(super) async fn call(arguments: Value, call: Call) -> Result<Report, String>
             timeout: arguments.timeout_ms.map(Duration::from_millis),
             fuel: arguments.fuel,
             heap_bytes: arguments.heap_mb.map(|megabytes| megabytes.saturating_mul(1024 * 1024)),
+            console: None,
         }),
         (None, Some(handle)) => call.manager.cell(&handle).map_err(|error| error.to_string())?,
         _ => return Err("give either code to evaluate or the cell to wait for".to_string()),

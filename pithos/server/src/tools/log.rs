@@ -3,12 +3,12 @@
 use std::path::PathBuf;
 
 use pithos_sessions::limits::{GREP_MATCHES_MAX, OUTPUT_BYTES_DEFAULT, OUTPUT_BYTES_MAX};
-use pithos_sessions::log;
+use pithos_sessions::{Ansi, Capture, log};
 use regex::bytes::Regex;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::{Call, parse};
+use super::{AnsiWord, Call, parse};
 use crate::result::Report;
 
 #[derive(Deserialize)]
@@ -24,6 +24,7 @@ struct Arguments {
     #[serde(default)]
     context: usize,
     matches: Option<usize>,
+    ansi: Option<AnsiWord>,
 }
 
 #[derive(Deserialize)]
@@ -34,6 +35,8 @@ enum Action {
     Grep,
 }
 
+/// How there can be more of it.
+const ROOM: &str = "all logs of a server together have a limit, which 'pithos serve --log-space' sets";
 /// Lines that `tail` shows when the client does not say.
 const TAIL_LINES_DEFAULT: usize = 50;
 /// Matches that `grep` shows when the client does not say.
@@ -44,7 +47,17 @@ pub(super) async fn call(arguments: Value, call: Call) -> Result<Report, String>
     let job = call.manager.job(&arguments.job).map_err(|error| error.to_string())?;
     let work = tokio::task::spawn_blocking(move || {
         let (path, total) = (job.log_file(), job.with_capture(|capture| capture.totals().bytes()));
-        look(&arguments, path, total)
+        if job.with_capture(Capture::log_gone) {
+            return Err(format!(
+                "the log of {} was removed to make room for others: {}",
+                arguments.job, ROOM
+            ));
+        }
+        let mut report = look(&arguments, path, total)?;
+        if matches!(arguments.ansi, Some(AnsiWord::Strip)) {
+            report.text = String::from_utf8_lossy(&Ansi::Strip.apply(report.text.as_bytes())).into_owned();
+        }
+        Ok(report)
     });
     work.await.map_err(|error| format!("reading the log: {error}"))?
 }

@@ -15,7 +15,7 @@ pub(crate) use session::describe as session_row;
 use std::sync::Arc;
 
 use pithos_sessions::limits::OUTPUT_BYTES_MAX;
-use pithos_sessions::{Budget, Job, Manager, Reason};
+use pithos_sessions::{Ansi, Budget, Job, Manager, Reason};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
@@ -60,13 +60,42 @@ pub(crate) async fn call(name: &str, arguments: Value, call: Call) -> Option<Out
     Some(result.into())
 }
 
+/// How arguments name what is to become of control sequences.
+#[derive(Debug, Clone, Copy, serde::Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum AnsiWord {
+    Keep,
+    Strip,
+}
+
+impl From<AnsiWord> for Ansi {
+    fn from(word: AnsiWord) -> Self {
+        match word {
+            AnsiWord::Keep => Self::Keep,
+            AnsiWord::Strip => Self::Strip,
+        }
+    }
+}
+
+/// Puts what a terminal shows in the place of the text.
+fn show_screen(report: &mut Report, job: &Job) -> Result<(), String> {
+    let view = job.screen()?;
+    report.structured["screen"] =
+        serde_json::json!({"row": view.row, "column": view.column, "alternate": view.alternate});
+    let notes = report.structured["notes"].as_array().into_iter().flatten();
+    let notes: Vec<String> = notes.filter_map(Value::as_str).map(str::to_string).collect();
+    report.text = crate::result::with_notes(view.text, &notes);
+    Ok(())
+}
+
 /// The arguments of a tool; the message names the field that is wrong.
 fn parse<T: DeserializeOwned>(arguments: Value) -> Result<T, String> {
     serde_json::from_value(arguments).map_err(|error| format!("the arguments do not fit: {error}"))
 }
 
-fn budget(bytes: Option<usize>, lines: Option<usize>) -> Budget {
+fn budget(bytes: Option<usize>, lines: Option<usize>, ansi: Option<AnsiWord>) -> Budget {
     Budget {
+        ansi: ansi.map_or_else(Ansi::default, Ansi::from),
         bytes: bytes.unwrap_or(BUDGET_DEFAULT).min(OUTPUT_BYTES_MAX),
         lines: lines.unwrap_or(usize::MAX),
     }

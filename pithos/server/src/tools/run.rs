@@ -8,7 +8,7 @@ use pithos_sessions::{Request, Stdin, TerminalSize};
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::{Call, budget, or_cancelled, overlay, parse};
+use super::{AnsiWord, Call, budget, or_cancelled, overlay, parse, show_screen};
 use crate::result::{self, Report};
 
 #[derive(Deserialize)]
@@ -31,6 +31,11 @@ struct Arguments {
     overlay: bool,
     output_bytes: Option<usize>,
     output_lines: Option<usize>,
+    ansi: Option<AnsiWord>,
+    #[serde(default)]
+    screen: bool,
+    #[serde(default)]
+    streams: bool,
 }
 
 /// The terminal of a run; the size is the classic one unless it is given.
@@ -49,6 +54,9 @@ impl Default for Terminal {
 
 pub(super) async fn call(arguments: Value, call: Call) -> Result<Report, String> {
     let arguments: Arguments = parse(arguments)?;
+    if arguments.screen && arguments.terminal.is_none() {
+        return Err("'screen' needs a terminal".to_string());
+    }
     let background = arguments.background;
     let size = arguments.terminal.map(|Terminal { columns, rows }| TerminalSize { columns, rows });
     let open = size.map(Stdin::Terminal).or_else(|| arguments.interactive.then_some(Stdin::Open));
@@ -70,6 +78,7 @@ pub(super) async fn call(arguments: Value, call: Call) -> Result<Report, String>
         stdin,
         timeout: arguments.timeout_ms.map(Duration::from_millis),
         background,
+        apart: arguments.streams,
     };
     let queue = Duration::from_millis(arguments.yield_ms.unwrap_or(RUN_YIELD_MS_DEFAULT));
     // Who names a session knows that it has one thread; the others just want their command run.
@@ -91,8 +100,11 @@ pub(super) async fn call(arguments: Value, call: Call) -> Result<Report, String>
         }
     };
     let _ = or_cancelled(&call, &job, wait).await;
-    let mut report =
-        result::of_job(&call.manager, &job, budget(arguments.output_bytes, arguments.output_lines));
+    let budget = budget(arguments.output_bytes, arguments.output_lines, arguments.ansi);
+    let mut report = result::of_job(&call.manager, &job, budget);
+    if arguments.screen {
+        show_screen(&mut report, &job)?;
+    }
     if job.end().is_some()
         && let Ok(session) = call.manager.session(&job.session)
         && session.undo().is_some()

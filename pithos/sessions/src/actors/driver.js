@@ -14,6 +14,38 @@
     // Ends the actor in order after this message.
     stop: () => stop(),
   });
+  // About how many bytes a state holds, counted by what can be seen of it; no guest code runs but that of proxies.
+  const objects = 1_000_000;
+  const cell = 64;
+  const size = (state) => {
+    const seen = new Set();
+    const waiting = [state];
+    let bytes = 0;
+    while (waiting.length > 0 && seen.size < objects) {
+      const value = waiting.pop();
+      if (typeof value === 'string') bytes += cell + value.length;
+      if ((typeof value !== 'object' && typeof value !== 'function') || value === null || seen.has(value)) continue;
+      seen.add(value);
+      bytes += cell;
+      if (ArrayBuffer.isView(value)) {
+        waiting.push(value.buffer);
+      } else if (value instanceof ArrayBuffer) {
+        bytes += value.byteLength;
+      } else if (Array.isArray(value)) {
+        bytes += 8 * value.length;
+        const looked = Math.min(value.length, objects);
+        for (let index = 0; index < looked; index++) waiting.push(Reflect.getOwnPropertyDescriptor(value, index)?.value);
+      } else {
+        if (value instanceof Map) for (const [key, held] of value) waiting.push(key, held);
+        if (value instanceof Set) for (const held of value) waiting.push(held);
+        for (const key of Reflect.ownKeys(value)) {
+          bytes += 16;
+          waiting.push(Reflect.getOwnPropertyDescriptor(value, key)?.value);
+        }
+      }
+    }
+    return bytes;
+  };
   const versions = [];
   const states = [];
   const made = (state) => {
@@ -44,6 +76,14 @@
     },
     drop(slot) {
       states[slot] = undefined;
+    },
+    largest() {
+      let [which, most] = [-1, 0];
+      for (let slot = 0; slot < states.length; slot++) {
+        const bytes = size(states[slot]);
+        if (bytes > most) [which, most] = [slot, bytes];
+      }
+      return `${which} ${most}`;
     },
   };
 }

@@ -12,7 +12,7 @@ use iris_runtime::{
     ActorRef, Behaviour, Context, Direction, ExitReason, Flow, Overflow, Pid, ReplyTo, SpawnOptions,
 };
 
-use super::isolate;
+use super::isolate::{self, Failed};
 use super::message::RestartPolicy;
 use crate::limits::{ACTOR_LOG_LINES, ACTOR_MAILBOX_MAX, LINE_BYTES_SHOWN_MAX};
 use crate::sync::Locked;
@@ -197,7 +197,12 @@ impl JsActor {
         self.group.handled.fetch_add(1, Ordering::Relaxed);
         match isolate::receive(&self.group, self.index, slot, self.version, text) {
             Ok(done) => (Ok(done.reply), if done.stop { Flow::stop() } else { Flow::Continue }),
-            Err(message) => (Err(message.clone()), Flow::Exit(ExitReason::error(message))),
+            Err(Failed::Ends(message)) => (Err(message.clone()), Flow::Exit(ExitReason::error(message))),
+            Err(Failed::Refused(message)) => {
+                self.group
+                    .note(format!("{}/{} did not handle a message: {message}", self.group.name, self.index));
+                (Err(message), Flow::Continue)
+            }
         }
     }
 }

@@ -10,7 +10,10 @@ use cynic::host::inspect::{Styles, inspect};
 use cynic::{Engine, Error, Handle, HostError, Isolate, Limits, Realm, Termination};
 
 use super::group::Group;
-use crate::limits::{ACTOR_FUEL_PER_MESSAGE, ACTOR_HEAP_BYTES, ACTOR_MESSAGE_BYTES_MAX};
+use super::heap::{self, Before, Watch};
+use crate::limits::{
+    ACTOR_FUEL_PER_COUNT, ACTOR_FUEL_PER_MESSAGE, ACTOR_HEAP_BYTES, ACTOR_MESSAGE_BYTES_MAX,
+};
 
 /// The part of an isolate that is written in its own language.
 const DRIVER: &str = include_str!("driver.js");
@@ -22,6 +25,7 @@ struct Driver {
     receive: Handle,
     migrate: Handle,
     drop: Handle,
+    largest: Handle,
 }
 
 struct ActorIsolate {
@@ -29,6 +33,9 @@ struct ActorIsolate {
     turn: CurrentTurn,
     free: Vec<u32>,
     slots: u32,
+    watch: Watch,
+    /// Slots whose state was taken from them, with what it held.
+    taken: HashMap<u32, usize>,
     isolate: Isolate,
 }
 
@@ -43,6 +50,14 @@ struct Turn {
 
 /// The turn that the host functions of an isolate act in.
 type CurrentTurn = Rc<RefCell<Turn>>;
+
+/// Why there was no turn, or what became of it.
+pub(super) enum Failed {
+    /// The actor must end.
+    Ends(String),
+    /// The message was not handled; the actor goes on.
+    Refused(String),
+}
 
 /// What a turn left.
 #[derive(Default)]
@@ -80,6 +95,7 @@ pub(super) fn forget(group: u32) {
 /// Runs `init` for a new actor; its slot.
 pub(super) fn start(group: &Arc<Group>, index: u32, version: u32, argument: &str) -> Result<u32, String> {
     with_isolate(group, |isolate| {
+        isolate.make_room()?;
         let slot = isolate.free.pop().unwrap_or(isolate.slots);
         isolate.slots = isolate.slots.max(slot + 1);
         let started = isolate.turn(group, index, |realm, driver| {
@@ -100,13 +116,27 @@ pub(super) fn receive(
     slot: u32,
     version: u32,
     message: &str,
-) -> Result<Done, String> {
-    with_isolate(group, |isolate| {
+) -> Result<Done, Failed> {
+    let mut refused = None;
+    let done = with_isolate(group, |isolate| {
+        let room = isolate.make_room();
+        // Its own end comes before the want of others.
+        if let Some(bytes) = isolate.taken.get(&slot) {
+            return Err(heap::held_too_much(*bytes));
+        }
+        if let Err(message) = room {
+            refused = Some(message);
+            return Ok(Done::default());
+        }
         isolate.turn(group, index, |realm, driver| {
             let arguments = [realm.value(slot)?, realm.value(version)?, realm.value(message)?];
             realm.call(&driver.receive, &arguments)
         })
-    })
+    });
+    match refused {
+        Some(message) => Err(Failed::Refused(message)),
+        None => done.map_err(Failed::Ends),
+    }
 }
 
 /// Hands the state in `slot` to another version.
@@ -132,6 +162,7 @@ pub(super) fn drop_slot(group: &Arc<Group>, slot: u32) {
         let ActorIsolate { driver, isolate: guest, .. } = isolate;
         let mut realm = guest.realm();
         let dropped = realm.value(slot).and_then(|slot| realm.call(&driver.drop, &[slot]));
+        isolate.taken.remove(&slot);
         isolate.free.push(slot);
         dropped.map(drop).map_err(|error| error.to_string())
     });
@@ -162,8 +193,17 @@ impl ActorIsolate {
             receive: realm.get(&object, "receive")?,
             migrate: realm.get(&object, "migrate")?,
             drop: realm.get(&object, "drop")?,
+            largest: realm.get(&object, "largest")?,
         };
-        Ok(Self { driver, turn, free: Vec::new(), slots: 0, isolate })
+        Ok(Self {
+            driver,
+            turn,
+            free: Vec::new(),
+            slots: 0,
+            watch: Watch::default(),
+            taken: HashMap::new(),
+            isolate,
+        })
     }
 
     fn define(&mut self, group: &Arc<Group>, code: &str) -> Result<u32, String> {
@@ -186,6 +226,42 @@ impl ActorIsolate {
             Ok(number)
         })?;
         Ok(version)
+    }
+
+    /// Sees to it that a turn has room for itself: collects, and takes the state from who holds far too much. An error where the group as a whole is full.
+    fn make_room(&mut self) -> Result<(), String> {
+        match self.watch.before(self.isolate.vm().heap.used_bytes()) {
+            Before::Go => return Ok(()),
+            Before::Refuse => return Err(heap::group_is_full()),
+            Before::Collect => {}
+        }
+        loop {
+            self.isolate.collect_garbage();
+            if !self.watch.collected(self.isolate.vm().heap.used_bytes()) {
+                return Ok(());
+            }
+            let Some((slot, bytes)) = self.largest().filter(|(_, bytes)| heap::is_at_fault(*bytes)) else {
+                return Err(heap::group_is_full());
+            };
+            self.taken.insert(slot, bytes);
+            let mut realm = self.isolate.realm();
+            let dropped = realm.value(slot).and_then(|slot| realm.call(&self.driver.drop, &[slot]));
+            dropped.map_err(|error| error.to_string())?;
+        }
+    }
+
+    /// The slot with the largest state, and about how many bytes that is; none when counting took too much itself.
+    fn largest(&mut self) -> Option<(u32, usize)> {
+        self.isolate.set_fuel(Some(ACTOR_FUEL_PER_COUNT));
+        let mut realm = self.isolate.realm();
+        let counted = realm.call(&self.driver.largest, &[]).and_then(|text| text.to::<String>(&mut realm));
+        if counted.is_err() {
+            self.isolate.recover();
+        }
+        self.isolate.set_fuel(None);
+        let text = counted.ok()?;
+        let (slot, bytes) = text.split_once(' ')?;
+        Some((slot.parse().ok()?, bytes.parse::<f64>().ok()? as usize))
     }
 
     /// Runs guest code for one actor, with its share of fuel.
@@ -263,7 +339,9 @@ fn describe(isolate: &mut Isolate, error: &Error) -> String {
         }
         Error::Host(error) => return error.to_string(),
         Error::Terminated(Termination::Fuel) => "out of fuel: one message may take so many steps and no more",
-        Error::Terminated(Termination::Heap) => "out of heap: the actors of a group share one heap",
+        Error::Terminated(Termination::Heap) => {
+            "out of heap: one message may take a quarter of its group's heap and no more"
+        }
         Error::Terminated(_) => "ended",
     };
     isolate.recover();

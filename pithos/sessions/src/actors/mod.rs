@@ -6,6 +6,7 @@
 //! `replies` the bounded report of many answers; this file is the server's half.
 
 mod group;
+mod heap;
 mod isolate;
 mod message;
 mod replies;

@@ -3,6 +3,9 @@
 
 use std::cell::RefCell;
 use std::collections::HashMap;
+use std::fs::File;
+use std::io::Write;
+use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
@@ -21,6 +24,8 @@ struct State {
     store: Map<String, Json>,
     console: String,
     console_truncated: bool,
+    /// Standard output and error, when the console goes there.
+    descriptors: Vec<File>,
     calls: HashMap<u64, Resolver>,
     outgoing: Vec<FromCell>,
     next_call: u64,
@@ -32,8 +37,14 @@ pub(super) struct Guest(Rc<RefCell<State>>);
 
 /// Takes what the console prints, up to its limit.
 impl Sink for Guest {
-    fn line(&mut self, _stream: Stream, text: &str) {
+    fn line(&mut self, stream: Stream, text: &str) {
         let mut state = self.0.borrow_mut();
+        if let [out, error] = state.descriptors.as_mut_slice() {
+            let to = if matches!(stream, Stream::Diagnostics) { error } else { out };
+            // Nobody reads it any more: that is no business of the program.
+            let _ = to.write_all(format!("{text}\n").as_bytes());
+            return;
+        }
         if state.console.len() + text.len() > CELL_CONSOLE_BYTES_MAX {
             state.console_truncated = true;
             return;
@@ -68,8 +79,9 @@ impl Guest {
     }
 
     /// Fresh state for a cell.
-    pub(super) fn begin(&self, folder: String, store: Map<String, Json>) {
-        *self.0.borrow_mut() = State { folder: folder.into(), store, ..State::default() };
+    pub(super) fn begin(&self, folder: String, store: Map<String, Json>, console: Vec<OwnedFd>) {
+        let descriptors = console.into_iter().map(File::from).collect();
+        *self.0.borrow_mut() = State { folder: folder.into(), store, descriptors, ..State::default() };
     }
 
     /// What the cell left: console, whether that is cut, store. Everything rooted in its isolate is let go.

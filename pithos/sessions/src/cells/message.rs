@@ -1,5 +1,8 @@
 //! What the server and a cell worker say to each other.
 
+use std::path::PathBuf;
+
+use pithos_sandbox::Denial;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
@@ -54,6 +57,12 @@ pub struct CellEnd {
     /// What `store` left, for the session's next cell; none when the cell did not come so far.
     #[serde(default)]
     pub store: Option<Map<String, Value>>,
+    /// What the sandbox denied to the cell itself; its shell commands have results of their own.
+    #[serde(default)]
+    pub denials: Vec<Denial>,
+    /// Protected paths that are there now and were not when the server started.
+    #[serde(default)]
+    pub protected_created: Vec<PathBuf>,
 }
 
 /// What came of the code.

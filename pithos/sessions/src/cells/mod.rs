@@ -8,6 +8,7 @@ mod worker;
 
 use std::collections::HashMap;
 use std::io;
+use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream as StdStream;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -25,7 +26,7 @@ use crate::connection::Connection;
 use crate::guardian::Guardian;
 use crate::limits::{
     CELL_GRACE_MS, CELL_HEAP_BYTES_DEFAULT, CELL_TIMEOUT_MS_DEFAULT, CELL_TIMEOUT_MS_MAX, CELLS_PER_WORKER,
-    CELLS_REMEMBERED_MAX, CELLS_WARM, CODE_BYTES_MAX, START_TIMEOUT_MS,
+    CELLS_REMEMBERED_MAX, CODE_BYTES_MAX, START_TIMEOUT_MS,
 };
 use crate::sync::Locked;
 use crate::tree::{Branch, Tree};
@@ -44,6 +45,8 @@ pub struct CellRequest {
     pub fuel: Option<u64>,
     /// Bytes of JavaScript heap, strings and buffers included.
     pub heap_bytes: Option<usize>,
+    /// Where the console writes, as it comes and without a limit; otherwise it is kept for the end, bounded.
+    pub console: Option<Arc<[OwnedFd; 2]>>,
 }
 
 /// A cell, running or ended.
@@ -104,6 +107,8 @@ pub(crate) struct Cells {
     filling: AtomicBool,
     table: Locked<Table>,
     stores: Locked<HashMap<String, Map<String, Value>>>,
+    /// Workers that wait.
+    warm: usize,
 }
 
 #[derive(Default)]
@@ -113,7 +118,7 @@ struct Table {
 }
 
 impl Cells {
-    pub(crate) fn new(guardian: Guardian, tree: Tree) -> Arc<Self> {
+    pub(crate) fn new(guardian: Guardian, tree: Tree, warm: usize) -> Arc<Self> {
         let cells = Arc::new(Self {
             guardian,
             tree,
@@ -121,6 +126,7 @@ impl Cells {
             filling: AtomicBool::new(false),
             table: Locked::new(Table::default()),
             stores: Locked::new(HashMap::new()),
+            warm,
         });
         cells.warm();
         cells
@@ -196,7 +202,12 @@ impl Cells {
             heap_bytes: request.heap_bytes.unwrap_or(CELL_HEAP_BYTES_DEFAULT),
             store: self.stores.with(|stores| stores.get(&store_name).cloned().unwrap_or_default()),
         };
-        if let Err(error) = worker.connection.send(&ToCell::Run(run), Vec::new()) {
+        let denied = self.guardian.record(worker.pid);
+        let console = request.console.iter().flat_map(|pair| pair.iter().map(OwnedFd::try_clone));
+        let sent = console
+            .collect::<io::Result<Vec<_>>>()
+            .and_then(|console| worker.connection.send(&ToCell::Run(run), console));
+        if let Err(error) = sent {
             self.give_back(worker);
             return CellEnd { outcome: Outcome::Error(error.to_string()), ..CellEnd::default() };
         }
@@ -212,6 +223,21 @@ impl Cells {
             }
             outcome = bounded => outcome,
         };
+        let noticed = self.guardian.noticed();
+        noticed.hear();
+        let mut cell_end = self.settle(outcome, worker, store_name).await;
+        cell_end.denials = denied.denials();
+        cell_end.protected_created = noticed.protected_created();
+        cell_end
+    }
+
+    /// What a conversation came to, and what becomes of its worker.
+    async fn settle(
+        self: &Arc<Self>,
+        outcome: Result<io::Result<CellEnd>, tokio::time::error::Elapsed>,
+        worker: Worker,
+        store_name: String,
+    ) -> CellEnd {
         match outcome {
             Ok(Ok(end)) => {
                 if let Some(store) = end.store.clone() {
@@ -255,7 +281,7 @@ impl Cells {
     fn give_back(self: &Arc<Self>, mut worker: Worker) {
         worker.cells += 1;
         let unneeded = self.pool.with(|pool| {
-            if worker.cells < CELLS_PER_WORKER && pool.len() < CELLS_WARM {
+            if worker.cells < CELLS_PER_WORKER && pool.len() < self.warm.max(1) {
                 pool.push(worker);
                 return None;
             }
@@ -272,7 +298,7 @@ impl Cells {
             return;
         }
         tokio::spawn(async move {
-            while cells.pool.with(|pool| pool.len()) < CELLS_WARM {
+            while cells.pool.with(|pool| pool.len()) < cells.warm {
                 match Worker::start(&cells.guardian).await {
                     Ok(worker) => cells.pool.with(|pool| pool.push(worker)),
                     // The next cell meets the same error and reports it.

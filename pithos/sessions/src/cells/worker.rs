@@ -28,10 +28,10 @@ pub(crate) fn main(socket: OwnedFd) -> io::Result<()> {
             None => return Ok(()),
             // An answer to a cell that has ended already.
             Some((ToCell::Reply { .. }, _)) => {}
-            Some((ToCell::Run(run), _)) => {
+            Some((ToCell::Run(run), console)) => {
                 let fitting = warm.take().filter(|_| run.heap_bytes == CELL_HEAP_BYTES_DEFAULT);
                 let mut cell = fitting.unwrap_or_else(|| Warm::new(run.heap_bytes));
-                let end = evaluate(run, &mut cell, &mut frames)?;
+                let end = evaluate(run, console, &mut cell, &mut frames)?;
                 frames.send(&FromCell::Done(end), &[])?;
                 drop(cell);
                 warm = Some(Warm::new(CELL_HEAP_BYTES_DEFAULT));
@@ -59,10 +59,15 @@ impl Warm {
 }
 
 /// One cell.
-fn evaluate(run: CellRun, cell: &mut Warm, frames: &mut Frames) -> io::Result<CellEnd> {
+fn evaluate(
+    run: CellRun,
+    console: Vec<OwnedFd>,
+    cell: &mut Warm,
+    frames: &mut Frames,
+) -> io::Result<CellEnd> {
     let deadline = Instant::now() + Duration::from_millis(run.timeout_ms);
     let Warm { isolate, guest } = cell;
-    guest.begin(run.folder, run.store);
+    guest.begin(run.folder, run.store, console);
     isolate.set_deadline(Some(deadline));
     if run.fuel.is_some() {
         isolate.set_fuel(run.fuel);
@@ -80,7 +85,7 @@ fn evaluate(run: CellRun, cell: &mut Warm, frames: &mut Frames) -> io::Result<Ce
         Err(Failure::Io(error)) => return Err(error),
     };
     let (console, console_truncated, store) = guest.end();
-    Ok(CellEnd { outcome, console, console_truncated, wall_us: 0, store: Some(store) })
+    Ok(CellEnd { outcome, console, console_truncated, store: Some(store), ..CellEnd::default() })
 }
 
 struct Evaluation<'a> {

@@ -1,24 +1,27 @@
 //! The server's half of the guardian: asks it for workers and hears of their ends. One reader task hands answers out.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::io;
 use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream as StdStream;
+use std::path::PathBuf;
 use std::process::{Command, Stdio};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use rush_session::Decoder;
+use rush_session::process_tree::Process;
+use rustix::process::Resource;
 use serde::{Deserialize, Serialize};
 use tokio::sync::{oneshot, watch};
 
 use super::names::Names;
-use super::{FromGuardian, OverlayRequest, ToGuardian};
+use super::{FromGuardian, OverlayRequest, ToGuardian, strays};
 use crate::connection::{Connection, Stream};
 use crate::limits::{KILL_GRACE_MS, START_TIMEOUT_MS};
+use crate::noticed::{Noticed, Record};
 use crate::sync::Locked;
-use rush_session::process_tree::{self, Process};
 
 /// How a worker ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -30,6 +33,28 @@ pub enum Exit {
     Signal(i32),
     /// Nobody knows (its guardian was killed, or it was somebody else's child).
     Unknown,
+}
+
+/// The limit of descriptors as it was before [`raise_descriptor_limit`].
+static DESCRIPTORS: OnceLock<u64> = OnceLock::new();
+
+/// Lets this process have as many descriptors as it may. What its guardians start keeps the limit as it was.
+pub fn raise_descriptor_limit() {
+    let mut limit = rustix::process::getrlimit(Resource::Nofile);
+    DESCRIPTORS.get_or_init(|| limit.current.unwrap_or(u64::MAX));
+    limit.current = limit.maximum;
+    let _ = rustix::process::setrlimit(Resource::Nofile, limit);
+}
+
+fn descriptor_limit() -> u64 {
+    *DESCRIPTORS.get_or_init(|| rustix::process::getrlimit(Resource::Nofile).current.unwrap_or(u64::MAX))
+}
+
+/// The guardian's side: takes the limit that its first argument says.
+pub(super) fn take_descriptor_limit(argument: &str) {
+    let mut limit = rustix::process::getrlimit(Resource::Nofile);
+    limit.current = argument.parse().ok().filter(|count| *count != u64::MAX).or(limit.maximum);
+    let _ = rustix::process::setrlimit(Resource::Nofile, limit);
 }
 
 /// An end that somebody waits for: the exit, and what the worker had left behind.
@@ -53,31 +78,39 @@ struct Shared {
     connection: Connection,
     waiting: Arc<Locked<Waiting>>,
     names: Names,
+    noticed: Arc<Noticed>,
     next_id: AtomicU64,
 }
 
 impl Guardian {
-    /// Starts the guardian process: this executable with the argument `role` and those of its confinement.
+    /// Starts the guardian process: this executable with the argument `role` and those of its confinement. `protected` are the paths that are not
+    /// there yet and should not come to be; `door` is where the proxy's listening socket is sent.
     ///
     /// # Errors
     /// When the process cannot be started.
-    pub fn start(role: &str, arguments: &[String]) -> io::Result<Self> {
+    pub(crate) fn start(
+        role: &str,
+        arguments: &[String],
+        protected: Vec<PathBuf>,
+        door: Option<OwnedFd>,
+    ) -> io::Result<Self> {
         // What outlives a killed guardian comes to this process.
         rustix::process::set_child_subreaper(Some(rustix::process::getpid()))?;
         let (ours, theirs) = StdStream::pair()?;
-        let mut child = Command::new("/proc/self/exe")
-            .arg(role)
-            .args(arguments)
-            .stdin(Stdio::from(OwnedFd::from(theirs)))
-            .stdout(Stdio::null())
-            .stderr(Stdio::inherit())
-            .spawn()?;
-        let names = Names::new(child.id());
+        let mut command = Command::new("/proc/self/exe");
+        command.arg(role).arg(descriptor_limit().to_string()).args(arguments);
+        command.stdin(Stdio::from(OwnedFd::from(theirs))).stdout(Stdio::null()).stderr(Stdio::inherit());
+        let mut child = strays::start(&mut command)?;
+        let (pid, names) = (child.id(), Names::new(child.id()));
         std::thread::Builder::new().name("guardian-reaper".into()).spawn(move || drop(child.wait()))?;
         let connection = Connection::new(ours)?;
         let waiting = Arc::new(Locked::new(Waiting::default()));
-        tokio::spawn(read_answers(connection.stream(), Arc::clone(&waiting)));
-        Ok(Self { shared: Arc::new(Shared { connection, waiting, names, next_id: AtomicU64::new(1) }) })
+        tokio::spawn(read_answers(pid, connection.stream(), Arc::clone(&waiting)));
+        let (noticed, reports) = Noticed::new(protected)?;
+        connection.send(&ToGuardian::Watch, [reports].into_iter().chain(door).collect())?;
+        tokio::spawn(Arc::clone(&noticed).listen());
+        let next_id = AtomicU64::new(1);
+        Ok(Self { shared: Arc::new(Shared { connection, waiting, names, noticed, next_id }) })
     }
 
     /// Starts a worker of `role` whose standard input is `socket`; its pid.
@@ -139,6 +172,16 @@ impl Guardian {
         self.shared.names.learn(inside, Some(parent))
     }
 
+    /// Something begins to run in a worker: what was denied to it from now on.
+    pub(crate) fn record(&self, pid: u32) -> Arc<Record> {
+        self.shared.names.inside(pid).map(|inside| self.shared.noticed.begin(inside)).unwrap_or_default()
+    }
+
+    /// What the sandbox noticed.
+    pub(crate) fn noticed(&self) -> &Noticed {
+        &self.shared.noticed
+    }
+
     /// Ends a worker with everything below it.
     ///
     /// # Errors
@@ -149,6 +192,11 @@ impl Guardian {
             // It was no worker, or is forgotten because it has ended.
             None => Ok(()),
         }
+    }
+
+    /// Ends the guardian with everything below it, whoever else holds this handle.
+    pub(crate) fn leave(&self) {
+        self.shared.connection.close();
     }
 
     /// Ends a worker that nobody asks about any more.
@@ -168,6 +216,7 @@ impl Guardian {
         let result = ended.ok().and_then(|value| value.clone()).unwrap_or((Exit::Unknown, Vec::new()));
         waiting.with(|waiting| waiting.ends.remove(&inside));
         self.shared.names.forget(pid);
+        self.shared.noticed.forget(inside);
         result
     }
 
@@ -176,7 +225,7 @@ impl Guardian {
     }
 }
 
-async fn read_answers(stream: Arc<Stream>, waiting: Arc<Locked<Waiting>>) {
+async fn read_answers(guardian: u32, stream: Arc<Stream>, waiting: Arc<Locked<Waiting>>) {
     let mut decoder = Decoder::default();
     let mut buffer = vec![0; 8192];
     loop {
@@ -189,10 +238,8 @@ async fn read_answers(stream: Arc<Stream>, waiting: Arc<Locked<Waiting>>) {
         }
     }
     // The guardian's workers die with it, and what they leave comes to this process, which is a subreaper too.
-    let swept = tokio::task::spawn_blocking(|| {
-        let below = std::process::id();
-        process_tree::end(below, &HashSet::new(), Duration::ZERO, Duration::from_millis(KILL_GRACE_MS))
-    });
+    let swept =
+        tokio::task::spawn_blocking(move || strays::sweep(guardian, Duration::from_millis(KILL_GRACE_MS)));
     let _ = swept.await;
     let ends: Vec<_> = waiting.with(|waiting| {
         waiting.gone = true;

@@ -11,6 +11,7 @@
 
 mod client;
 mod names;
+mod strays;
 
 use std::collections::{HashMap, HashSet};
 use std::io;
@@ -25,8 +26,10 @@ use rustix::event::{PollFd, PollFlags, poll};
 use rustix::process::{Pid, PidfdFlags, WaitOptions, pidfd_open, waitpid};
 use serde::{Deserialize, Serialize};
 
-pub use client::{Exit, Guardian};
+pub use client::{Exit, Guardian, raise_descriptor_limit};
+pub(crate) use names::id_inside;
 
+use crate::cgroup;
 use crate::confinement::Confinement;
 use crate::limits::{END_PATIENCE_MS, KILL_GRACE_MS, OOM_SCORE_ADJUSTMENT};
 use rush_session::process_tree;
@@ -38,6 +41,9 @@ const END_PATIENCE: Duration = Duration::from_millis(END_PATIENCE_MS);
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 enum ToGuardian {
+    /// Watch the workers' calls, and report denied ones on the socket that this carries. With a second one: make the proxy's listening socket, where
+    /// workers find it, and send it there. Comes first.
+    Watch,
     /// Start a worker of this role. Carries the worker's socket.
     Spawn {
         id: u64,
@@ -81,7 +87,8 @@ enum FromGuardian {
     },
 }
 
-/// The guardian's main function: `socket` leads to the server, `arguments` are those of [`Confinement::arguments`]. Returns when
+/// The guardian's main function: `socket` leads to the server, `arguments` are the limit of descriptors and those of
+/// [`Confinement::arguments`]. Returns when
 /// everything below is gone.
 ///
 /// # Errors
@@ -90,14 +97,24 @@ pub fn main(socket: OwnedFd, arguments: &[String]) -> io::Result<()> {
     // A group leader already (started by hand) is fine too.
     let _ = rustix::process::setsid();
     rustix::process::set_child_subreaper(Some(rustix::process::getpid()))?;
+    let [descriptors, arguments @ ..] = arguments else {
+        return Err(io::Error::other("the guardian is started by the server only"));
+    };
+    client::take_descriptor_limit(descriptors);
     let confinement = Confinement::from_arguments(arguments)?;
     // Nothing of this process's own folder is needed, and it may be covered inside.
     std::env::set_current_dir("/")?;
+    // What is started from here on is limited together.
+    let group = cgroup::enter();
     let plan = match confinement.contain().map_err(io::Error::other)? {
         Contained::Outside { child } => {
             // Closed already, on this side.
             let _ = socket.into_raw_fd();
-            return keep_watch(child);
+            let watched = keep_watch(child);
+            if let Some(group) = group {
+                group.leave();
+            }
+            return watched;
         }
         Contained::Inside(plan) => *plan,
     };
@@ -180,6 +197,19 @@ impl State {
                 };
                 self.say(&answer)
             }
+            ToGuardian::Watch => {
+                if let Some(door) = (descriptors.len() > 1).then(|| descriptors.pop()).flatten()
+                    && let Err(error) = hand_out_listener(door)
+                {
+                    eprintln!("pithos: no host can be reached: {}: {error}", pithos_sandbox::PROXY);
+                }
+                let watched =
+                    descriptors.pop().map(|socket| self.plan.watch(crate::noticed::reporter(socket)));
+                if let Some(Err(error)) = watched {
+                    eprintln!("pithos: denials are known from what programs say only: {error}");
+                }
+                Ok(true)
+            }
             ToGuardian::Adopt { pid } => {
                 if let Ok(pidfd) = open_pidfd(pid) {
                     self.workers.insert(pid, pidfd);
@@ -248,6 +278,12 @@ fn spawn(
     // `spawn` and never `wait`: the guardian reaps by pid.
     let child = plan.spawn(&mut command).map_err(io::Error::other)?;
     Ok(child.id())
+}
+
+/// Listens on the loopback of this process, which is the workers', for the server.
+fn hand_out_listener(door: OwnedFd) -> io::Result<()> {
+    let listener = std::net::TcpListener::bind(pithos_sandbox::PROXY)?;
+    Frames::new(door).send(&(), &[listener.as_fd()])
 }
 
 fn open_pidfd(pid: u32) -> io::Result<OwnedFd> {

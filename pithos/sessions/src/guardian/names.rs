@@ -66,14 +66,17 @@ impl Names {
     }
 }
 
-/// The children of a process of one thread, oldest first.
+/// The children of a process, oldest first as far as one thread made them.
 fn children(pid: u32) -> Vec<u32> {
-    let text = std::fs::read_to_string(format!("/proc/{pid}/task/{pid}/children")).unwrap_or_default();
-    text.split_whitespace().filter_map(|word| word.parse().ok()).collect()
+    let Ok(threads) = std::fs::read_dir(format!("/proc/{pid}/task")) else { return Vec::new() };
+    // In the order of their ids: the thread that starts workers is the last one.
+    let of_thread = |thread: std::fs::DirEntry| std::fs::read_to_string(thread.path().join("children"));
+    let texts = threads.flatten().filter_map(|thread| of_thread(thread).ok()).collect::<String>();
+    texts.split_whitespace().filter_map(|word| word.parse().ok()).collect()
 }
 
 /// The id that a process has for itself: the last of `NSpid` in its status.
-fn id_inside(pid: u32) -> Option<u32> {
+pub(crate) fn id_inside(pid: u32) -> Option<u32> {
     let status = std::fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
     status.lines().find_map(|line| line.strip_prefix("NSpid:"))?.split_whitespace().last()?.parse().ok()
 }

@@ -83,6 +83,12 @@ fn operands(random: &mut Random) -> Vec<Vec<u8>> {
     out
 }
 
+/// An expression in either notation.
+pub(super) fn expression(random: &mut Random, out: &mut Vec<u8>) {
+    let extended = random.chance(50);
+    branches(random, extended, 2, out);
+}
+
 /// An expression. Which notation is read is the options' choice, so each is made for all.
 fn pattern(random: &mut Random) -> Vec<u8> {
     let extended = random.chance(50);

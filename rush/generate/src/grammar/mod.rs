@@ -4,6 +4,7 @@ mod change;
 mod files;
 mod filter;
 mod grep;
+mod sed;
 mod words;
 
 use crate::case::{Case, Locale, Stdin};
@@ -86,6 +87,7 @@ pub(crate) static ALL: &[Grammar] = &[
     change::MV,
     change::TOUCH,
     words::ENV,
+    sed::SED,
 ];
 
 impl Grammar {

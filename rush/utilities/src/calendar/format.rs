@@ -78,7 +78,7 @@ fn takes(conversion: u8, flags: Flags) -> bool {
         _ if conversion != b'z' && flags.colons > 0 => return false,
         None => b"",
         Some(b'E') => b"aADFbBhdeHIjklmMNSuUVgGWwq",
-        Some(_) => b"aADFcxXY",
+        Some(_) => b"aADFcqxXY",
     };
     !refused.contains(&conversion)
 }
@@ -94,7 +94,9 @@ pub fn is_known(format: &[u8]) -> bool {
             Some(b'%' | b'n' | b't' | b'P' | b'z') if length > flags.colons => return false,
             Some(b'%') => rest = rest.get(1..).unwrap_or_default(),
             Some(conversion) if b"aAbBcCdDeFgGhHIjklmMnNpPqrRsSTtuUVwWxXyYzZ".contains(conversion) => {
-                if !takes(*conversion, flags) {
+                // Padding of what is made of several is that of its parts; of fractions it is the digits' own.
+                let padded = flags.pad.is_some() && b"cDFNrRTxX".contains(conversion);
+                if padded || !takes(*conversion, flags) {
                     return false;
                 }
                 rest = rest.get(length + 1..).unwrap_or_default();

@@ -1,5 +1,6 @@
 //! The expression of `find`.
 
+use std::cmp::Ordering;
 use std::fs;
 use std::os::unix::fs::MetadataExt;
 
@@ -7,25 +8,43 @@ use crate::Context;
 use crate::mode::octal;
 use crate::options::number;
 
+const SECOND_NS: i128 = 1_000_000_000;
+const DAY_NS: i128 = 86_400 * SECOND_NS;
+
 /// How a number is compared: `+n`, `-n` or `n`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Compared {
-    sign: std::cmp::Ordering,
+    sign: Ordering,
     value: i64,
 }
 
 impl Compared {
     fn parse(text: &[u8]) -> Option<Self> {
         let (sign, digits) = match text {
-            [b'+', digits @ ..] => (std::cmp::Ordering::Greater, digits),
-            [b'-', digits @ ..] => (std::cmp::Ordering::Less, digits),
-            digits => (std::cmp::Ordering::Equal, digits),
+            [b'+', digits @ ..] => (Ordering::Greater, digits),
+            [b'-', digits @ ..] => (Ordering::Less, digits),
+            digits => (Ordering::Equal, digits),
         };
         Some(Self { sign, value: i64::try_from(number(digits)?).ok()? })
     }
 
     pub(super) fn holds(self, value: i64) -> bool {
         value.cmp(&self.value) == self.sign
+    }
+
+    /// `-mtime`: whole days, but `-n` is a second longer than that.
+    pub(super) fn holds_days(self, age_ns: i128) -> bool {
+        let days = i128::from(self.value);
+        match self.sign {
+            Ordering::Less => age_ns < days * DAY_NS + SECOND_NS,
+            Ordering::Equal => (days * DAY_NS..(days + 1) * DAY_NS).contains(&age_ns),
+            Ordering::Greater => age_ns > (days + 1) * DAY_NS,
+        }
+    }
+
+    /// `-mmin`: not whole minutes, but before or after that instant.
+    pub(super) fn holds_minutes(self, age_ns: i128) -> bool {
+        age_ns.cmp(&(i128::from(self.value) * 60 * SECOND_NS)) == self.sign
     }
 }
 
@@ -46,8 +65,10 @@ pub(super) enum Node {
     },
     Type(Vec<u8>),
     Size(Compared, u64),
-    /// Age in units of so many seconds.
-    Modified(Compared, i64),
+    /// Age in days.
+    Days(Compared),
+    /// Age in minutes.
+    Minutes(Compared),
     Newer((i64, i64)),
     Empty,
     /// `-perm`: exactly, all of (`-`), any of (`/`).
@@ -189,11 +210,11 @@ impl<'w> Parser<'_, '_, 'w> {
             b"-ipath" | b"-iwholename" => Node::Path { pattern: self.take()?.to_vec(), ignore_case: true },
             b"-type" => Node::Type(types(self.take()?)?),
             b"-size" => self.size()?,
-            b"-mtime" => Node::Modified(Compared::parse(self.take()?)?, 86_400),
+            b"-mtime" => Node::Days(Compared::parse(self.take()?)?),
             b"-mmin" => {
                 // Just so many minutes is a window whose place is GNU's own.
                 let minutes = Compared::parse(self.take()?)?;
-                (minutes.sign != std::cmp::Ordering::Equal).then_some(Node::Modified(minutes, 60))?
+                (minutes.sign != Ordering::Equal).then_some(Node::Minutes(minutes))?
             }
             b"-newer" => {
                 // Links are not followed, here neither.
@@ -231,7 +252,8 @@ impl<'w> Parser<'_, '_, 'w> {
                 self.command.contents_first = true;
                 return self.action(Node::Delete);
             }
-            b"-quit" => return self.action(Node::Quit),
+            // It is no action: what it does not cut off is printed.
+            b"-quit" => Node::Quit,
             b"-exec" => return self.execute(),
             _ => return None,
         })
@@ -260,6 +282,10 @@ impl<'w> Parser<'_, '_, 'w> {
                     return None;
                 }
                 return self.action(Node::Execute(words));
+            }
+            let holds_braces = |w: &Vec<u8>| memchr::memmem::find(w, b"{}").is_some();
+            if word == b"+" && words.last().is_some_and(|w| w.as_slice() != b"{}" && holds_braces(w)) {
+                return None;
             }
             if word == b"+" && words.last().is_some_and(|w: &Vec<u8>| w.as_slice() == b"{}") {
                 words.pop();

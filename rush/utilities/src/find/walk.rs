@@ -192,12 +192,15 @@ impl<'w, 'c> Walk<'w, 'c> {
         let Some(metadata) = self.metadata(subject) else { return false };
         match node {
             Node::Size(compared, unit) => compared.holds(metadata.len().div_ceil(*unit) as i64),
-            Node::Modified(compared, unit) => {
+            Node::Days(compared) | Node::Minutes(compared) => {
                 let modified =
                     i128::from(metadata.mtime()) * 1_000_000_000 + i128::from(metadata.mtime_nsec());
                 let now = i128::from(now.0) * 1_000_000_000 + i128::from(now.1);
-                let age = (now - modified).div_euclid(i128::from(*unit) * 1_000_000_000);
-                compared.holds(i64::try_from(age).unwrap_or(i64::MAX))
+                let age_ns = now - modified;
+                match node {
+                    Node::Days(_) => compared.holds_days(age_ns),
+                    _ => compared.holds_minutes(age_ns),
+                }
             }
             Node::Newer(reference) => (metadata.mtime(), metadata.mtime_nsec()) > *reference,
             Node::Empty if metadata.is_dir() => {

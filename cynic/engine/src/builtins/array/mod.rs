@@ -14,6 +14,7 @@ pub mod search;
 pub mod sort;
 
 use crate::atoms;
+use crate::object::function::NativeFunctionObject as _;
 use crate::object::function::{CallArgs, NativeSpec};
 use crate::object::{Object, ObjectKind, flags};
 use crate::property_key::PropertyKey;

@@ -87,7 +87,13 @@ impl Trace for Helper {
     fn trace(&self, tracer: &mut Tracer<'_>) {
         trace_record(tracer, self.underlying.get());
         tracer.value(self.function);
-        match &self.kind {
+        self.kind.trace(tracer);
+    }
+}
+
+impl Trace for Kind {
+    fn trace(&self, tracer: &mut Tracer<'_>) {
+        match self {
             Kind::FlatMap(inner) => trace_record(tracer, inner.get()),
             Kind::Concat(rest, open) => {
                 for (iterable, method) in rest.borrow().iter() {

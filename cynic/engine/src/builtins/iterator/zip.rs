@@ -6,7 +6,7 @@
 use std::cell::{Cell, RefCell};
 
 use super::helper::{Kind, create};
-use crate::gc::{RootedVec, Tracer};
+use crate::gc::{RootedVec, Trace, Tracer};
 use crate::object::Object;
 use crate::object::function::CallArgs;
 use crate::ops::IteratorRecord;
@@ -32,15 +32,8 @@ pub(super) struct Zip {
     done: Cell<bool>,
 }
 
-impl Zip {
-    /// Bytes of the lists.
-    pub(super) fn list_bytes(&self) -> usize {
-        let iterators = self.iterators.borrow().len();
-        let keys = self.keys.as_ref().map_or(0, Vec::len);
-        iterators * (size_of::<IteratorRecord>() + 1) + (self.padding.len() + keys) * size_of::<Value>()
-    }
-
-    pub(super) fn trace(&self, tracer: &mut Tracer<'_>) {
+impl Trace for Zip {
+    fn trace(&self, tracer: &mut Tracer<'_>) {
         for r in self.iterators.borrow().iter() {
             tracer.cell(r.iterator);
             tracer.value(r.next_method);
@@ -49,6 +42,15 @@ impl Zip {
         for &k in self.keys.iter().flatten() {
             tracer.key(k);
         }
+    }
+}
+
+impl Zip {
+    /// Bytes of the lists.
+    pub(super) fn list_bytes(&self) -> usize {
+        let iterators = self.iterators.borrow().len();
+        let keys = self.keys.as_ref().map_or(0, Vec::len);
+        iterators * (size_of::<IteratorRecord>() + 1) + (self.padding.len() + keys) * size_of::<Value>()
     }
 
     /// IteratorCloseAll over what is open.

@@ -32,7 +32,7 @@ fn system_instant(vm: &mut Vm) -> JsResult<Instant> {
 }
 
 fn system_time_zone(vm: &mut Vm) -> JsResult<TimeZone> {
-    let identifier = vm.host.time_zone.clone();
+    let identifier = vm.host.capabilities.time_zone.clone();
     check(vm, TimeZone::try_from_identifier_str(&identifier))
 }
 

@@ -16,18 +16,22 @@ use crate::value::Value;
 use crate::vm::{Abrupt, JsResult, Vm};
 
 /// A Rust value that a Temporal object holds.
-pub(super) trait TemporalType: Trace + Clone + 'static {
+pub(super) trait TemporalType: Clone + 'static {
     const KIND: ObjectKind;
     const PROTOTYPE: Intrinsic;
     const NAME: &'static str;
 }
 
+/// The cell's content. The library's values hold nothing of the heap's.
+struct Held<T>(T);
+
+impl<T: TemporalType> Trace for Held<T> {
+    fn trace(&self, _tracer: &mut Tracer<'_>) {}
+}
+
 macro_rules! temporal_types {
     ($($type:ident $kind:ident $prototype:ident;)*) => {
         $(
-            impl Trace for $type {
-                fn trace(&self, _tracer: &mut Tracer<'_>) {}
-            }
             impl TemporalType for $type {
                 const KIND: ObjectKind = ObjectKind::$kind;
                 const PROTOTYPE: Intrinsic = Intrinsic::$prototype;
@@ -61,7 +65,7 @@ pub(super) fn construct<T: TemporalType>(vm: &mut Vm, args: CallArgs, value: T) 
 }
 
 fn allocate<T: TemporalType>(vm: &mut Vm, prototype: Value, value: T) -> Value {
-    let data = vm.alloc_data(value);
+    let data = vm.alloc_data(Held(value));
     let shape = vm.root_shape(prototype, 1);
     let object = vm.alloc_object(shape, T::KIND, 1, 0);
     object.set_slot(0, Value::cell(data));
@@ -82,7 +86,7 @@ pub(super) fn value_of<T: TemporalType>(value: Value) -> Option<T> {
     if !object.is(T::KIND) {
         return None;
     }
-    object.data::<T>(0).map(|data| (**data).clone())
+    object.data::<Held<T>>(0).map(|data| data.0.clone())
 }
 
 /// RequireInternalSlot of the receiver.

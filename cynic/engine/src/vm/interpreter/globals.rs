@@ -87,9 +87,35 @@ impl Vm {
         }
     }
 
+    /// Makes room for declarations of names that are declared: at a prompt, the last one counts. What code has of a binding stays the
+    /// same binding.
+    fn redeclare_globals(&mut self, globals: &GlobalDeclarations) {
+        let env = self.global_env();
+        for (name, is_const) in &globals.lexicals {
+            let key = self.key_from_str(name);
+            if let Some(binding) = env.bindings.borrow_mut().get_mut(&key) {
+                (binding.is_const, binding.is_var) = (*is_const, false);
+                binding.cell.set(0, Value::EMPTY);
+            }
+        }
+        for name in globals.functions.iter().chain(&globals.vars) {
+            let key = self.key_from_str(name);
+            if let Some(binding) = env.bindings.borrow_mut().get_mut(&key).filter(|binding| !binding.is_var) {
+                (binding.is_const, binding.is_var) = (false, true);
+                if binding.cell.get(0) == Value::EMPTY {
+                    binding.cell.set(0, Value::UNDEFINED);
+                }
+            }
+        }
+    }
+
     /// GlobalDeclarationInstantiation (16.1.7); functions are initialised by the script's code.
     pub(crate) fn declare_globals(&mut self, globals: &GlobalDeclarations) -> JsResult<()> {
-        for (name, _) in &globals.lexicals {
+        let may_redeclare = self.options.redeclare_globals;
+        if may_redeclare {
+            self.redeclare_globals(globals);
+        }
+        for (name, _) in globals.lexicals.iter().filter(|_| !may_redeclare) {
             let key = self.key_from_str(name);
             if self.global_binding(key).is_some() || self.has_restricted_global(key)? {
                 return Err(self.throw_redeclaration(name));
@@ -107,6 +133,9 @@ impl Vm {
         }
         for (name, is_const) in &globals.lexicals {
             let key = self.key_from_str(name);
+            if may_redeclare && self.global_binding(key).is_some() {
+                continue;
+            }
             self.add_global_binding(key, Value::EMPTY, *is_const, false);
         }
         for name in &globals.vars {
@@ -175,6 +204,11 @@ impl Vm {
             if let Some(binding) = self.global_binding(key) {
                 binding.cell.set(0, value);
             }
+            return Ok(());
+        }
+        if let Some(binding) = self.global_binding(key) {
+            // Only at a prompt: the name was a lexical binding, and that is what code finds.
+            binding.cell.set(0, value);
             return Ok(());
         }
         let global = self.global_object();

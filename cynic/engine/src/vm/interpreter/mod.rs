@@ -25,7 +25,7 @@ mod state;
 pub mod template;
 pub mod unwind;
 
-use crate::gc::{Data, Gc, Tracer};
+use crate::gc::{Data, Gc, Trace, Tracer};
 use crate::limits;
 use crate::realm::Realm;
 use crate::value::Value;

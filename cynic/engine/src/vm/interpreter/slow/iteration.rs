@@ -7,6 +7,7 @@ use super::slow_paths;
 use crate::atoms;
 use crate::gc::{Data, ExternalCharge, Gc, Trace, Tracer, data_of};
 use crate::limits;
+use crate::object::function::NativeFunctionObject as _;
 use crate::object::{Object, ObjectKind, flags};
 use crate::ops::IteratorRecord;
 use crate::property_key::PropertyKey;

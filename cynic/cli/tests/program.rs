@@ -1,0 +1,225 @@
+//! Programs as people start them: arguments, standard input, modules by content, TypeScript, packages, checks, and errors with their line.
+
+use std::io::Write;
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
+
+struct Folder(tempfile::TempDir);
+
+impl Folder {
+    fn new(files: &[(&str, &str)]) -> Self {
+        let folder = tempfile::tempdir().expect("a folder");
+        for (name, text) in files {
+            let path = folder.path().join(name);
+            std::fs::create_dir_all(path.parent().expect("below the folder")).expect("made");
+            std::fs::write(path, text).expect("written");
+        }
+        Folder(folder)
+    }
+
+    fn path(&self) -> &Path {
+        self.0.path()
+    }
+
+    fn cynic(&self, arguments: &[&str]) -> (Option<i32>, String, String) {
+        self.with_input(arguments, "")
+    }
+
+    fn with_input(&self, arguments: &[&str], input: &str) -> (Option<i32>, String, String) {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_cynic"));
+        command.args(arguments).current_dir(self.path());
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command.spawn().expect("the command runs");
+        // A command that does not read its input may have ended.
+        let _ = child.stdin.take().expect("a pipe").write_all(input.as_bytes());
+        let Output { status, stdout, stderr } = child.wait_with_output().expect("it ends");
+        let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
+        (status.code(), text(stdout), text(stderr))
+    }
+}
+
+fn fine(output: &str) -> (Option<i32>, String, String) {
+    (Some(0), output.to_owned(), String::new())
+}
+
+#[test]
+fn programs_get_their_arguments() {
+    let folder = Folder::new(&[("a.js", "print(JSON.stringify(scriptArgs), Object.isFrozen(scriptArgs))")]);
+    let expected = fine("[\"a.js\",\"x\",\"--fuel=1\",\"-\",\"\",\"\u{e4}\"] true\n");
+    assert_eq!(folder.cynic(&["a.js", "x", "--fuel=1", "-", "", "\u{e4}"]), expected);
+    assert_eq!(folder.cynic(&["run", "a.js", "x", "--fuel=1", "-", "", "\u{e4}"]), expected);
+    assert_eq!(folder.cynic(&["a.js"]).1, "[\"a.js\"] true\n");
+    assert_eq!(folder.cynic(&["-e", "scriptArgs.slice(1)", "x", "-y"]).1, "[ 'x', '-y' ]\n");
+    assert_eq!(folder.cynic(&["--eval=1 + 1"]).1, "2\n");
+}
+
+#[test]
+fn the_standard_input_is_a_program() {
+    let folder = Folder::new(&[]);
+    assert_eq!(folder.with_input(&["-", "x"], "print(scriptArgs)"), fine("-,x\n"));
+    assert_eq!(folder.with_input(&[], "print(1)"), fine("1\n"));
+    assert_eq!(
+        folder.with_input(&["-"], "export {}; print(await 2, import.meta.url.slice(0, 5))"),
+        fine("2 file:\n")
+    );
+    let (status, _, diagnostics) = folder.with_input(&["-"], "\n  null.x");
+    assert_eq!(status, Some(1));
+    assert!(diagnostics.starts_with("<stdin>:2\n  null.x\n"), "{diagnostics}");
+}
+
+#[test]
+fn modules_are_known_by_their_content() {
+    let folder = Folder::new(&[
+        ("a.js", "import { x } from './b'; print(x, typeof this)"),
+        ("b.js", "export const x = 5"),
+        ("c.js", "await null; print('awaited')"),
+        ("d.js", "print(typeof this)"),
+        ("e.cjs", "export {}"),
+        ("f.js", "export {}; let x = = 1"),
+        ("g.js", "const important = 1; let y = = 1"),
+    ]);
+    assert_eq!(folder.cynic(&["a.js"]), fine("5 undefined\n"));
+    assert_eq!(folder.cynic(&["c.js"]), fine("awaited\n"));
+    assert_eq!(folder.cynic(&["d.js"]), fine("object\n"));
+    assert_eq!(folder.cynic(&["--module", "d.js"]), fine("undefined\n"));
+    for (name, place) in [("e.cjs", "e.cjs:1:1"), ("f.js", "f.js:1:"), ("g.js", "g.js:1:")] {
+        let (status, _, diagnostics) = folder.cynic(&[name]);
+        assert!(status == Some(1) && diagnostics.contains(place), "{name}: {diagnostics}");
+    }
+}
+
+#[test]
+fn typescript_needs_no_flag() {
+    let folder = Folder::new(&[
+        (
+            "a.ts",
+            "import { y } from './lib.js'; import type { Z } from './nowhere'; const x: number = y; print(x)",
+        ),
+        ("lib.ts", "export const y: number = 7; export type Z = string;"),
+        ("s.ts", "let x: number = 1; print(x)"),
+        ("m.mts", "export const x: number = 1; print(x)"),
+    ]);
+    assert_eq!(folder.cynic(&["a.ts"]), fine("7\n"));
+    assert_eq!(folder.cynic(&["s.ts"]), fine("1\n"));
+    assert_eq!(folder.cynic(&["m.mts"]), fine("1\n"));
+    assert_eq!(folder.cynic(&["--enable=typescript", "s.ts"]), fine("1\n"));
+}
+
+#[test]
+fn checks_run_nothing() {
+    let folder = Folder::new(&[
+        ("a.js", "print('ran')"),
+        ("b.mjs", "import './nowhere.mjs'; print('ran')"),
+        ("c.js", "let a;\nlet a;"),
+    ]);
+    assert_eq!(folder.cynic(&["--check", "a.js"]), fine(""));
+    assert_eq!(folder.cynic(&["--check", "b.mjs"]), fine(""));
+    let (status, output, diagnostics) = folder.cynic(&["--check", "c.js"]);
+    assert_eq!((status, output.as_str()), (Some(1), ""));
+    assert!(diagnostics.contains("already been declared (c.js:"), "{diagnostics}");
+}
+
+#[test]
+fn scripts_may_run_before_the_program() {
+    let folder = Folder::new(&[("a.js", "let shared = 5;"), ("b.js", "print(shared, scriptArgs)")]);
+    assert_eq!(folder.cynic(&["--before=a.js", "b.js", "x"]), fine("5 b.js,x\n"));
+}
+
+#[test]
+fn uncaught_errors_show_their_line() {
+    let folder = Folder::new(&[
+        ("a.js", "// first\nfunction f() {\n\tthrow new RangeError('deep');\n}\nf();"),
+        ("m.mjs", "import { f } from './lib/x.mjs';\nf();"),
+        ("lib/x.mjs", "export const f = () => {\n  undefined.y;\n};"),
+        ("forged.js", "const e = new Error('x'); e.stack = 'Error\\n    at /etc/passwd:1:1'; throw e;"),
+        ("value.js", "throw 5"),
+    ]);
+    let (status, _, diagnostics) = folder.cynic(&["a.js"]);
+    assert_eq!(status, Some(1));
+    assert!(diagnostics.starts_with("a.js:3\n\tthrow new RangeError('deep');\n\t"), "{diagnostics}");
+    assert!(diagnostics.contains("^\nUncaught RangeError: deep\n    at f (a.js:3:"), "{diagnostics}");
+    let diagnostics = folder.cynic(&["m.mjs"]).2;
+    assert!(diagnostics.starts_with("lib/x.mjs:2\n  undefined.y;\n"), "{diagnostics}");
+    assert!(!folder.cynic(&["forged.js"]).2.contains("root"));
+    assert_eq!(folder.cynic(&["value.js"]).2, "Uncaught 5\n");
+}
+
+/// A folder of packages beside and above a program.
+fn packages() -> Folder {
+    Folder::new(&[
+        (
+            "app/a.mjs",
+            "import d, { named } from 'plain'; import s from '@scope/sub/deep/x'; import { t } from 'transitive'; print(d, named, s, t)",
+        ),
+        ("app/node_modules/plain/package.json", r#"{ "main": "./c.cjs", "module": "es.js" }"#),
+        ("app/node_modules/plain/es.js", "export default 'd'; export const named = 'n'"),
+        ("app/node_modules/plain/c.cjs", "module.exports = 1"),
+        (
+            "node_modules/@scope/sub/package.json",
+            r#"{ "exports": { ".": "./i.js", "./deep/*": { "require": "./no.cjs", "import": "./src/*.mjs" }, "./up": "../../../secret.mjs" } }"#,
+        ),
+        ("node_modules/@scope/sub/src/x.mjs", "export default 's'"),
+        ("app/node_modules/transitive/package.json", r#"{ "exports": "./t.js" }"#),
+        ("app/node_modules/transitive/t.js", "export { u as t } from 'inner'"),
+        ("app/node_modules/transitive/node_modules/inner/package.json", "{}"),
+        ("app/node_modules/transitive/node_modules/inner/index.js", "export const u = 't'"),
+        ("app/node_modules/common/package.json", "{}"),
+        ("app/node_modules/common/index.js", "module.exports = { a: 1 }"),
+        ("app/node_modules/broken/package.json", "{"),
+        (
+            "app/errors.mjs",
+            "for (const name of ['nowhere', '@scope/sub', '@scope/sub/src/x.mjs', '@scope/sub/up', 'common', 'broken', 'node:fs', '#x', '../secret.mjs', '../node_modules/../secret.mjs'])\n  await import(name).then(() => print(name, 'got'), (e) => print(name, e.name, e.message));",
+        ),
+        ("secret.mjs", "export default 's3cret'"),
+    ])
+}
+
+#[test]
+fn packages_are_a_permission() {
+    let folder = packages();
+    assert_eq!(folder.cynic(&["--allow=packages", "app/a.mjs"]), fine("d n s t\n"));
+    let (status, output, diagnostics) = folder.cynic(&["app/a.mjs"]);
+    assert_eq!((status, output.as_str()), (Some(1), ""));
+    assert!(diagnostics.contains("packages need --allow=packages"), "{diagnostics}");
+    // The folder itself is no permission either.
+    assert_eq!(folder.cynic(&["--allow=read=.", "app/a.mjs"]).0, Some(1));
+}
+
+#[test]
+fn what_packages_cannot_give_is_said() {
+    let folder = packages();
+    let (status, output, diagnostics) = folder.cynic(&["--allow=packages", "app/errors.mjs"]);
+    assert_eq!(status, Some(0), "{diagnostics}");
+    for (name, why) in [
+        ("nowhere", "there is no package 'nowhere'"),
+        ("@scope/sub", "cannot load"),
+        ("@scope/sub/src/x.mjs", "exports no 'src/x.mjs'"),
+        ("@scope/sub/up", "a path outside of it"),
+        ("common", "CommonJS"),
+        ("broken", "no JSON"),
+        ("node:fs", "no name of a package"),
+        ("#x", "not supported"),
+        ("../secret.mjs", "may not be read"),
+        ("../node_modules/../secret.mjs", "may not be read"),
+    ] {
+        let line = output.lines().find(|line| line.split(' ').next() == Some(name)).unwrap_or_default();
+        assert!(line.contains("TypeError") && line.contains(why), "{name}: {line}");
+    }
+    assert!(!output.contains("s3cret"));
+}
+
+#[test]
+fn endings_may_be_left_out() {
+    let folder = Folder::new(&[
+        (
+            "a.mjs",
+            "import a from './x'; import b from './dir'; import c from './both'; import d from './data'  with { type: 'json' }; print(a, b, c, d)",
+        ),
+        ("x.mjs", "export default 1"),
+        ("dir/index.js", "export default 2"),
+        ("both", "export default 3"),
+        ("both.js", "export default 'wrong'"),
+        ("data.json", "4"),
+    ]);
+    assert_eq!(folder.cynic(&["a.mjs"]), fine("1 2 3 4\n"));
+}
