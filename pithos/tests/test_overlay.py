@@ -170,10 +170,14 @@ def test_what_cannot_be_done_is_said(server, project: Path):
         for name, words in (("nobody", "no session"), ("plain", "overlay: true")):
             result = server.call("session", action=action, session=name)
             assert result["isError"] and words in result["content"][0]["text"], (action, name)
-    run(server, session, "sleep 1000 & echo x > a")
+    run(server, session, "/bin/sleep 1000 & echo x > a")
     for action in ("undo", "commit", "discard"):
         assert "sleep" in server.text("session", action=action, session=session)
+    # One that has ended and that the shell has not waited for does not count.
     run(server, session, "kill -9 $!; sleep 0.2")
+    run(server, session, "while :; do sleep 1; done &")
+    assert "a part of the shell" in server.text("session", action="undo", session=session)
+    run(server, session, "kill $!; wait 2>/dev/null")
     for wrong in (["../x"], ["/etc/passwd"]):
         assert "may write" in server.text("session", action="commit", session=session, paths=wrong)
     assert "cannot be undone" in server.text("session", action="undo", session=session, job="j999")
@@ -182,6 +186,22 @@ def test_what_cannot_be_done_is_said(server, project: Path):
     server.call("job", action="stop", job=job)
     assert act(server, "commit", session)["committed"]
     server.lives()
+
+
+def test_a_cell_does_not_pass_by_the_overlay(server, project: Path):
+    session = overlaid(server)
+    run(server, session, "echo inside > a")
+    for code in ("await read('a')", "await write('a', 'x')", "await list()"):
+        assert "use shell()" in server.text("js", session=session, code=code), code
+    assert "inside" in server.text("js", session=session, code="(await shell('cat a')).output")
+    assert (project / "a").read_text() != "x"
+
+
+def test_a_background_job_is_ended_in_a_later_call(server, project: Path):
+    session = overlaid(server)
+    run(server, session, "sleep 1000 &")
+    result = server.tool("run", session=session, command="kill %1; wait; echo $?", yield_ms=10000)
+    assert result["state"] == "done", result
 
 
 def test_a_run_over_an_overlay_of_its_own(server, project: Path):

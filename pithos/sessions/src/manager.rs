@@ -818,10 +818,16 @@ impl CellHost for Manager {
         }))
     }
 
-    fn folder(&self, session: Option<&str>) -> String {
+    fn folder(&self, session: Option<&str>) -> Option<String> {
         let known = self.sessions.with(|sessions| sessions.get(session.unwrap_or(DEFAULT_SESSION)).cloned());
-        let known = known.map(|session| session.cwd());
-        known.unwrap_or_else(|| self.plan.policy().workspace.clone()).to_string_lossy().into_owned()
+        let folder = match known {
+            Some(session) if session.overlay.as_ref().is_some_and(|overlay| overlay.snapshot.is_none()) => {
+                return None;
+            }
+            Some(session) => session.cwd(),
+            None => self.plan.policy().workspace.clone(),
+        };
+        Some(folder.to_string_lossy().into_owned())
     }
 }
 

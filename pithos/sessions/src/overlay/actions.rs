@@ -4,7 +4,6 @@
 //! That carries over variables, functions, aliases, options, traps, the mask, positional parameters and the working directory. Open descriptors, `$?` and
 //! background processes are not carried over, so nothing is done as long as processes run.
 
-use std::collections::HashSet;
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -13,7 +12,7 @@ use std::time::Duration;
 
 use pithos_layers::{Change, Conflict, Done, Layer, Level, Name, Root, changes, commit, unified};
 use rush_session::Run;
-use rush_session::process_tree;
+use rush_session::process_tree::{self, Process};
 
 use super::{Changed, JOURNAL, Kept, Overlay, Saved, said};
 use crate::error::Error;
@@ -402,14 +401,14 @@ impl Manager {
 
     async fn nothing_runs(&self, session: &Session) -> Result<(), Error> {
         let pid = session.pid();
-        let below =
-            tokio::task::spawn_blocking(move || process_tree::descendants(pid, &HashSet::new())).await;
-        let names: Vec<String> = below
-            .unwrap_or_default()
-            .into_iter()
-            .map(|process| format!("{} ({})", process.command, process.pid))
-            .take(5)
-            .collect();
+        let below = tokio::task::spawn_blocking(move || process_tree::running(pid)).await;
+        let shown = |process: Process| {
+            // A copy of the shell has the command line of the server's worker, which says nothing to anybody.
+            let is_shell = process.command.starts_with("/proc/self/exe ");
+            let command = if is_shell { "a part of the shell" } else { process.command.as_str() };
+            format!("{command} ({})", process.pid)
+        };
+        let names: Vec<String> = below.unwrap_or_default().into_iter().map(shown).take(5).collect();
         if names.is_empty() {
             return Ok(());
         }
