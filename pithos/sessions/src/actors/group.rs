@@ -5,7 +5,7 @@
 use std::any::Any;
 use std::collections::{HashMap, VecDeque};
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
-use std::sync::{Arc, Weak};
+use std::sync::{Arc, Weak, mpsc};
 
 use iris_runtime::supervisor::{ChildSpec, Restart, StartContext};
 use iris_runtime::{
@@ -122,14 +122,16 @@ impl Group {
         index: u32,
         argument: Arc<str>,
         restart: RestartPolicy,
+        begun: Begun,
     ) -> ChildSpec {
         let group = Arc::clone(self);
-        let first = std::sync::atomic::AtomicBool::new(true);
+        let begun = Locked::new(Some(begun));
         let start = move |cx: &StartContext| {
-            if !first.swap(false, Ordering::Relaxed) {
+            let begun = begun.with(Option::take);
+            if begun.is_none() {
                 group.restarts.fetch_add(1, Ordering::Relaxed);
             }
-            group.spawn(cx, index, &argument)
+            group.spawn(cx, index, &argument, begun)
         };
         ChildSpec::new("", start).restart(match restart {
             RestartPolicy::Temporary => Restart::Temporary,
@@ -143,6 +145,7 @@ impl Group {
         cx: &StartContext,
         index: u32,
         argument: &Arc<str>,
+        begun: Option<Begun>,
     ) -> Result<Pid, ExitReason> {
         let options = SpawnOptions {
             pool: JAVASCRIPT_POOL,
@@ -156,6 +159,7 @@ impl Group {
             argument: Arc::clone(argument),
             slot: None,
             version: self.version(),
+            begun,
             pending: None,
         };
         let actor = cx.handle.spawn_with::<Message>(options, actor)?;
@@ -175,6 +179,9 @@ impl Drop for Pending {
     }
 }
 
+/// Where an actor's first `init` tells how it went; dropped without a word when the actor ended before.
+pub(super) type Begun = mpsc::Sender<Result<(), String>>;
+
 /// The iris behaviour of one JavaScript actor.
 pub(super) struct JsActor {
     group: Arc<Group>,
@@ -182,6 +189,7 @@ pub(super) struct JsActor {
     argument: Arc<str>,
     slot: Option<u32>,
     version: u32,
+    begun: Option<Begun>,
     pending: Option<Pending>,
 }
 
@@ -189,7 +197,15 @@ impl JsActor {
     /// The behaviour that takes over from the one that runs; it gets index, argument and state from that.
     pub(super) fn successor(group: &Arc<Group>, version: u32, pending: Pending) -> Self {
         let argument = Arc::from("");
-        Self { group: Arc::clone(group), index: 0, argument, slot: None, version, pending: Some(pending) }
+        Self {
+            group: Arc::clone(group),
+            index: 0,
+            argument,
+            slot: None,
+            version,
+            begun: None,
+            pending: Some(pending),
+        }
     }
 
     fn receive(&self, text: &str) -> (Result<Option<String>, String>, Flow) {
@@ -213,12 +229,18 @@ impl Behaviour<Message> for JsActor {
     }
 
     fn started(&mut self, _cx: &mut Context<'_, Message>) -> Flow {
-        match isolate::start(&self.group, self.index, self.version, &self.argument) {
+        let started = isolate::start(&self.group, self.index, self.version, &self.argument);
+        let started = started.map_err(|message| format!("init: {message}"));
+        if let Some(begun) = self.begun.take() {
+            // Whoever asked for the actor may have stopped waiting.
+            let _ = begun.send(started.as_ref().map(|_| ()).map_err(Clone::clone));
+        }
+        match started {
             Ok(slot) => {
                 self.slot = Some(slot);
                 Flow::Continue
             }
-            Err(message) => Flow::Exit(ExitReason::error(format!("init: {message}"))),
+            Err(message) => Flow::Exit(ExitReason::error(message)),
         }
     }
 
