@@ -179,8 +179,25 @@ impl Drop for Pending {
     }
 }
 
-/// Where an actor's first `init` tells how it went; dropped without a word when the actor ended before.
-pub(super) type Begun = mpsc::Sender<Result<(), String>>;
+/// Tells whoever asked for an actor how its first `init` went. A failure is told when this is dropped, and the runtime drops a behaviour after its actor
+/// has ended: who hears of it meets that actor nowhere any more.
+pub(super) struct Begun {
+    to: mpsc::Sender<Result<(), String>>,
+    outcome: Result<(), String>,
+}
+
+impl Begun {
+    pub(super) fn new(to: mpsc::Sender<Result<(), String>>) -> Self {
+        Self { to, outcome: Err("it ended before its init".to_string()) }
+    }
+}
+
+impl Drop for Begun {
+    fn drop(&mut self) {
+        // Whoever asked for the actor may have stopped waiting.
+        let _ = self.to.send(std::mem::replace(&mut self.outcome, Ok(())));
+    }
+}
 
 /// The iris behaviour of one JavaScript actor.
 pub(super) struct JsActor {
@@ -231,13 +248,13 @@ impl Behaviour<Message> for JsActor {
     fn started(&mut self, _cx: &mut Context<'_, Message>) -> Flow {
         let started = isolate::start(&self.group, self.index, self.version, &self.argument);
         let started = started.map_err(|message| format!("init: {message}"));
-        if let Some(begun) = self.begun.take() {
-            // Whoever asked for the actor may have stopped waiting.
-            let _ = begun.send(started.as_ref().map(|_| ()).map_err(Clone::clone));
+        if let Some(begun) = &mut self.begun {
+            begun.outcome = started.as_ref().map(|_| ()).map_err(Clone::clone);
         }
         match started {
             Ok(slot) => {
                 self.slot = Some(slot);
+                self.begun = None;
                 Flow::Continue
             }
             Err(message) => Flow::Exit(ExitReason::error(message)),

@@ -14,7 +14,7 @@ use iris_runtime::{ActorRef, CallError, ExitReason, PoolOptions, Runtime, SpawnO
 use rush_session::{Frames, encode, send_all};
 use serde_json::{Value, json};
 
-use super::group::{Group, Groups, JAVASCRIPT_POOL, JsActor, Load, Loader, Message, Pending};
+use super::group::{Begun, Group, Groups, JAVASCRIPT_POOL, JsActor, Load, Loader, Message, Pending};
 use super::message::{ActorRequest, FromActors, RestartPolicy, ToActors};
 use super::replies::Replies;
 use crate::limits::{
@@ -153,7 +153,7 @@ impl System {
         let (begun, begins) = mpsc::channel();
         let calls: Vec<_> = (first..first + count)
             .map(|index| {
-                let spec = group.child(index, Arc::clone(&argument), restart, begun.clone());
+                let spec = group.child(index, Arc::clone(&argument), restart, Begun::new(begun.clone()));
                 supervisor.call(None, |reply| Command::Start(spec, reply))
             })
             .collect();
@@ -162,9 +162,9 @@ impl System {
         let mut failures = Replies::default();
         for call in calls {
             match call.wait(Some(patience)) {
-                Ok(Ok(_)) => {}
-                Ok(Err(reason)) => failures.fail(reason.to_string()),
-                Err(error) => failures.fail(error.to_string()),
+                // Who was spawned tells of its `init`; who was not has dropped what it would have told with.
+                Ok(_) => {}
+                Err(error) => return Err(format!("the group's supervisor gave no answer: {error}")),
             }
         }
         // An actor is started when its `init` has run: before that, what is sent to it may never be read.
