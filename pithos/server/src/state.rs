@@ -198,7 +198,7 @@ fn remove_server(control: &Path) {
             // A commit that was interrupted is finished or taken back before what it needs is gone.
             let problems = pithos_sessions::recover_commits(&data.join(LAYERS));
             if !problems.is_empty() {
-                problems.iter().for_each(|problem| eprintln!("pithos: {problem}"));
+                problems.iter().for_each(|problem| pithos_sessions::errln!("pithos: {problem}"));
                 return;
             }
             // The standard library removes by descriptors and follows no link below.
