@@ -100,7 +100,7 @@ impl Plan {
         let (mut resolved, mut steps, mut enforcement) = prepared(policy, context, machine, &[])?;
         let together = furnish_together(policy, machine, &mut steps);
         enforcement.own_devices = steps.mounts.is_some();
-        let store = store.map(|path| c_path(path)).transpose()?;
+        let store = store.map(c_path).transpose()?;
         let contained = child::contain(&steps, store.as_deref());
         let store = match contained.map_err(|(step, source)| Error::Child { step, source })? {
             child::Side::Outside(child) => return Ok(Contained::Outside { child }),

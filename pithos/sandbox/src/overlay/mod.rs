@@ -116,7 +116,7 @@ impl Layers {
             let plain = |byte: &u8| byte.is_ascii_alphanumeric() || b"/-_.".contains(byte);
             let text = path.to_str().filter(|text| text.as_bytes().iter().all(plain) && !text.contains(".."));
             let text = text.ok_or_else(|| Error::Policy(format!("{}: not a layer", path.display())))?;
-            Ok::<CString, Error>(c_path(&Path::new("/dev/shm").join(text.trim_start_matches('/')))?)
+            c_path(&Path::new("/dev/shm").join(text.trim_start_matches('/')))
         };
         Ok(Layers { root: c_path(&layer.root)?, upper: below(&layer.upper)?, work: below(&layer.work)? })
     }
