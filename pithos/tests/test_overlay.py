@@ -188,6 +188,23 @@ def test_what_cannot_be_done_is_said(server, project: Path):
     server.lives()
 
 
+def test_what_no_session_may_make_comes_by_no_commit(server, project: Path):
+    """Protected files that were not there: a plain session cannot make them, so an overlaid one cannot commit them."""
+    session = overlaid(server)
+    made = [".envrc", ".mcp.json", ".claude/settings.json"]
+    for path in made:
+        run(server, session, f"mkdir -p {os.path.dirname(path) or '.'}; echo x > {path}; echo good > good")
+    for paths in (None, [".envrc"], [".claude"], [".claude/settings.json", "good"]):
+        words = {} if paths is None else {"paths": paths}
+        assert "is not committed: policy" in server.text("session", action="commit", session=session, **words), paths
+    assert act(server, "commit", session, paths=["good"])["committed"]
+    assert (project / "good").exists()
+    assert not any((project / path).exists() for path in (*made, ".claude"))
+    server.call("session", action="discard", session=session, paths=[".envrc", ".mcp.json", ".claude"])
+    run(server, session, "echo more > good")
+    assert act(server, "commit", session)["committed"]
+
+
 def test_a_cell_does_not_pass_by_the_overlay(server, project: Path):
     session = overlaid(server)
     run(server, session, "echo inside > a")

@@ -215,7 +215,7 @@ const TERMINAL_TYPE: &str = "xterm-256color";
 /// Sessions and jobs.
 pub struct Manager {
     pub(crate) config: Config,
-    pub(crate) plan: Plan,
+    pub(crate) plan: Arc<Plan>,
     pub(crate) guardian: Guardian,
     pub(crate) next_layers: AtomicU64,
     /// Why folders cannot be overlaid, found out once.
@@ -285,7 +285,7 @@ impl Manager {
                 .map_err(Error::Guardian)?;
         let tree = Tree::start().map_err(|reason| Error::Tree(reason.to_string()))?;
         let manager = Arc::new(Self {
-            plan,
+            plan: Arc::new(plan),
             cells: Cells::new(guardian.clone(), tree.clone(), config.warm.cells),
             actors: Actors::new(guardian.clone(), tree.clone()),
             tree,

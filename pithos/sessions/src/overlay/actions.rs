@@ -11,6 +11,7 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use pithos_layers::{Change, Conflict, Done, Layer, Level, Name, Root, changes, commit, unified};
+use pithos_sandbox::Plan;
 use rush_session::Run;
 use rush_session::process_tree::{self, Process};
 
@@ -229,16 +230,13 @@ impl Manager {
     pub async fn commit(&self, handle: &str, paths: &[String]) -> Result<Committed, Error> {
         let (session, overlay) = self.overlaid(handle)?;
         let selected = self.select(&session, paths)?;
-        for (root, name) in overlay.work(Kept::changed_paths).await? {
-            if let Err(denial) = self.plan.check_path(&root.join(name.path()), pithos_sandbox::Access::Write)
-            {
-                return Err(Error::Overlay(format!(
-                    "{} is not committed: {}; discard it, or commit the other paths",
-                    denial.subject, denial.rule
-                )));
-            }
-        }
-        self.with_layers_apart(&session, &overlay, true, move |kept| kept.commit(&selected)).await
+        let plan = Arc::clone(&self.plan);
+        // Both in one piece of work, so that no run comes in between.
+        self.with_layers_apart(&session, &overlay, true, move |kept| {
+            kept.may_be_committed(&selected, &plan)?;
+            kept.commit(&selected)
+        })
+        .await
     }
 
     /// Takes back what the session has changed: all, or these paths with what is below them.
@@ -538,16 +536,28 @@ impl Kept {
         self.parts.iter_mut().try_for_each(|part| part.look(snapshot).map(drop).map_err(said))
     }
 
-    fn changed_paths(&mut self) -> Result<Vec<(PathBuf, Name)>, Error> {
-        let mut found = Vec::new();
-        if !self.snapshot {
-            for part in &self.parts {
-                let layer = Layer::open(&part.upper, &part.root).map_err(said)?;
-                let all = changes(&layer).map_err(said)?;
-                found.extend(all.into_iter().map(|change| (part.root.clone(), change.path)));
+    /// Whether the policy allows all that is to be committed: what no session may write comes into the tree by no commit either.
+    fn may_be_committed(&self, selected: &[(PathBuf, Name)], plan: &Plan) -> Result<(), Error> {
+        if self.snapshot {
+            return Ok(());
+        }
+        for part in &self.parts {
+            let layer = Layer::open(&part.upper, &part.root).map_err(said)?;
+            let wanted = |name: &Name| {
+                let below = |(root, at): &(PathBuf, Name)| *root == part.root && name.is_in(at);
+                selected.is_empty() || selected.iter().any(below)
+            };
+            for change in changes(&layer).map_err(said)?.into_iter().filter(|change| wanted(&change.path)) {
+                let path = part.root.join(change.path.path());
+                plan.check_path(&path, pithos_sandbox::Access::Write).map_err(|denial| {
+                    Error::Overlay(format!(
+                        "{} is not committed: {}; discard it, or commit the other paths",
+                        denial.subject, denial.rule
+                    ))
+                })?;
             }
         }
-        Ok(found)
+        Ok(())
     }
 
     fn diff(&mut self, bytes_max: usize) -> Result<Differences, Error> {
