@@ -20,6 +20,7 @@ use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use pithos_sandbox::{Contained, Plan};
+use rush::errln;
 use rush_session::Frames;
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::process::{Pid, PidfdFlags, WaitOptions, pidfd_open, waitpid};
@@ -185,12 +186,12 @@ impl State {
                 if let Some(door) = (descriptors.len() > 1).then(|| descriptors.pop()).flatten()
                     && let Err(error) = hand_out_listener(door)
                 {
-                    eprintln!("pithos: no host can be reached: {}: {error}", pithos_sandbox::PROXY);
+                    errln!("pithos: no host can be reached: {}: {error}", pithos_sandbox::PROXY);
                 }
                 let watched =
                     descriptors.pop().map(|socket| self.plan.watch(crate::noticed::reporter(socket)));
                 if let Some(Err(error)) = watched {
-                    eprintln!("pithos: denials are known from what programs say only: {error}");
+                    errln!("pithos: denials are known from what programs say only: {error}");
                 }
                 Ok(true)
             }
