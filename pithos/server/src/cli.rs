@@ -282,6 +282,7 @@ fn config_on(
         machine,
         workspace: cwd,
         private_tmp: folders.private_tmp,
+        layers: folders.layers,
         home,
         environment: std::env::vars_os().collect(),
     };
