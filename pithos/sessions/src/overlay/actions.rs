@@ -207,6 +207,13 @@ impl Manager {
         Ok((session, overlay))
     }
 
+    /// As `overlaid`, with a process that lives.
+    async fn overlaid_alive(&self, handle: &str) -> Result<(Arc<Session>, Arc<Overlay>), Error> {
+        let (session, overlay) = self.overlaid(handle)?;
+        self.revive(&session).await?;
+        Ok((session, overlay))
+    }
+
     /// What the call of a job has changed; none when its session has no overlay, or the call has not ended.
     pub async fn changed(&self, session: &str, job: &str) -> Option<Changed> {
         let (_, overlay) = self.overlaid(session).ok()?;
@@ -228,7 +235,7 @@ impl Manager {
     /// # Errors
     /// When the session is unknown, busy or has no overlay, something of it still runs, or something cannot be written.
     pub async fn commit(&self, handle: &str, paths: &[String]) -> Result<Committed, Error> {
-        let (session, overlay) = self.overlaid(handle)?;
+        let (session, overlay) = self.overlaid_alive(handle).await?;
         let selected = self.select(&session, paths)?;
         let plan = Arc::clone(&self.plan);
         // Both in one piece of work, so that no run comes in between.
@@ -244,7 +251,7 @@ impl Manager {
     /// # Errors
     /// As [`Manager::commit`].
     pub async fn discard(&self, handle: &str, paths: &[String]) -> Result<(), Error> {
-        let (session, overlay) = self.overlaid(handle)?;
+        let (session, overlay) = self.overlaid_alive(handle).await?;
         let selected = self.select(&session, paths)?;
         self.with_layers_apart(&session, &overlay, true, move |kept| kept.discard(&selected)).await
     }
@@ -254,7 +261,7 @@ impl Manager {
     /// # Errors
     /// As [`Manager::commit`]; and when the call is not remembered.
     pub async fn undo(&self, handle: &str, to: UndoTo) -> Result<Vec<String>, Error> {
-        let (session, overlay) = self.overlaid(handle)?;
+        let (session, overlay) = self.overlaid_alive(handle).await?;
         self.with_layers_apart(&session, &overlay, true, move |kept| kept.undo(&to)).await
     }
 
@@ -263,7 +270,7 @@ impl Manager {
     /// # Errors
     /// When the session is unknown, busy or has no overlay, there are too many checkpoints, or its state cannot be read.
     pub async fn checkpoint(&self, handle: &str) -> Result<Checkpoint, Error> {
-        let (session, overlay) = self.overlaid(handle)?;
+        let (session, overlay) = self.overlaid_alive(handle).await?;
         let place = Place::take(&session)?;
         let shell = self.state_of(&session, &overlay).await?;
         let cwd = session.cwd();
@@ -297,7 +304,7 @@ impl Manager {
     /// # Errors
     /// As [`Manager::commit`]; and when there is no such checkpoint.
     pub async fn restore(&self, handle: &str, checkpoint: &str) -> Result<(), Error> {
-        let (session, overlay) = self.overlaid(handle)?;
+        let (session, overlay) = self.overlaid_alive(handle).await?;
         let wanted = checkpoint.to_owned();
         let (shell, cwd) = overlay
             .work(move |kept| {
@@ -413,13 +420,13 @@ impl Manager {
         Err(Error::StillRuns { session: session.handle.clone(), processes: names.join(", ") })
     }
 
-    async fn end_shell(&self, session: &Session) {
+    pub(crate) async fn end_shell(&self, session: &Session) {
         let pid = session.pid();
         let _ = self.guardian.end(pid);
         let _ = self.guardian.ended(pid).await;
     }
 
-    async fn begin_shell(
+    pub(crate) async fn begin_shell(
         &self,
         session: &Arc<Session>,
         overlay: &Overlay,
