@@ -188,6 +188,51 @@ def test_what_cannot_be_done_is_said(server, project: Path):
     server.lives()
 
 
+@pytest.mark.parametrize("action", ["run", "diff", "commit", "undo", "checkpoint", "fork"])
+def test_files_outlive_the_shell(server, project: Path, action: str):
+    """What a session has changed is nobody's to throw away but the client's: a shell that is killed takes its variables with it and no file."""
+    session = overlaid(server)
+    run(server, session, "cd d; v=1; echo new > n")
+    server.call("run", session=session, command="echo last > m; kill -9 $$")
+    if action == "run":
+        told = server.call("run", session=session, command="pwd; cat n m; echo v=$v")
+        text = told["content"][0]["text"]
+        assert "its files are as they were" in text and f"{project}/d\nnew\nlast\nv=\n" in text
+    elif action == "diff":
+        assert act(server, "diff", session)["count"] == 2
+    elif action == "undo":
+        act(server, "undo", session)
+        assert run(server, session, "ls")["status"] == 0 and act(server, "diff", session)["count"] == 1
+    elif action == "fork":
+        copy = act(server, "fork", session)["session"]
+        assert act(server, "diff", copy)["count"] == 2
+    elif action == "checkpoint":
+        act(server, "checkpoint", session)
+    if action not in ("undo", "commit"):
+        act(server, "discard", session, paths=["n"])
+        run(server, session, "echo new > n")
+    assert act(server, "commit", session)["committed"]
+    assert (project / "d" / "n").read_text() == "new\n"
+    assert (project / "d" / "m").exists() == (action != "undo")
+
+
+def test_what_no_session_may_make_comes_by_no_commit(server, project: Path):
+    """Protected files that were not there: a plain session cannot make them, so an overlaid one cannot commit them."""
+    session = overlaid(server)
+    made = [".envrc", ".mcp.json", ".claude/settings.json"]
+    for path in made:
+        run(server, session, f"mkdir -p {os.path.dirname(path) or '.'}; echo x > {path}; echo good > good")
+    for paths in (None, [".envrc"], [".claude"], [".claude/settings.json", "good"]):
+        words = {} if paths is None else {"paths": paths}
+        assert "is not committed: policy" in server.text("session", action="commit", session=session, **words), paths
+    assert act(server, "commit", session, paths=["good"])["committed"]
+    assert (project / "good").exists()
+    assert not any((project / path).exists() for path in (*made, ".claude"))
+    server.call("session", action="discard", session=session, paths=[".envrc", ".mcp.json", ".claude"])
+    run(server, session, "echo more > good")
+    assert act(server, "commit", session)["committed"]
+
+
 def test_a_cell_does_not_pass_by_the_overlay(server, project: Path):
     session = overlaid(server)
     run(server, session, "echo inside > a")
