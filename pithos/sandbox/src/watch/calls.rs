@@ -107,8 +107,8 @@ pub(super) fn find(number: i64) -> Option<&'static Call> {
 }
 
 /// The filter that asks. Without a pid namespace processes of others can be named, so signals are asked about.
-pub(super) fn program(policy: &Policy, own_processes: bool) -> Result<BpfProgram, Error> {
-    let mut asked: BTreeMap<i64, Vec<SeccompRule>> = filter::denied(policy)?;
+pub(super) fn program(policy: &Policy, own_processes: bool, own_sockets: bool) -> Result<BpfProgram, Error> {
+    let mut asked: BTreeMap<i64, Vec<SeccompRule>> = filter::denied(policy, own_sockets)?;
     for call in CALLS.iter().chain(&OLDER_CALLS) {
         let rules = match call.what {
             What::Signal if own_processes => continue,
@@ -142,7 +142,7 @@ mod tests {
 
     #[test]
     fn no_call_is_listed_twice_or_refused_as_well() {
-        let refused = filter::denied(&Policy::preset(Preset::Workspace)).unwrap();
+        let refused = filter::denied(&Policy::preset(Preset::Workspace), true).unwrap();
         let mut seen = Vec::new();
         for call in CALLS.iter().chain(&OLDER_CALLS) {
             assert!(!seen.contains(&call.number), "{}", call.name);
@@ -155,7 +155,7 @@ mod tests {
     fn a_filter_is_made_for_each_way_of_watching() {
         for denials in [Watching::All, Watching::Changes] {
             let policy = Policy { denials, ..Policy::preset(Preset::Workspace) };
-            assert!((50..4096).contains(&program(&policy, true).unwrap().len()));
+            assert!((50..4096).contains(&program(&policy, true, true).unwrap().len()));
         }
     }
 }
