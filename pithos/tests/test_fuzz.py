@@ -85,7 +85,7 @@ def test_killing_any_worker_at_any_time_leaves_the_others(server: Server) -> Non
         for number in started:
             answer = server.answer(number)
             assert "result" in answer or "error" in answer, f"seed {SEED}, round {rounds}"
-        server.lives()
+        server.lives(killed=True)
         rounds += 1
     server.process.stdin.close()
     assert not gone_within(server.marker, OWN_PATIENCE), f"seed {SEED}, after {rounds} rounds"

@@ -1,6 +1,7 @@
 """What a run gives, whatever runs before it did to their session: its own output, in order, with an honest end."""
 
 import itertools
+import socket
 import time
 from pathlib import Path
 
@@ -162,3 +163,28 @@ def test_a_time_out_spares_what_an_earlier_call_started(server: Server) -> None:
     stopped = server.tool("run", command="/bin/sleep 1234", timeout_ms=300)
     assert stopped["stopped_by"] == "timeout" and [row["command"] for row in stopped["killed"]] == ["/bin/sleep 1234"]
     assert "4321" in server.text("run", command="jobs -l; ps ax -o args | grep '[s]leep 4321'")
+
+
+ONE_CLIENT = """
+import socket, time
+time.sleep(0.3)
+listener = socket.socket()
+listener.bind(("127.0.0.1", {port}))
+listener.listen()
+print(listener.accept()[0].recv(5).decode(), flush=True)
+"""
+
+
+def test_waiting_for_a_port_looks_where_the_session_is(server: Server, workspace: Path) -> None:
+    (workspace / "one.py").write_text(ONE_CLIENT.format(port=18437))
+    job = server.tool("run", command="python3 one.py", background=True)["job"]
+    assert server.tool("job", action="wait", job=job, port=18437, timeout_ms=20000)["matched"] is True
+    # The look took nobody's place.
+    server.tool("run", command="exec 3<>/dev/tcp/127.0.0.1/18437; echo hello >&3; exec 3>&-")
+    assert "hello" in server.text("job", action="wait", job=job)
+    with socket.create_server(("127.0.0.1", 0)) as outside:
+        port = outside.getsockname()[1]
+        if server.tool("run", command=f"(exec 3<>/dev/tcp/127.0.0.1/{port}) 2>/dev/null")["status"] == 0:
+            pytest.skip("the loopback is everybody's here")
+        job = server.tool("run", command="sleep 100", background=True)["job"]
+        assert server.tool("job", action="wait", job=job, port=port, timeout_ms=300)["matched"] is False

@@ -31,7 +31,7 @@ usage: cargo xtask COMMAND [ARG...]
   conformance [--bless]   the conformance suites that can be found; --bless rewrites the expectation lists
   npm [FILTER]            programs over npm packages, printed output compared with node's
   python                  build the wheel into a virtual environment and run its tests
-  miri [NAME]             Miri over the actor core's tests (needs its nightly; half an hour), or over one test file
+  miri [NAME]             Miri over the engine's heap and the actor core (needs its nightly; three quarters of an hour), or one of them
   cross [--emulate]       type-checks for aarch64 Linux and macOS; or aarch64 tests under an emulator
   demo                    the scripted agent task on release binaries
   bench [ARG...]          release builds of everything measured, then pithos-bench with these arguments (default: all)

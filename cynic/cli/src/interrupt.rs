@@ -2,7 +2,7 @@
 //!
 //! Invariant: the signal is blocked in the thread that calls [`watch`] and in those it starts later, so that nothing else gets it.
 
-use cynic_engine::vm::CancelToken;
+use cynic::CancelToken;
 use nix::sys::signal::{SigSet, Signal};
 
 /// Cancels what `token` belongs to whenever the process is interrupted. Call it before other threads are started.

@@ -10,7 +10,7 @@ use std::io::Read;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Component, Path, PathBuf};
 
-use cynic_engine::vm::modules::{ModuleKind, ModuleLoader};
+use cynic::{ModuleKind, ModuleLoader};
 
 use crate::limits::{DESCRIPTION_BYTES_MAX, SOURCE_BYTES_MAX};
 use crate::sources::Sources;

@@ -14,7 +14,7 @@
 
 use std::path::PathBuf;
 
-use cynic_engine::host::{Capabilities, Clock, Entropy};
+use cynic::{Capabilities, Clock, Entropy};
 
 /// The row of `--allow` in the help text.
 pub(crate) const HELP: &str = "allow `eval` (code from strings, always strict), `read=DIR` (modules from below DIR too), `packages` (imports by name from node_modules), `clock` (time beyond milliseconds), `random` (crypto); may be repeated";

@@ -2,26 +2,23 @@
 
 use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};
-use std::rc::Rc;
 use std::time::{Duration, Instant};
 
-use cynic::host::inspect::Styles;
-use cynic::host::{Sink, Stream};
-use cynic_engine::gc::Persistent;
-use cynic_engine::host::Capabilities;
-use cynic_engine::preview::{self, PromiseState, promise_state};
-use cynic_engine::value::Value;
-use cynic_engine::vm::{Abrupt, CancelToken, JsResult, Termination, Vm};
+use cynic::host::inspect::{Styles, inspect};
+use cynic::host::{Sink, Stream, timers};
+use cynic::{Capabilities, Engine, Error, Exception, Handle, Isolate, Limits, PromiseState, Termination};
 
 use crate::args::Options;
 use crate::exit_status::ExitStatus;
 use crate::module_loader::FileLoader;
 use crate::sources::Sources;
 
+type Result<T = ()> = std::result::Result<T, Error>;
+
 /// An isolate with the host's globals.
 pub(crate) struct Session {
     /// The isolate.
-    pub(crate) vm: Vm,
+    pub(crate) isolate: Isolate,
     /// How values are shown on the standard output.
     pub(crate) styles: Styles,
     gc_stats: bool,
@@ -69,39 +66,33 @@ impl Session {
     pub(crate) fn with_sink(options: &Options, file: Option<&Path>, sink: Box<dyn Sink>) -> Self {
         let programs = options.before.iter().map(PathBuf::as_path).chain(file);
         let folders: Vec<PathBuf> = programs.filter_map(|file| file.parent().map(Path::to_owned)).collect();
-        let mut engine_options = cynic_engine::vm::Options {
-            hardened: !options.unhardened,
-            allow_eval: options.allow.eval,
-            open_global: !options.seal_globals,
-            deterministic: options.deterministic,
-            typescript: true,
-            ..cynic_engine::vm::Options::default()
-        };
+        let mut limits = Limits::default();
         if let Some(bytes) = options.heap_bytes_max {
-            engine_options.heap_bytes_max = bytes;
+            limits.heap_bytes = bytes;
         }
-        let mut vm = Vm::new(engine_options);
+        let mut isolate = engine(options).isolate(limits);
         if let Some(bytes) = options.gc_threshold_bytes {
-            vm.heap.set_threshold(bytes);
+            isolate.set_gc_threshold(bytes);
         }
-        vm.host.capabilities = match options.deterministic {
+        isolate.set_capabilities(match options.deterministic {
             true => Capabilities::deterministic(options.seed.unwrap_or(0)),
             false => options.allow.capabilities(),
-        };
+        });
         let styles = styles_for(io::stdout().is_terminal());
-        cynic::host::install(&mut vm, sink, styles);
-        define_arguments(&mut vm, file, options);
+        cynic::host::install(&mut isolate, sink, styles);
+        // Only a heap's limit below what the arguments take could fail: then there are none.
+        let _ = define_arguments(&mut isolate, file, options);
         let sources = Sources::default();
         let packages = options.allow.packages.then(|| folders.clone());
         let folders = folders.into_iter().chain(options.allow.read.iter().cloned());
-        vm.set_module_loader(Rc::new(FileLoader::below(folders, packages, sources.clone())));
-        vm.freeze_global();
-        vm.metering.deadline = options.timeout.map(|time| Instant::now() + time);
+        isolate.set_module_loader(FileLoader::below(folders, packages, sources.clone()));
+        isolate.seal_global();
+        isolate.set_deadline(options.timeout.map(|time| Instant::now() + time));
         if options.fuel.is_some() {
-            vm.set_fuel(options.fuel);
+            isolate.set_fuel(options.fuel);
         }
-        vm.heap.set_zeal(options.gc_zeal);
-        Session { vm, styles, gc_stats: options.gc_stats, in_promise: false, sources }
+        isolate.set_gc_zeal(options.gc_zeal);
+        Session { isolate, styles, gc_stats: options.gc_stats, in_promise: false, sources }
     }
 
     /// The texts that the session has run.
@@ -110,184 +101,201 @@ impl Session {
     }
 
     /// Runs jobs and timers until there are none. Ends early when `awaited` is rejected, or when a rejected promise has no handler.
-    pub(crate) fn drain(&mut self, awaited: Option<&Persistent>) -> JsResult<()> {
+    pub(crate) fn drain(&mut self, awaited: Option<&Handle>) -> Result {
         while self.turn(awaited)? {}
         Ok(())
     }
 
-    /// Runs jobs and timers until the promise is settled, and gives its value; undefined if nothing is left that could settle it.
-    pub(crate) fn settle(&mut self, promise: &Persistent) -> JsResult<Value> {
+    /// Runs jobs and timers until the promise is settled, and gives its value; `None` if nothing is left that could settle it.
+    pub(crate) fn settle(&mut self, promise: &Handle) -> Result<Option<Handle>> {
         loop {
             let more = self.turn(Some(promise))?;
-            match promise.get().as_object().map(promise_state) {
-                Some(PromiseState::Fulfilled(value)) => return Ok(value),
-                _ if !more => return Ok(Value::UNDEFINED),
+            match self.isolate.realm().promise_state(promise)? {
+                PromiseState::Fulfilled(value) => return Ok(Some(value)),
+                _ if !more => return Ok(None),
                 _ => {}
             }
         }
     }
 
     /// Runs what can run now, or waits for what is due next; false when nothing is left.
-    fn turn(&mut self, awaited: Option<&Persistent>) -> JsResult<bool> {
+    fn turn(&mut self, awaited: Option<&Handle>) -> Result<bool> {
         self.run_jobs(awaited)?;
-        if cynic::host::timers::run_due(&mut self.vm)? || self.vm.settle_async_waiters()? {
+        if timers::run_due(&mut self.isolate)? || self.isolate.settle_async_waiters()? {
             return Ok(true);
         }
-        let timer = cynic::host::timers::next_due(&mut self.vm)?;
-        let waiter = self.vm.next_async_waiter();
+        let timer = timers::next_due(&mut self.isolate)?;
+        let waiter = self.isolate.next_async_waiter();
         match timer.into_iter().chain(waiter).min() {
-            Some(due) if self.vm.host_wait(due) => {}
-            _ if self.vm.has_async_waiters() => std::thread::sleep(WAITER_INTERVAL),
+            Some(due) if self.isolate.wait_virtually(due) => {}
+            _ if self.isolate.has_async_waiters() => std::thread::sleep(WAITER_INTERVAL),
             None => return Ok(false),
             Some(due) => {
-                let left = self
-                    .vm
-                    .metering
-                    .deadline
-                    .map(|deadline| deadline.saturating_duration_since(Instant::now()));
-                let interruptible = self.vm.metering.cancel.as_ref().map(|_| INTERRUPT_INTERVAL);
+                let left = self.isolate.deadline().map(|end| end.saturating_duration_since(Instant::now()));
+                let interruptible = self.isolate.is_cancellable().then_some(INTERRUPT_INTERVAL);
                 std::thread::sleep([left, interruptible].into_iter().flatten().fold(due, Duration::min));
             }
         }
-        self.vm.poll_slow(1)?;
+        self.isolate.poll()?;
         Ok(true)
     }
 
     /// How long nothing needs to run; `None` if nothing is waited for.
     pub(crate) fn next_due(&mut self) -> Option<Duration> {
-        let timer = cynic::host::timers::next_due(&mut self.vm).ok().flatten();
-        let waiter = self.vm.has_async_waiters().then_some(WAITER_INTERVAL);
+        let timer = timers::next_due(&mut self.isolate).ok().flatten();
+        let waiter = self.isolate.has_async_waiters().then_some(WAITER_INTERVAL);
         timer.into_iter().chain(waiter).min()
     }
 
     /// Runs the jobs and the timers that are due, without waiting for others: between the entries of a session.
-    pub(crate) fn catch_up(&mut self) -> JsResult<()> {
+    pub(crate) fn catch_up(&mut self) -> Result {
         self.run_jobs(None)?;
-        while cynic::host::timers::run_due(&mut self.vm)? {
+        while timers::run_due(&mut self.isolate)? {
             self.run_jobs(None)?;
         }
         Ok(())
     }
 
     /// Runs one timer that is due, and the jobs that follow from it.
-    pub(crate) fn run_one(&mut self) -> JsResult<()> {
-        cynic::host::timers::run_due(&mut self.vm)?;
-        self.vm.settle_async_waiters()?;
+    pub(crate) fn run_one(&mut self) -> Result {
+        timers::run_due(&mut self.isolate)?;
+        self.isolate.settle_async_waiters()?;
         self.run_jobs(None)
     }
 
     /// Runs jobs. A rejection that nobody handles ends the program, as in node.
-    fn run_jobs(&mut self, awaited: Option<&Persistent>) -> JsResult<()> {
-        self.vm.run_jobs()?;
-        if let Some(promise) = awaited.map(Persistent::get)
-            && let Some(PromiseState::Rejected(reason)) = promise.as_object().map(promise_state)
-        {
-            self.vm.forget_rejection(promise);
-            return Err(self.vm.throw(reason));
+    fn run_jobs(&mut self, awaited: Option<&Handle>) -> Result {
+        self.isolate.run_jobs()?;
+        if let Some(promise) = awaited {
+            let mut realm = self.isolate.realm();
+            if let PromiseState::Rejected(reason) = realm.promise_state(promise)? {
+                realm.mark_handled(promise)?;
+                return Err(realm.thrown(&reason));
+            }
         }
-        let reasons = self.vm.take_unhandled_rejections();
+        let reasons = self.isolate.take_unhandled_rejections();
         match reasons.first() {
-            Some(&reason) => {
+            Some(reason) => {
                 self.in_promise = true;
-                Err(self.vm.throw(reason))
+                Err(self.isolate.realm().thrown(reason))
             }
             None => Ok(()),
         }
     }
 
-    /// What another thread may use to interrupt what is being evaluated.
-    pub(crate) fn interruptible(&mut self) -> CancelToken {
-        self.vm.metering.cancel.get_or_insert_with(CancelToken::new).clone()
-    }
-
     /// Goes on after an interrupt, with everything but the jobs that waited; false if something else ended the program.
-    pub(crate) fn recover(&mut self) -> bool {
-        if self.vm.termination() != Some(Termination::Cancelled) {
+    pub(crate) fn recover(&mut self, error: &Error) -> bool {
+        if !matches!(error, Error::Terminated(Termination::Cancelled)) {
             return false;
         }
-        self.interruptible().reset();
-        self.vm.clear_termination();
-        self.vm.clear_jobs();
+        self.isolate.cancel_token().reset();
+        self.isolate.recover();
+        self.isolate.clear_jobs();
         self.in_promise = false;
         true
     }
 
     /// Evaluates a piece of code that may await at its top level, as the REPL and `eval` do; its value.
-    pub(crate) fn evaluate_entry(&mut self, name: &str, text: &str) -> JsResult<Value> {
+    pub(crate) fn evaluate_entry(&mut self, name: &str, text: &str) -> Result<Handle> {
         self.sources.add_text(name, text);
-        let Some(script) = cynic_engine::syntax::awaiting_entry(text, self.vm.options.typescript) else {
-            return self.vm.evaluate_script(name, text);
+        let Some(script) = cynic::awaiting_entry(text, true) else {
+            return self.isolate.realm().evaluate(name, text);
         };
-        let promise = self.vm.evaluate_script(name, &script)?;
-        let promise = Persistent::new(&self.vm.heap, promise);
+        let promise = self.isolate.realm().evaluate(name, &script)?;
         let wrapped = self.settle(&promise)?;
-        Ok(wrapped.as_object().map_or(Value::UNDEFINED, |wrapped| wrapped.element(0)))
+        let mut realm = self.isolate.realm();
+        match wrapped.filter(Handle::is_object) {
+            Some(wrapped) => realm.get(&wrapped, "0"),
+            None => realm.value(()),
+        }
+    }
+
+    /// The value as the REPL shows it.
+    pub(crate) fn shown(&mut self, value: &Handle) -> String {
+        inspect(&mut self.isolate.realm(), value, self.styles).unwrap_or_else(|error| error.to_string())
     }
 
     /// Reports how the program ended.
-    pub(crate) fn finish(mut self, outcome: JsResult<()>) -> ExitStatus {
+    pub(crate) fn finish(mut self, outcome: Result) -> ExitStatus {
         let status = match outcome {
             Ok(()) => ExitStatus::Success,
-            Err(abrupt) => self.report(abrupt),
+            Err(error) => self.report(&error),
         };
         if self.gc_stats {
-            eprintln!("{:#?}", self.vm.gc_stats());
+            eprintln!("{:#?}", self.isolate.gc_stats());
         }
         status
     }
 
     /// Prints why evaluation ended early, and says which status that is.
-    pub(crate) fn report(&mut self, abrupt: Abrupt) -> ExitStatus {
-        match abrupt {
-            Abrupt::Throw => {
-                let error = self.vm.take_exception();
-                let text = self.describe_uncaught(error);
+    pub(crate) fn report(&mut self, error: &Error) -> ExitStatus {
+        match error {
+            Error::Thrown(exception) => {
+                let text = self.describe_uncaught(exception);
                 eprintln!("{text}");
                 ExitStatus::Uncaught
             }
-            Abrupt::Terminate => {
-                let why = self.vm.termination();
-                let text = why.map_or_else(String::new, |why| why.to_string());
-                eprintln!("cynic: terminated: {text}");
-                termination_status(why)
+            Error::Terminated(why) => {
+                eprintln!("cynic: terminated: {why}");
+                termination_status(*why)
+            }
+            Error::Host(error) => {
+                eprintln!("cynic: {error}");
+                ExitStatus::Uncaught
             }
         }
     }
 
     /// `Uncaught` and the error as the console shows it.
-    pub(crate) fn describe_uncaught(&mut self, error: Value) -> String {
+    pub(crate) fn describe_uncaught(&mut self, exception: &Exception) -> String {
         let styles = styles_for(io::stderr().is_terminal());
         let place = if std::mem::take(&mut self.in_promise) { " (in promise)" } else { "" };
-        let excerpt = error.as_object().and_then(|error| preview::error_stack(&mut self.vm, error));
-        let excerpt = excerpt.and_then(|stack| self.sources.excerpt(&stack));
+        let excerpt = exception.stack.as_deref().and_then(|stack| self.sources.excerpt(stack));
         let excerpt = excerpt.map_or_else(String::new, |excerpt| format!("{excerpt}\n"));
-        format!("{excerpt}Uncaught{place} {}", cynic::host::inspect::inspect(&mut self.vm, error, styles))
+        let shown = inspect(&mut self.isolate.realm(), &exception.value, styles);
+        let shown = shown.unwrap_or_else(|error| error.to_string());
+        format!("{excerpt}Uncaught{place} {shown}")
     }
+}
+
+/// The posture that the options want.
+fn engine(options: &Options) -> Engine {
+    let mut engine = Engine::new().typescript();
+    if options.unhardened {
+        engine = engine.unhardened();
+    }
+    if options.allow.eval {
+        engine = engine.allow_eval();
+    }
+    if !options.seal_globals {
+        engine = engine.open_global();
+    }
+    if options.deterministic {
+        engine = engine.deterministic();
+    }
+    engine
 }
 
 /// `scriptArgs`: the program as it was named, and its arguments.
-fn define_arguments(vm: &mut Vm, file: Option<&Path>, options: &Options) {
+fn define_arguments(isolate: &mut Isolate, file: Option<&Path>, options: &Options) -> Result {
     let name = file.map_or_else(|| "-".into(), Path::to_string_lossy);
-    let mut values = vm.scratch();
-    for text in std::iter::once(name.as_ref()).chain(options.arguments.iter().map(String::as_str)) {
-        let value = Value::string(vm.new_string(text));
-        values.push(value);
-    }
-    // Only a heap's limit below what the arguments take could fail: then there are none.
-    let Ok(array) = vm.new_array_from(&values) else { return };
+    let texts: Vec<&str> =
+        std::iter::once(name.as_ref()).chain(options.arguments.iter().map(String::as_str)).collect();
+    let mut realm = isolate.realm();
+    let array = realm.to_js(&texts)?;
     // Hardening goes on to what an array inherits from, which stays as it is in an open realm.
     if !options.unhardened {
-        let _ = vm.harden(Value::object(array));
+        realm.harden(&array)?;
     }
-    vm.install_global_value("scriptArgs", Value::object(array));
+    realm.define_global("scriptArgs", array)
 }
 
-fn termination_status(why: Option<Termination>) -> ExitStatus {
+fn termination_status(why: Termination) -> ExitStatus {
     match why {
-        Some(Termination::Fuel) => ExitStatus::OutOfFuel,
-        Some(Termination::Heap) => ExitStatus::OutOfMemory,
-        Some(Termination::Deadline) => ExitStatus::DeadlineExceeded,
-        Some(Termination::Cancelled) => ExitStatus::Cancelled,
-        _ => ExitStatus::Uncaught,
+        Termination::Fuel => ExitStatus::OutOfFuel,
+        Termination::Heap => ExitStatus::OutOfMemory,
+        Termination::Deadline => ExitStatus::DeadlineExceeded,
+        Termination::Cancelled => ExitStatus::Cancelled,
+        Termination::Host => ExitStatus::Uncaught,
     }
 }

@@ -131,6 +131,18 @@ fn code_from_strings_is_inside_the_limits_too() {
     }
 }
 
+/// A pattern, and flags, nearly as long as the heap's limit: neither is copied to be looked up, nor quoted in full.
+#[test]
+fn long_patterns_and_flags_are_not_copied() {
+    for program in [
+        "RegExp('[a-z]'.repeat(2600000))",
+        "RegExp('a', 'gggga'.repeat(2600000))",
+        "RegExp('(a)'.repeat(4300000), 'v')",
+    ] {
+        ends_within_the_limits(&[], program, program);
+    }
+}
+
 #[test]
 fn fuel_pays_for_the_length_of_a_source() {
     let folder = tempfile::tempdir().expect("a folder");

@@ -28,7 +28,7 @@ struct Order {
 fn main() -> Result<(), Error> {
     let printed = Lines::default();
     let mut isolate = Engine::new().isolate(Limits::default());
-    cynic::host::install(isolate.vm(), Box::new(printed.clone()), Styles::Plain);
+    cynic::host::install(&mut isolate, Box::new(printed.clone()), Styles::Plain);
 
     let mut realm = isolate.realm();
     realm.define("greet", |name: String, times: Option<u32>| {

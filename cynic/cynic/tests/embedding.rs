@@ -234,7 +234,7 @@ fn promises_settle_by_jobs_and_by_the_host() {
 #[test]
 fn reactions_survive_collections_while_they_become_jobs() {
     let mut isolate = Engine::new().isolate(Limits::default());
-    isolate.vm().heap.set_zeal(true);
+    isolate.set_gc_zeal(true);
     let mut realm = isolate.realm();
     let program = "let settle; const promise = new Promise((resolve) => { settle = resolve; });
         let sum = 0;
@@ -261,14 +261,14 @@ fn the_tables_of_large_dictionaries_count_for_the_heap() {
         fill"
     );
     let fill = evaluate(&mut isolate.realm(), &program);
-    isolate.vm().collect_garbage();
-    let before = isolate.vm().gc_stats().used_bytes;
+    isolate.collect_garbage();
+    let before = isolate.gc_stats().used_bytes;
     let filled = isolate.realm().call(&fill, &[]).expect("it runs");
-    isolate.vm().collect_garbage();
-    let more = isolate.vm().gc_stats().used_bytes - before;
+    isolate.collect_garbage();
+    let more = isolate.gc_stats().used_bytes - before;
     assert!(more > KEYS * (size_of::<f64>() + ENTRY_BYTES), "{more} bytes more");
     drop(filled);
-    isolate.vm().collect_garbage();
-    let left = isolate.vm().gc_stats().used_bytes.saturating_sub(before);
+    isolate.collect_garbage();
+    let left = isolate.gc_stats().used_bytes.saturating_sub(before);
     assert!(left < KEYS * size_of::<f64>(), "{left} bytes are left");
 }

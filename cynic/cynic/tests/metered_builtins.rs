@@ -12,8 +12,7 @@ use std::time::Duration;
 
 use cynic::host::inspect::Styles;
 use cynic::host::{Sink, Stream};
-use cynic_engine::value::Value;
-use cynic_engine::vm::{Options, Vm};
+use cynic::{Engine, Handle, Isolate, Limits};
 use rustix::time::{ClockId, clock_gettime};
 
 /// Bytes, units, or sixteen times the elements of what is large.
@@ -64,7 +63,7 @@ impl Looks {
 }
 
 struct Bench {
-    vm: Vm,
+    isolate: Isolate,
     looks: Rc<Looks>,
 }
 
@@ -83,46 +82,38 @@ impl Cost {
 
 impl Bench {
     fn new() -> Bench {
-        let options = Options {
-            hardened: false,
-            allow_eval: true,
-            heap_bytes_max: HEAP_BYTES_MAX,
-            ..Options::default()
-        };
-        let mut vm = Vm::new(options);
-        cynic::host::install(&mut vm, Box::new(Nowhere), Styles::Plain);
-        vm.can_block = false;
+        let limits = Limits { heap_bytes: HEAP_BYTES_MAX, ..Limits::default() };
+        let mut isolate = Engine::new().unhardened().allow_eval().isolate(limits);
+        cynic::host::install(&mut isolate, Box::new(Nowhere), Styles::Plain);
+        isolate.set_can_block(false);
         let source = include_str!("metered_builtins.js").replace("SCALE;", &format!("{SCALE};"));
-        if vm.evaluate_script("metered_builtins.js", &source).is_err() {
-            let error = vm.take_exception();
-            panic!("{}", vm.describe(error));
+        if let Err(error) = isolate.realm().evaluate("metered_builtins.js", &source) {
+            panic!("{error}");
         }
         let looks = Rc::new(Looks::default());
         let look = Rc::clone(&looks);
-        vm.metering.on_look = Some(Box::new(move || look.look()));
-        Bench { vm, looks }
+        isolate.on_look(move || look.look());
+        Bench { isolate, looks }
     }
 
-    fn evaluate(&mut self, text: &str) -> Value {
-        match self.vm.evaluate_script("call.js", text) {
+    fn evaluate(&mut self, text: &str) -> Handle {
+        match self.isolate.realm().evaluate("call.js", text) {
             Ok(value) => value,
-            Err(_) => {
-                let error = self.vm.take_exception();
-                panic!("{text}: {}", self.vm.describe(error))
-            }
+            Err(error) => panic!("{text}: {error}"),
         }
     }
 
     fn text(&mut self, text: &str) -> String {
         let value = self.evaluate(text);
-        self.vm.to_rust_string(value).unwrap_or_default()
+        self.isolate.realm().to_text(&value).unwrap_or_default()
     }
 
     /// Makes the operands of a combination; its description. Where earlier calls have damaged what this needs (a prototype, say), a fresh isolate does.
     fn prepare(&mut self, index: usize, round: usize) -> String {
         let text = format!("prepare({index}, {round})");
-        if let Ok(value) = self.vm.evaluate_script("call.js", &text) {
-            return self.vm.to_rust_string(value).unwrap_or_default();
+        let mut realm = self.isolate.realm();
+        if let Ok(value) = realm.evaluate("call.js", &text) {
+            return realm.to_text(&value).unwrap_or_default();
         }
         *self = Bench::new();
         self.text(&text)
@@ -130,17 +121,16 @@ impl Bench {
 
     fn perform(&mut self) -> Cost {
         let perform = self.evaluate("perform");
-        self.vm.set_fuel(Some(STEPS_MAX));
+        self.isolate.set_fuel(Some(STEPS_MAX));
         self.looks.start();
         let start = processor_time();
-        let _ = self.vm.call(perform, Value::UNDEFINED, &[]).and_then(|_| self.vm.run_jobs());
+        let called = self.isolate.realm().call(&perform, &[]);
+        let _ = called.and_then(|_| self.isolate.run_jobs());
         let time = processor_time() - start;
         self.looks.look();
-        let left = self.vm.fuel_left().unwrap_or(0);
-        self.vm.clear_termination();
-        self.vm.set_fuel(None);
-        let _ = self.vm.take_exception();
-
+        let left = self.isolate.fuel_left().unwrap_or(0);
+        self.isolate.recover();
+        self.isolate.set_fuel(None);
         Cost { time, steps: STEPS_MAX - left, stretch: self.looks.longest.get() }
     }
 

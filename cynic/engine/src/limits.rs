@@ -37,6 +37,8 @@ pub const CLONE_STEP_BYTES: usize = 16 << 10;
 pub const JOBS_KEPT: usize = 1024;
 /// Sources of regular expressions up to this length are kept compiled for the next object.
 pub const REGEXP_CACHED_UNITS_MAX: usize = 4096;
+/// Code units of a pattern that the message of its SyntaxError quotes.
+pub const REGEXP_QUOTED_UNITS_MAX: usize = 4096;
 /// Prototypes that are looked through for a text that is only shown.
 pub const PREVIEW_PROTOTYPES_MAX: usize = 100;
 /// Frames that an error's stack shows.

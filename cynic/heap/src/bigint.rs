@@ -48,7 +48,7 @@ impl Mutator {
         let bytes = (value.bits() / 8) as usize;
         let charge = (bytes > limits::BIGINT_UNCHARGED_BYTES_MAX).then(|| {
             self.charge_bytes(bytes);
-            let charge = Box::new(self.heap.charge_unchecked(bytes));
+            let charge = Box::new(self.heap.charge_beyond_limit(bytes));
             self.make_room(0);
             charge
         });

@@ -276,14 +276,14 @@ impl Mutator {
         }
         self.check_heap_room(bytes)?;
         self.charge_bytes(bytes);
-        Ok(self.heap.charge_unchecked(bytes))
+        Ok(self.heap.charge_beyond_limit(bytes))
     }
 
     /// Changes a charge to `bytes`, when what it is for has grown or shrunk; may collect, as [`Mutator::check_heap_room`] does.
     pub fn recharge_external(&mut self, charge: &ExternalCharge, bytes: usize) -> JsResult<()> {
         let grows = bytes > charge.bytes();
         self.charge_bytes(bytes.saturating_sub(charge.bytes()));
-        charge.set_unchecked(&self.heap, bytes);
+        charge.set_beyond_limit(&self.heap, bytes);
         if !grows {
             return Ok(());
         }
@@ -354,7 +354,7 @@ impl Mutator {
 
     /// Stops the program for `work`, which gets the heap, the roots and the weak tables.
     #[inline(never)]
-    fn stop(
+    pub(crate) fn stop(
         &mut self,
         work: impl FnOnce(&mut Heap, &mut dyn FnMut(&mut Tracer<'_>), &mut dyn FnMut(&Tracer<'_>)),
     ) {

@@ -185,7 +185,7 @@ impl PropertyTable {
         let capacity = self.entries.capacity();
         if capacity > limits::UNCHARGED_VALUES_MAX {
             let bytes = capacity * size_of::<Entry>() + self.index.capacity() * size_of::<u32>();
-            self.charge.set_unchecked(heap, bytes);
+            self.charge.set_beyond_limit(heap, bytes);
         }
     }
 

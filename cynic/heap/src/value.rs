@@ -198,10 +198,10 @@ impl Value {
 
     /// The cell's header, when this is a cell.
     #[inline(always)]
-    pub fn cell_header(self) -> Option<&'static CellHeader> {
+    pub fn cell_header(&self) -> Option<&CellHeader> {
         if self.is_cell() && self.0 != 0 {
             // SAFETY: a cell value holds the address of a live cell, which begins with a header; the
-            // collector keeps it alive as long as the value is reachable, which is as long as it is used.
+            // collector keeps it alive as long as the value is reachable, from where it is borrowed here.
             Some(unsafe { &*(self.0 as *const CellHeader) })
         } else {
             None
@@ -246,9 +246,9 @@ impl Value {
         self.as_object().is_some_and(|o| o.is_constructor())
     }
 
-    /// The int32, unchecked in release.
+    /// The low half of the word, which is the int32 of a value that is one.
     #[inline(always)]
-    pub fn int32_unchecked(self) -> i32 {
+    pub fn low_int32(self) -> i32 {
         debug_assert!(self.is_int32());
         self.0 as u32 as i32
     }
@@ -257,9 +257,9 @@ impl Value {
     pub fn as_int32(self) -> Option<i32> {
         if self.is_int32() { Some(self.0 as u32 as i32) } else { None }
     }
-    /// The double behind a value known to be a double.
+    /// The word as the double of a value that is one; some other number for others.
     #[inline(always)]
-    pub fn double_unchecked(self) -> f64 {
+    pub fn offset_double(self) -> f64 {
         f64::from_bits(self.0.wrapping_sub(DOUBLE_OFFSET))
     }
     /// The number, whichever way it is kept.
@@ -268,7 +268,7 @@ impl Value {
         if self.is_int32() {
             Some(f64::from(self.0 as u32 as i32))
         } else if self.is_number() {
-            Some(self.double_unchecked())
+            Some(self.offset_double())
         } else {
             None
         }
@@ -281,14 +281,8 @@ impl Value {
     /// The object.
     #[inline(always)]
     pub fn as_object(self) -> Option<Object> {
-        if self.is_object() { Some(self.object_unchecked()) } else { None }
-    }
-    /// The object behind a value known to be one.
-    #[inline(always)]
-    pub fn object_unchecked(self) -> Object {
-        debug_assert!(self.is_object());
-        // SAFETY: callers have tested `is_object` (asserted above in debug builds).
-        unsafe { Gc::from_addr(self.0 as usize as *mut JsObject) }
+        // SAFETY: the kind has been tested.
+        if self.is_object() { Some(unsafe { Gc::from_addr(self.0 as usize as *mut JsObject) }) } else { None }
     }
     /// The string.
     #[inline(always)]
@@ -319,7 +313,7 @@ impl Value {
             return i != 0;
         }
         if self.is_number() {
-            let f = self.double_unchecked();
+            let f = self.offset_double();
             return f != 0.0 && !f.is_nan();
         }
         if let Some(s) = self.as_string() {

@@ -2,10 +2,9 @@
 
 use std::sync::Arc;
 
-use cynic_engine::bytecode::code::{FunctionCode, Handler};
-use cynic_engine::bytecode::verify::{VerifyError, verify, verify_flow};
-use cynic_engine::compiler::{CompileOptions, compile_script};
-use cynic_engine::vm::{Options, Vm};
+use cynic::{Engine, Limits, Script};
+use cynic_front::bytecode::code::{FunctionCode, Handler};
+use cynic_front::compiler::{CompileOptions, compile_script};
 
 use super::Failure;
 use crate::program;
@@ -24,7 +23,7 @@ pub(super) fn damaged(random: &mut Random) -> Result<u64, Failure> {
     let Ok(undamaged) = compile_script("program", &source, CompileOptions::default()) else {
         return Err(Failure::Found(format!("does not compile:\n{source}")));
     };
-    if let Err(error) = check(&undamaged) {
+    if let Err(error) = Script::from_bytecode(FunctionCode::clone(&undamaged)) {
         return Err(Failure::Found(format!("undamaged code is refused: {error:?}\n{source}")));
     }
     let mut ran = 0;
@@ -33,23 +32,20 @@ pub(super) fn damaged(random: &mut Random) -> Result<u64, Failure> {
         for _ in 0..1 + random.below(3) {
             damage(&mut code, random);
         }
-        if check(&code).is_ok() {
-            run(Arc::new(code), random.chance(50));
+        // Everything that code from elsewhere must pass.
+        if let Ok(script) = Script::from_bytecode(code) {
+            run(&script, random.chance(50));
             ran += 1;
         }
     }
     Ok(ran)
 }
 
-/// Everything that code from elsewhere must pass.
-fn check(code: &FunctionCode) -> Result<(), VerifyError> {
-    verify(code).and_then(|()| verify_flow(code))
-}
-
-fn run(code: Arc<FunctionCode>, hardened: bool) {
-    let mut vm = Vm::new(Options { hardened, heap_bytes_max: HEAP_BYTES, ..Options::default() });
-    vm.set_fuel(Some(FUEL));
-    let _ = vm.run_script(&code);
+fn run(script: &Script, hardened: bool) {
+    let engine = if hardened { Engine::new() } else { Engine::new().unhardened() };
+    let mut isolate =
+        engine.isolate(Limits { heap_bytes: HEAP_BYTES, fuel: Some(FUEL), ..Limits::default() });
+    let _ = isolate.realm().run(script);
 }
 
 /// Changes one thing in the function, or in one nested in it.

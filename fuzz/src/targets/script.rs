@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use cynic_engine::vm::{Abrupt, Options, Vm};
+use cynic::{Engine, Error, Limits};
 use serde_json::{Value, json};
 
 use super::Failure;
@@ -21,17 +21,15 @@ const ZEAL_PERCENT: usize = 3;
 
 /// What one program prints, or why it has no result.
 pub(super) fn run(source: &str, hardened: bool, zeal: bool) -> Option<String> {
-    let options = Options { hardened, heap_bytes_max: HEAP_BYTES, ..Options::default() };
-    let mut vm = Vm::new(options);
-    vm.heap.set_zeal(zeal);
-    vm.set_fuel(Some(FUEL));
-    match vm.evaluate_script("program", source) {
-        Ok(value) => value.as_string().map(|text| text.to_rust_string()),
-        Err(Abrupt::Throw) => {
-            let error = vm.take_exception();
-            Some(format!("threw {}", vm.describe(error)))
-        }
-        Err(Abrupt::Terminate) => None,
+    let engine = if hardened { Engine::new() } else { Engine::new().unhardened() };
+    let mut isolate =
+        engine.isolate(Limits { heap_bytes: HEAP_BYTES, fuel: Some(FUEL), ..Limits::default() });
+    isolate.set_gc_zeal(zeal);
+    let mut realm = isolate.realm();
+    match realm.evaluate("program", source) {
+        Ok(value) => value.to(&mut realm).ok(),
+        Err(Error::Thrown(exception)) => Some(format!("threw {}", exception.message)),
+        Err(_) => None,
     }
 }
 

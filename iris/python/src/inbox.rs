@@ -81,6 +81,10 @@ impl State {
     }
 }
 
+/// The right to answer a message that was received and passed over. Dropped, it tells the asker that nobody answers.
+#[pyclass(frozen, module = "iris._iris")]
+pub(crate) struct Request(Mutex<Option<Reply>>);
+
 /// The receiving end of one pull actor.
 #[pyclass(frozen, weakref, module = "iris._iris")]
 pub(crate) struct Inbox {
@@ -244,6 +248,20 @@ impl Inbox {
     fn reply_error(&self, py: Python<'_>, error: Py<PyAny>) -> bool {
         let reply = self.state.lock().as_mut().and_then(|state| state.reply.take());
         reply.map(|reply| reply.answer(py, Err(error))).is_some()
+    }
+
+    /// Takes the right to answer out of the inbox, so that further messages can be looked at. None if the last message was no request.
+    fn set_aside(&self, py: Python<'_>) -> PyResult<Option<Py<Request>>> {
+        let reply = self.state.lock().as_mut().and_then(|state| state.reply.take());
+        reply.map(|reply| Py::new(py, Request(Mutex::new(Some(reply))))).transpose()
+    }
+
+    /// Makes this the request that `reply` answers; the one before it will not be answered.
+    #[pyo3(signature = (request=None))]
+    fn take_up(&self, request: Option<&Bound<'_, Request>>) {
+        let reply = request.and_then(|request| request.get().0.lock().take());
+        let before = self.state.lock().as_mut().and_then(|state| std::mem::replace(&mut state.reply, reply));
+        drop(before);
     }
 
     /// The token will come when the actor is asked to end, whatever it waits for by then. False if it was asked already.

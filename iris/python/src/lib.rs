@@ -22,6 +22,7 @@ mod supervisor;
 mod system_message;
 mod waiting;
 
+use pyo3::exceptions::PyImportError;
 use pyo3::prelude::*;
 
 /// The version of the package.
@@ -30,11 +31,24 @@ fn version() -> &'static str {
     env!("CARGO_PKG_VERSION")
 }
 
-#[pymodule]
+const SUB_INTERPRETER: &str = "iris runs in the main interpreter only: its executor threads call handlers there, and objects of one \
+    interpreter must not reach another; start another process instead (iris.run_in_process)";
+
+/// An error in a sub-interpreter.
+#[pyfunction]
+fn check_interpreter(py: Python<'_>) -> PyResult<()> {
+    if ffi::in_main_interpreter(py) { Ok(()) } else { Err(PyImportError::new_err(SUB_INTERPRETER)) }
+}
+
+// A free-threaded interpreter takes its lock back for this module: the executor threads count on it.
+#[pymodule(gil_used = true)]
 fn _iris(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    check_interpreter(module.py())?;
+    module.add_function(wrap_pyfunction!(check_interpreter, module)?)?;
     module.add_class::<runtime::PyRuntime>()?;
     module.add_class::<reference::Ref>()?;
     module.add_class::<inbox::Inbox>()?;
+    module.add_class::<inbox::Request>()?;
     module.add_class::<queue::ReadyQueue>()?;
     module.add_class::<exit::ExitReason>()?;
     module.add_class::<exit::Down>()?;

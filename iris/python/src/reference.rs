@@ -8,6 +8,7 @@ use parking_lot::Mutex;
 use pyo3::exceptions::{PyRuntimeError, PyTimeoutError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
+use pyo3::types::PyType;
 
 use crate::compat::Compat;
 use crate::core::{Core, forks};
@@ -93,6 +94,15 @@ impl Ref {
     #[getter]
     fn pid(&self) -> u64 {
         self.actor.pid().to_bits()
+    }
+
+    /// `Ref[M, R]` says in annotations what the actor takes and what it answers.
+    #[classmethod]
+    fn __class_getitem__<'py>(
+        cls: &Bound<'py, PyType>,
+        parameters: Bound<'py, PyAny>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        cls.py().import("types")?.getattr("GenericAlias")?.call1((cls, parameters))
     }
 
     /// A reference does wherever a pid is expected.

@@ -3,7 +3,9 @@
 
 use std::sync::Arc;
 
-use iris_runtime::supervisor::{Backoff, ChildSpec, Restart, Shutdown, Strategy, Supervisor, SupervisorRef};
+use iris_runtime::supervisor::{
+    Backoff, ChildSpec, Report, Restart, Shutdown, Strategy, Supervisor, SupervisorRef,
+};
 use iris_runtime::{Handle, SpawnOptions};
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
@@ -53,6 +55,18 @@ fn shutdown(timeout: Option<f64>) -> PyResult<Shutdown> {
     })
 }
 
+/// Tells the program's log. The supervisor's turns have the GIL, or take it.
+fn told(report: &Report<'_>) {
+    Python::try_attach(|py| {
+        let (event, reason) = (report.event.to_string(), report.reason.to_string());
+        let words = (report.supervisor.to_bits(), report.child, event, reason);
+        let told = py.import("iris.reports").and_then(|reports| reports.call_method1("supervised", words));
+        if let Err(error) = told {
+            error.display(py);
+        }
+    });
+}
+
 fn failure(reason: impl ToString) -> PyErr {
     PyRuntimeError::new_err(reason.to_string())
 }
@@ -72,6 +86,7 @@ impl SupervisorCore {
     ) -> PyResult<Self> {
         let mut options =
             Supervisor::new(strategy(strategy_name)?).intensity(intensity, waiting::seconds(period)?);
+        options = options.on_report(told);
         if let Some((first, max)) = backoff {
             options =
                 options.backoff(Backoff { first: waiting::seconds(first)?, max: waiting::seconds(max)? });

@@ -5,7 +5,9 @@ import subprocess
 import sys
 
 import pytest
+from conftest import wait_until
 
+import iris
 
 
 class Push:
@@ -75,3 +77,53 @@ def test_an_exit_with_a_status_is_a_failure(system, kind, status, reason):
     ref = system.spawn({"push": Leaves, "async": LeavesAsync, "pull": LeavesPull}[kind])
     ref.send(1)
     assert str(ref.join(20)) == reason
+
+
+class Flaky:
+    """Fails at every message, and at its start once `broken` says so."""
+
+    broken = False
+
+    def __init__(self):
+        if Flaky.broken:
+            raise OSError("no start")
+
+    def receive(self, message):
+        Flaky.broken = message == "for good"
+        raise LookupError("not there")
+
+
+def supervised(caplog):
+    return [record.getMessage() for record in caplog.records if "supervisor" in record.getMessage()]
+
+
+@pytest.mark.parametrize("restart, words", [("permanent", "is restarted"), ("transient", "is restarted"), ("temporary", "stays down")])
+def test_a_supervisor_tells_of_a_child_that_fails(system, caplog, restart, words):
+    Flaky.broken = False
+    running = system.supervise(iris.Supervisor(children=[iris.Child("flaky", Flaky, restart=restart)]))
+    with caplog.at_level(logging.INFO, "iris"):
+        running.child("flaky").send(1)
+        wait_until(lambda: supervised(caplog), "the report")
+    (text,) = supervised(caplog)
+    assert text == f"supervisor {running.pid}: child 'flaky' failed and {words}: LookupError: not there"
+
+
+def test_a_supervisor_tells_of_a_child_that_does_not_start_and_of_its_own_end(system, caplog):
+    Flaky.broken = False
+    running = system.supervise(iris.Supervisor(children=[iris.Child("flaky", Flaky)], intensity=2))
+    with caplog.at_level(logging.INFO, "iris"):
+        running.child("flaky").send("for good")
+        assert running.join(20).kind == "restart_intensity"
+    Flaky.broken = False
+    texts = supervised(caplog)
+    assert [text for text in texts if "could not be restarted" in text and "no start" in text]
+    assert "failed once too often" in texts[-1]
+
+
+def test_a_supervisor_that_stops_its_children_tells_nothing(system, caplog):
+    Flaky.broken = False
+    running = system.supervise(iris.Supervisor(children=[iris.Child("flaky", Flaky)]))
+    with caplog.at_level(logging.INFO, "iris"):
+        running.shutdown()
+        running.join(20)
+    assert not caplog.records

@@ -2,6 +2,7 @@
 
 use crate::exit::ExitReason;
 use crate::pid::Pid;
+use crate::supervisor::Report;
 
 /// Stands for the span that is not there.
 pub(crate) struct Turn;
@@ -15,3 +16,5 @@ pub(crate) const fn spawned(_: Pid, _: &str) {}
 pub(crate) const fn ended(_: Pid, _: &ExitReason) {}
 
 pub(crate) const fn restarted(_: Pid, _: &str) {}
+
+pub(crate) const fn supervised(_: &Report<'_>) {}

@@ -3,6 +3,7 @@
 
 use crate::exit::ExitReason;
 use crate::pid::Pid;
+use crate::supervisor::Report;
 
 /// The span of one turn; ends when dropped.
 pub(crate) fn turn(pid: Pid) -> tracing::span::EnteredSpan {
@@ -23,4 +24,9 @@ pub(crate) fn ended(pid: Pid, reason: &ExitReason) {
 
 pub(crate) fn restarted(supervisor: Pid, child: &str) {
     tracing::info!(target: "iris", %supervisor, child, "restarted");
+}
+
+pub(crate) fn supervised(report: &Report<'_>) {
+    let Report { supervisor, child, event, reason } = report;
+    tracing::warn!(target: "iris", %supervisor, child, %reason, "child {event}");
 }

@@ -102,7 +102,7 @@ fn job() -> Tool {
             "job": {"type": "string"},
             "timeout_ms": {"type": "integer", "minimum": 0, "description": "wait: at most this long; default 30000"},
             "until": {"type": "string", "description": "wait: until a line of output matches this regular expression"},
-            "port": {"type": "integer", "description": "wait: until this loopback TCP port accepts"},
+            "port": {"type": "integer", "description": "wait: until something in the session listens on this TCP port"},
             "text": {"type": "string", "description": "write: text for stdin"},
             "close_stdin": {"type": "boolean"},
             "columns": {"type": "integer", "minimum": 1, "maximum": 1000, "description": "resize: of the job's terminal"},

@@ -24,6 +24,7 @@ use crate::limits::{
 };
 use crate::noticed::Record;
 use crate::output::{Capture, Stream};
+use crate::ports;
 use crate::proxy::Proxy;
 use crate::screen::{Screen, View};
 use crate::shell::{Ended, Running, Shell};
@@ -271,6 +272,15 @@ impl Job {
     pub fn processes(&self) -> Vec<Process> {
         let Some(shell) = self.shell.upgrade() else { return Vec::new() };
         process_tree::descendants(shell.pid(), &std::collections::HashSet::new())
+    }
+
+    /// True when something listens on a TCP port of the loopback that the job's session has, which may be the sandbox's own.
+    ///
+    /// # Errors
+    /// When the session has ended, or the kernel does not show what listens there.
+    pub fn has_listener(&self, port: u16) -> io::Result<bool> {
+        let shell = self.shell.upgrade().ok_or_else(|| io::Error::other("its session has ended"))?;
+        ports::listens(shell.pid(), port)
     }
 
     /// The process that waits for input that nobody has written, if there is one. Reads `/proc`: not for a hot path.

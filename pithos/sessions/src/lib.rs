@@ -29,6 +29,7 @@ mod manager;
 mod noticed;
 pub mod once;
 mod output;
+mod ports;
 mod proxy;
 mod screen;
 mod shell;

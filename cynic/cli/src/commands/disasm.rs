@@ -3,8 +3,7 @@
 use std::fs;
 use std::path::PathBuf;
 
-use cynic_engine::bytecode::disassemble::disassemble;
-use cynic_engine::compiler::{self, CompileOptions};
+use cynic::Engine;
 
 use crate::args::Options;
 use crate::exit_status::ExitStatus;
@@ -18,21 +17,18 @@ pub(crate) fn run(options: &Options, files: &[PathBuf]) -> Result<ExitStatus, St
         let ends_with =
             |known: &[&str]| file.extension().is_some_and(|extension| known.iter().any(|k| extension == *k));
         let is_module = ends_with(&["mjs", "mts"]);
-        let compile_options = CompileOptions {
-            allow_eval: options.allow.eval,
-            typescript: ends_with(&["ts", "mts", "cts"]),
-            ..CompileOptions::default()
-        };
-        let code = if is_module {
-            compiler::compile_module(&name, &text, compile_options).map(|module| module.body)
-        } else {
-            compiler::compile_script(&name, &text, compile_options).map(Some)
+        let engine = if options.allow.eval { Engine::new().allow_eval() } else { Engine::new() };
+        let code = match is_module {
+            true => engine.typescript().disassemble_module(&name, &text),
+            false if ends_with(&["ts", "cts"]) => {
+                engine.compile_typescript(&name, &text).map(|script| script.disassemble())
+            }
+            false => engine.compile(&name, &text).map(|script| script.disassemble()),
         };
         match code {
-            Ok(Some(code)) => print!("{}", disassemble(&code)),
-            Ok(None) => {}
+            Ok(text) => print!("{text}"),
             Err(error) => {
-                eprintln!("SyntaxError: {error}");
+                eprintln!("{error}");
                 status = ExitStatus::Uncaught;
             }
         }

@@ -1,8 +1,5 @@
 //! `cynic eval CODE`: evaluates code, which may await, and shows its value as the REPL does.
 
-use cynic::host::inspect::inspect;
-use cynic_engine::gc::Persistent;
-
 use crate::args::Options;
 use crate::exit_status::ExitStatus;
 use crate::session::Session;
@@ -11,11 +8,9 @@ use crate::session::Session;
 pub(crate) fn run(options: &Options, code: &str) -> Result<ExitStatus, String> {
     let mut session = Session::new(options);
     let outcome = session.evaluate_entry("<eval>", code).and_then(|value| {
-        let root = Persistent::new(&session.vm.heap, value);
         session.drain(None)?;
-        let value = root.get();
         if !value.is_undefined() {
-            println!("{}", inspect(&mut session.vm, value, session.styles));
+            println!("{}", session.shown(&value));
         }
         Ok(())
     });

@@ -10,13 +10,8 @@ use std::io::IsTerminal;
 use std::rc::Rc;
 use std::sync::mpsc::Sender;
 
-use cynic_engine::compiler::{self, CompileOptions};
-use cynic_engine::gc::Persistent;
-use cynic_engine::syntax::{self, SyntaxError};
-use cynic_engine::value::Value;
-use cynic_engine::vm::{Abrupt, CancelToken};
-
 use cynic::host::{Sink, Stream};
+use cynic::{CancelToken, Engine, Error, Handle, HostError};
 
 use super::repl_brackets::{Brackets, brackets};
 use super::repl_completion;
@@ -49,12 +44,11 @@ impl Sink for Screen {
 
 /// Whether a text is a whole entry: it parses, or it is wrong before its end.
 fn is_complete(text: &str) -> bool {
-    if syntax::awaiting_entry(text, false).is_some() {
+    if cynic::awaiting_entry(text, false).is_some() {
         return true;
     }
     match check(text) {
-        Ok(()) => true,
-        Err(error) => match brackets(text) {
+        Err(HostError::Syntax(error)) => match brackets(text) {
             Brackets::Open => false,
             Brackets::Wrong => true,
             // Wrong at its very end, it may go on.
@@ -64,21 +58,21 @@ fn is_complete(text: &str) -> bool {
                 (error.line, error.column) < (last_line, width + 1) && !error.message.contains("Unterminated")
             }
         },
+        _ => true,
     }
 }
 
-fn check(text: &str) -> Result<(), SyntaxError> {
-    let options = CompileOptions { allow_eval: true, ..CompileOptions::default() };
+fn check(text: &str) -> Result<(), HostError> {
+    let engine = Engine::new().allow_eval();
     // An entry that awaits is wrong as a script, but what matters here is where it ends.
-    let module = text.contains("await").then(|| compiler::compile_module(NAME, text, options).map(drop));
-    module.unwrap_or_else(|| compiler::compile_script(NAME, &as_expression(text), options).map(drop))
+    let module = text.contains("await").then(|| engine.check_module(NAME, text));
+    module.unwrap_or_else(|| engine.compile(NAME, &as_expression(text)).map(drop))
 }
 
 /// An entry that begins with a brace is meant as an object, if it can be one.
 fn as_expression(text: &str) -> Cow<'_, str> {
-    let options = CompileOptions { allow_eval: true, ..CompileOptions::default() };
     let wrapped = format!("({text}\n)");
-    if text.trim_start().starts_with('{') && compiler::compile_script(NAME, &wrapped, options).is_ok() {
+    if text.trim_start().starts_with('{') && Engine::new().allow_eval().compile(NAME, &wrapped).is_ok() {
         Cow::Owned(wrapped)
     } else {
         Cow::Borrowed(text)
@@ -96,11 +90,10 @@ pub(crate) fn run(options: &Options) -> Result<ExitStatus, String> {
     let is_editing = Rc::new(Cell::new(false));
     let screen = Screen { above: editor.above(), is_editing: is_editing.clone() };
     let mut session = Session::with_sink(options, None, Box::new(screen));
-    session.vm.options.redeclare_globals = true;
-    session.vm.metering.cancel = Some(token.clone());
-    let remember = session.vm.evaluate_script(NAME, "var _; (value) => { _ = value; }");
+    session.isolate.redeclare_globals();
+    session.isolate.set_cancel_token(token.clone());
+    let remember = session.isolate.realm().evaluate(NAME, "var _; (value) => { _ = value; }");
     let remember = remember.map_err(|_| "the session cannot be prepared")?;
-    let remember = Persistent::new(&session.vm.heap, remember);
     println!("{BANNER}");
     let mut ended = None;
     loop {
@@ -137,7 +130,8 @@ fn wait_for_entry(
             Some(Event::Entry(line)) => return Ok(line),
             Some(Event::End(end)) => return Err(end),
             Some(Event::Complete { line, at, answer }) => {
-                let _ignored = answer.send(repl_completion::complete(&mut session.vm, &line, at));
+                let _ignored =
+                    answer.send(repl_completion::complete(&mut session.isolate.realm(), &line, at));
             }
             None => *ended = run_timer(session, editor),
         }
@@ -146,43 +140,37 @@ fn wait_for_entry(
 
 /// Runs a timer while an entry is edited; a status if the session cannot go on.
 fn run_timer(session: &mut Session, editor: &LineEditor) -> Option<ExitStatus> {
-    session.interruptible().reset();
+    session.isolate.cancel_token().reset();
     match session.run_one() {
         Ok(()) => None,
-        Err(Abrupt::Throw) => {
-            let error = session.vm.take_exception();
-            let _ignored = editor.above().send(session.describe_uncaught(error));
+        Err(Error::Thrown(exception)) => {
+            let _ignored = editor.above().send(session.describe_uncaught(&exception));
             None
         }
-        Err(abrupt) => report(session, abrupt),
+        Err(error) => report(session, &error),
     }
 }
 
 /// Reports what went wrong; a status if the session cannot go on.
-fn report(session: &mut Session, abrupt: Abrupt) -> Option<ExitStatus> {
-    if abrupt == Abrupt::Terminate && session.recover() {
+fn report(session: &mut Session, error: &Error) -> Option<ExitStatus> {
+    if session.recover(error) {
         eprintln!("Interrupted");
         return None;
     }
-    let status = session.report(abrupt);
-    (abrupt == Abrupt::Terminate).then_some(status)
+    let status = session.report(error);
+    matches!(error, Error::Terminated(_)).then_some(status)
 }
 
 /// Evaluates one entry; a status if the session cannot go on.
-fn evaluate(session: &mut Session, remember: &Persistent, text: &str) -> Option<ExitStatus> {
+fn evaluate(session: &mut Session, remember: &Handle, text: &str) -> Option<ExitStatus> {
     let outcome = session.catch_up();
     let outcome = outcome.and_then(|()| session.evaluate_entry(NAME, &as_expression(text)));
     let outcome = outcome.and_then(|value| {
-        let root = Persistent::new(&session.vm.heap, value);
-        show(session, value);
-        session.vm.call(remember.get(), Value::UNDEFINED, &[root.get()])?;
+        println!("{}", session.shown(&value));
+        session.isolate.realm().call(remember, &[value])?;
         session.catch_up()
     });
-    outcome.err().and_then(|abrupt| report(session, abrupt))
-}
-
-fn show(session: &mut Session, value: Value) {
-    println!("{}", cynic::host::inspect::inspect(&mut session.vm, value, session.styles));
+    outcome.err().and_then(|error| report(session, &error))
 }
 
 #[cfg(test)]

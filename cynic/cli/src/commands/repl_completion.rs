@@ -2,9 +2,7 @@
 //!
 //! Invariant: completing runs no guest code. A name whose value only a getter or a proxy could tell has no completions.
 
-use cynic_engine::preview;
-use cynic_engine::value::Value;
-use cynic_engine::vm::Vm;
+use cynic::{Handle, Realm};
 
 use crate::limits::COMPLETIONS_MAX;
 
@@ -53,26 +51,27 @@ const KEYWORDS: &[&str] = &[
 ];
 
 /// Where the word that ends at `at` begins, and what it may become.
-pub(crate) fn complete(vm: &mut Vm, line: &str, at: usize) -> (usize, Vec<String>) {
+pub(crate) fn complete(realm: &mut Realm<'_>, line: &str, at: usize) -> (usize, Vec<String>) {
     let before = line.get(..at).unwrap_or(line);
     let (path, word) = path_and_word(before);
     let Some((root, members)) = path.split_first() else {
         let mut names: Vec<String> = KEYWORDS.iter().map(|word| (*word).to_owned()).collect();
-        names.extend(preview::global_names(vm));
+        names.extend(realm.global_names());
         return (at - word.len(), matching(names, word));
     };
-    let value = members.iter().try_fold(root_value(vm, root), |value, name| {
-        value.map(|value| preview::peek_property(vm, value, name))
-    });
-    let names = value.flatten().map(|value| preview::property_names(vm, value)).unwrap_or_default();
+    let mut value = root_value(realm, root);
+    for name in members {
+        value = value.and_then(|value| realm.peek_property(&value, name).ok().flatten());
+    }
+    let names = value.and_then(|value| realm.property_names(&value).ok()).unwrap_or_default();
     (at - word.len(), matching(names, word))
 }
 
-fn root_value(vm: &mut Vm, name: &str) -> Option<Value> {
+fn root_value(realm: &mut Realm<'_>, name: &str) -> Option<Handle> {
     match name {
-        "this" => Some(Value::object(vm.global_object())),
+        "this" => Some(realm.global()),
         _ if name.starts_with(|c: char| c.is_ascii_digit()) => None,
-        _ => preview::peek_global(vm, name),
+        _ => realm.peek_global(name),
     }
 }
 
@@ -121,12 +120,17 @@ fn matching(mut names: Vec<String>, word: &str) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use cynic_engine::vm::Options;
+    use cynic::{Engine, Isolate, Limits};
 
     fn offered(source: &str, line: &str) -> Vec<String> {
-        let mut vm = Vm::new(Options::default());
-        assert!(vm.execute_script("a.js", source).is_ok(), "{source}");
-        complete(&mut vm, line, line.len()).1
+        let mut isolate = isolate();
+        let mut realm = isolate.realm();
+        assert!(realm.execute("a.js", source).is_ok(), "{source}");
+        complete(&mut realm, line, line.len()).1
+    }
+
+    fn isolate() -> Isolate {
+        Engine::new().isolate(Limits::default())
     }
 
     #[test]
@@ -152,9 +156,10 @@ mod tests {
 
     #[test]
     fn where_the_word_begins() {
-        let mut vm = Vm::new(Options::default());
-        assert_eq!(complete(&mut vm, "x + Math.flo(y)", 12), (9, vec!["floor".to_owned()]));
-        assert_eq!(complete(&mut vm, "\u{e4}.flo", 6).0, 3);
+        let mut isolate = isolate();
+        let mut realm = isolate.realm();
+        assert_eq!(complete(&mut realm, "x + Math.flo(y)", 12), (9, vec!["floor".to_owned()]));
+        assert_eq!(complete(&mut realm, "\u{e4}.flo", 6).0, 3);
     }
 
     #[test]
@@ -164,14 +169,16 @@ mod tests {
             const proxy = new Proxy({ inside: 1 }, { get() { ran++; }, ownKeys() { ran++; return []; },
                 getOwnPropertyDescriptor() { ran++; }, getPrototypeOf() { ran++; return null; } });
             const heir = Object.create(proxy, { own: { value: 1 } });";
-        let mut vm = Vm::new(Options::default());
-        assert!(vm.execute_script("a.js", source).is_ok());
+        let mut isolate = isolate();
+        let mut realm = isolate.realm();
+        assert!(realm.execute("a.js", source).is_ok());
         for (line, expected) in
             [("trap.value.in", vec![]), ("proxy.in", vec![]), ("heir.", vec!["own".to_owned()])]
         {
-            assert_eq!(complete(&mut vm, line, line.len()).1, expected, "{line}");
+            assert_eq!(complete(&mut realm, line, line.len()).1, expected, "{line}");
         }
-        assert_eq!(preview::peek_global(&mut vm, "ran"), Some(Value::int32(0)));
+        let ran = realm.peek_global("ran").expect("a global");
+        assert_eq!(ran.to::<i32>(&mut realm).expect("a number"), 0);
     }
 
     #[test]
@@ -179,8 +186,9 @@ mod tests {
         for line in ["nowhere.a", "f().a", "'x'.a", "1.a", "a[0].b", "undefined.a", "null.a", "..a.b"] {
             assert_eq!(offered("", line), Vec::<String>::new(), "{line}");
         }
-        let mut vm = Vm::new(Options::default());
-        assert!(vm.execute_script("a.js", "throw 1; let dead;").is_err());
-        assert_eq!(complete(&mut vm, "dead.a", 6).1, Vec::<String>::new());
+        let mut isolate = isolate();
+        let mut realm = isolate.realm();
+        assert!(realm.execute("a.js", "throw 1; let dead;").is_err());
+        assert_eq!(complete(&mut realm, "dead.a", 6).1, Vec::<String>::new());
     }
 }

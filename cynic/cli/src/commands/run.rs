@@ -2,10 +2,7 @@
 
 use std::path::Path;
 
-use cynic_engine::gc::Persistent;
-use cynic_engine::value::Value;
-use cynic_engine::vm::JsResult;
-use cynic_engine::vm::eval::Program;
+use cynic::Error;
 
 use crate::args::Options;
 use crate::exit_status::ExitStatus;
@@ -24,7 +21,7 @@ pub(crate) fn run(options: &Options, file: Option<&Path>) -> Result<ExitStatus, 
         outcome = outcome.and_then(|()| {
             let name = script.to_string_lossy();
             session.sources().add_file(&name, script);
-            session.vm.execute_script(&name, &text)
+            session.isolate.realm().execute(&name, &text)
         });
     }
     let (name, text) = match file {
@@ -59,27 +56,21 @@ fn is_module(name: &str) -> Option<bool> {
     }
 }
 
-fn execute(session: &mut Session, options: &Options, name: &str, text: &str) -> JsResult<()> {
+fn execute(session: &mut Session, options: &Options, name: &str, text: &str) -> Result<(), Error> {
     let is_module = if options.module { Some(true) } else { is_module(name) };
+    let mut realm = session.isolate.realm();
     let script = match is_module {
         Some(true) => None,
-        Some(false) => Some(session.vm.compile_script(name, text)?),
-        None => match session.vm.compile_program(name, text)? {
-            Program::Script(code) => Some(code),
-            Program::Module => None,
-        },
+        Some(false) => Some(realm.compile(name, text)?),
+        None => realm.compile_program(name, text)?,
     };
     match script {
         Some(_) if options.check => Ok(()),
-        None if options.check => session.vm.check_module(name, text),
-        Some(code) => session.vm.run_script(&code).map(drop),
-        None => module(session, name, text),
+        None if options.check => realm.check_module(name, text),
+        Some(script) => realm.run(&script).map(drop),
+        None => {
+            let evaluation = realm.begin_import_text(name, text)?;
+            session.drain(Some(&evaluation))
+        }
     }
-}
-
-fn module(session: &mut Session, name: &str, text: &str) -> JsResult<()> {
-    let module = session.vm.load_module_from(name, text)?;
-    let evaluation = session.vm.evaluate_module(module)?;
-    let root = Persistent::new(&session.vm.heap, Value::object(evaluation));
-    session.drain(Some(&root))
 }

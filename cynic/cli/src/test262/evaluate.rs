@@ -1,19 +1,15 @@
 //! Evaluating one test with the engine: a fresh isolate, the harness, the test, its jobs and timers.
 //!
-//! The only file of the runner, besides `host`, that knows the engine. Harness files are compiled once per worker.
+//! Harness files are compiled once per worker.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::rc::Rc;
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use cynic::host::inspect::Styles;
-use cynic::host::{Sink, Stream};
-use cynic_engine::bytecode::code::FunctionCode;
-use cynic_engine::compiler::{self, CompileOptions};
-use cynic_engine::value::Value;
-use cynic_engine::vm::{Abrupt, Vm};
+use cynic::host::{Sink, Stream, timers};
+use cynic::{Engine, Error, Exception, Isolate, Limits, Realm, Script};
 
 use super::judge::Completion;
 use super::metadata::Phase;
@@ -29,7 +25,7 @@ pub(crate) struct EngineEvaluator {
     /// Whether every allocation collects.
     pub(crate) gc_zeal: bool,
     /// Compiled harness files, by name.
-    harness: HashMap<String, Arc<FunctionCode>>,
+    harness: HashMap<String, Script>,
 }
 
 /// Keeps what a test prints.
@@ -52,9 +48,10 @@ impl Sink for Silent {
 
 /// Why an evaluation ended before its end.
 pub(super) enum Stop {
-    Threw(Phase),
+    Threw(Phase, Box<Exception>),
     Syntax(String),
-    Terminated,
+    /// By a limit, or the host's own error.
+    Ended(String),
 }
 
 impl EngineEvaluator {
@@ -63,91 +60,91 @@ impl EngineEvaluator {
         EngineEvaluator { deadline, gc_zeal, harness: HashMap::new() }
     }
 
-    fn isolate(&self, test: &Test<'_>, printed: &Rc<RefCell<Vec<String>>>) -> Vm {
-        let options = cynic_engine::vm::Options {
-            hardened: false,
-            allow_eval: true,
-            heap_bytes_max: TEST262_HEAP_BYTES_MAX,
-            ..Default::default()
-        };
-        let mut vm = Vm::new(options);
-        vm.metering.deadline = Some(Instant::now() + self.deadline);
-        cynic::host::install(&mut vm, Box::new(Printed(printed.clone())), Styles::Plain);
-        vm.can_block = test.metadata.flags.can_block.unwrap_or(true);
-        vm.set_module_loader(Rc::new(FileLoader::unrestricted()));
-        vm.install_globals(host::GLOBALS);
-        agent::begin_test(&vm);
-        vm
+    fn isolate(&self, test: &Test<'_>, printed: &Rc<RefCell<Vec<String>>>) -> Result<Isolate, Error> {
+        let mut isolate = engine().isolate(Limits {
+            heap_bytes: TEST262_HEAP_BYTES_MAX,
+            time: Some(self.deadline),
+            fuel: None,
+        });
+        cynic::host::install(&mut isolate, Box::new(Printed(printed.clone())), Styles::Plain);
+        isolate.set_can_block(test.metadata.flags.can_block.unwrap_or(true));
+        isolate.set_module_loader(FileLoader::unrestricted());
+        host::install(&mut isolate.realm())?;
+        agent::begin_test(&isolate);
+        Ok(isolate)
     }
 
-    fn run_harness(&mut self, vm: &mut Vm, test: &Test<'_>) -> Result<(), String> {
+    fn run_harness(&mut self, isolate: &mut Isolate, test: &Test<'_>) -> Result<(), String> {
         for (name, text) in &test.harness {
-            let code = match self.harness.get(*name) {
-                Some(code) => code.clone(),
+            let script = match self.harness.get(*name) {
+                Some(script) => script.clone(),
                 None => {
-                    let code = compiler::compile_script(name, text, compile_options())
-                        .map_err(|error| format!("harness/{name}: {error}"))?;
-                    self.harness.insert((*name).to_owned(), code.clone());
-                    code
+                    let script =
+                        engine().compile(name, text).map_err(|error| format!("harness/{name}: {error}"))?;
+                    self.harness.insert((*name).to_owned(), script.clone());
+                    script
                 }
             };
-            if vm.run_script(&code).is_err() {
-                let (error, message) = describe(vm);
-                return Err(format!("harness/{name}: {error}: {message}"));
-            }
+            isolate.realm().run(&script).map_err(|error| format!("harness/{name}: {error}"))?;
         }
         Ok(())
     }
+
+    fn evaluate_in(&mut self, isolate: &mut Isolate, test: &Test<'_>) -> Result<(), Stop> {
+        isolate.set_gc_zeal(self.gc_zeal);
+        let outcome = run_test(isolate, test).and_then(|()| drain(isolate));
+        isolate.set_gc_zeal(false);
+        outcome
+    }
 }
 
-pub(super) fn compile_options() -> CompileOptions {
-    CompileOptions { allow_eval: true, typescript: false, ..CompileOptions::default() }
+/// The posture of the tests.
+pub(super) fn engine() -> Engine {
+    Engine::new().unhardened().allow_eval()
 }
 
 impl Evaluator for EngineEvaluator {
     fn evaluate(&mut self, test: &Test<'_>) -> Completion {
         let printed = Rc::new(RefCell::new(Vec::new()));
-        let mut vm = self.isolate(test, &printed);
-        if let Err(why) = self.run_harness(&mut vm, test) {
+        let mut isolate = match self.isolate(test, &printed) {
+            Ok(isolate) => isolate,
+            Err(error) => return Completion::Broken(error.to_string()),
+        };
+        if let Err(why) = self.run_harness(&mut isolate, test) {
             return Completion::Broken(why);
         }
-        vm.heap.set_zeal(self.gc_zeal);
-        let outcome = run_test(&mut vm, test).and_then(|()| drain(&mut vm));
-        vm.heap.set_zeal(false);
+        let outcome = self.evaluate_in(&mut isolate, test);
         agent::end_test();
         match outcome {
             Ok(()) => Completion::Normal(printed.take()),
             Err(Stop::Syntax(message)) => {
                 Completion::Threw { phase: Phase::Parse, name: "SyntaxError".into(), message }
             }
-            Err(Stop::Threw(phase)) => {
-                let (name, message) = describe(&mut vm);
+            Err(Stop::Threw(phase, exception)) => {
+                isolate.set_deadline(None);
+                let (name, message) = describe(&mut isolate.realm(), &exception);
                 Completion::Threw { phase, name, message }
             }
-            Err(Stop::Terminated) => {
-                Completion::Terminated(vm.termination().map_or_else(|| "?".into(), |why| why.to_string()))
-            }
+            Err(Stop::Ended(why)) => Completion::Terminated(why),
         }
     }
 }
 
-fn run_test(vm: &mut Vm, test: &Test<'_>) -> Result<(), Stop> {
+fn run_test(isolate: &mut Isolate, test: &Test<'_>) -> Result<(), Stop> {
     let name = test.file.to_string_lossy();
     if test.metadata.flags.module {
-        return super::modules::run(vm, test);
+        return super::modules::run(isolate, test);
     }
-    let code = compiler::compile_script(&name, test.source, compile_options())
-        .map_err(|error| Stop::Syntax(error.to_string()))?;
-    match vm.run_script(&code) {
-        Ok(_) => Ok(()),
-        Err(abrupt) => Err(stop(abrupt, Phase::Runtime)),
-    }
+    let script = engine().compile(&name, test.source).map_err(|error| Stop::Syntax(error.to_string()))?;
+    isolate.realm().run(&script).map(drop).map_err(|error| stop(error, Phase::Runtime))
 }
 
-fn stop(abrupt: Abrupt, phase: Phase) -> Stop {
-    match abrupt {
-        Abrupt::Throw => Stop::Threw(phase),
-        Abrupt::Terminate => Stop::Terminated,
+/// Why a test stopped.
+pub(super) fn stop(error: Error, phase: Phase) -> Stop {
+    match error {
+        Error::Thrown(exception) => Stop::Threw(phase, exception),
+        Error::Terminated(why) => Stop::Ended(why.to_string()),
+        Error::Host(error) => Stop::Ended(error.to_string()),
     }
 }
 
@@ -157,45 +154,49 @@ const ASYNC_WAIT_PATIENCE: Duration = Duration::from_secs(2);
 const ASYNC_WAIT_SLICE: Duration = Duration::from_millis(1);
 
 /// Runs jobs, timers and asynchronous waits until there are none.
-pub(super) fn drain(vm: &mut Vm) -> Result<(), Stop> {
+pub(super) fn drain(isolate: &mut Isolate) -> Result<(), Stop> {
+    drain_isolate(isolate).map_err(|error| stop(error, Phase::Runtime))
+}
+
+fn drain_isolate(isolate: &mut Isolate) -> Result<(), Error> {
     let mut idle_since = Instant::now();
     loop {
-        vm.run_jobs().map_err(|abrupt| stop(abrupt, Phase::Runtime))?;
-        if cynic::host::timers::run_due(vm).map_err(|abrupt| stop(abrupt, Phase::Runtime))? {
+        isolate.run_jobs()?;
+        if timers::run_due(isolate)? {
             continue;
         }
-        if vm.settle_async_waiters().map_err(|abrupt| stop(abrupt, Phase::Runtime))? {
+        if isolate.settle_async_waiters()? {
             idle_since = Instant::now();
             continue;
         }
-        if vm.has_async_waiters() && idle_since.elapsed() < ASYNC_WAIT_PATIENCE {
-            vm.poll_slow(1).map_err(|abrupt| stop(abrupt, Phase::Runtime))?;
+        if isolate.has_async_waiters() && idle_since.elapsed() < ASYNC_WAIT_PATIENCE {
+            isolate.poll()?;
             std::thread::sleep(ASYNC_WAIT_SLICE);
             continue;
         }
-        let due = cynic::host::timers::next_due(vm).map_err(|abrupt| stop(abrupt, Phase::Runtime))?;
-        let Some(due) = due else { return Ok(()) };
-        if vm.metering.deadline.is_some_and(|deadline| Instant::now() + due > deadline) {
+        let Some(due) = timers::next_due(isolate)? else { return Ok(()) };
+        if isolate.deadline().is_some_and(|deadline| Instant::now() + due > deadline) {
             return Ok(());
         }
         std::thread::sleep(due);
     }
 }
 
-/// The name of the pending exception's constructor, and its message.
-pub(super) fn describe(vm: &mut Vm) -> (String, String) {
-    vm.metering.deadline = None;
-    let error = vm.take_exception();
-    let name = error_name(vm, error).unwrap_or_else(|| "a value".into());
-    let message = match error.as_object() {
-        Some(object) => vm.get(object, cynic_engine::atoms::MESSAGE).unwrap_or(Value::UNDEFINED),
-        None => error,
-    };
-    (name, message.as_string().map_or_else(|| vm.describe(message), |message| message.to_rust_string()))
+/// The name of a thrown value's constructor, and its message.
+fn describe(realm: &mut Realm<'_>, exception: &Exception) -> (String, String) {
+    let error = &exception.value;
+    let message = if error.is_object() { realm.get(error, "message").ok() } else { None };
+    let message = message.and_then(|message| message.to::<String>(realm).ok());
+    (
+        error_name(realm, exception).unwrap_or_else(|| "a value".into()),
+        message.unwrap_or_else(|| exception.message.clone()),
+    )
 }
 
-fn error_name(vm: &mut Vm, error: Value) -> Option<String> {
-    let constructor = vm.get(error.as_object()?, cynic_engine::atoms::CONSTRUCTOR).ok()?;
-    let name = vm.get(constructor.as_object()?, cynic_engine::atoms::NAME).ok()?;
-    name.as_string().map(|name| name.to_rust_string())
+fn error_name(realm: &mut Realm<'_>, exception: &Exception) -> Option<String> {
+    if !exception.value.is_object() {
+        return None;
+    }
+    let constructor = realm.get(&exception.value, "constructor").ok()?;
+    realm.get(&constructor, "name").ok()?.to(realm).ok()
 }

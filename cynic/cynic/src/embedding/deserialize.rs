@@ -10,7 +10,7 @@ use super::error::Result;
 use super::handle::Handle;
 use super::realm::Realm;
 use super::serialize::Failure;
-use cynic_engine::gc::RootedVec;
+use cynic_engine::gc::{Persistent, RootedVec};
 use cynic_engine::object::{Object, ObjectKind};
 use cynic_engine::preview;
 use cynic_engine::property_key::PropertyKey;
@@ -26,7 +26,7 @@ pub(super) fn from_js<T: DeserializeOwned>(realm: &mut Realm<'_>, handle: &Handl
     }
 }
 
-/// A value to read; it is found by the stack scan.
+/// A value to read. Whoever holds it has the isolate, so that nothing is collected before the value is read.
 struct Reader<'v> {
     vm: &'v mut Vm,
     value: Value,
@@ -43,7 +43,8 @@ impl Reader<'_> {
         self.vm.check_native_stack()?;
         if object.is_array() {
             let length = object.array_length();
-            return visitor.visit_seq(Elements { vm: self.vm, array: object, next: 0, length });
+            let array = Persistent::new(&self.vm.heap, self.value);
+            return visitor.visit_seq(Elements { vm: self.vm, array, next: 0, length });
         }
         match object.kind() {
             ObjectKind::TypedArray | ObjectKind::ArrayBuffer => match self.vm.bytes_of(self.value) {
@@ -60,6 +61,7 @@ impl Reader<'_> {
             _ if object.is_callable() => refused(self.vm, self.value),
             _ => {
                 let keys = enumerable_keys(self.vm, object)?;
+                let object = Persistent::new(&self.vm.heap, self.value);
                 visitor.visit_map(Entries { vm: self.vm, source: Source::Object(object, keys), next: 0 })
             }
         }
@@ -141,7 +143,8 @@ impl<'de> de::Deserializer<'de> for Reader<'_> {
         visitor: V,
     ) -> Read<V::Value> {
         if self.value.is_string() {
-            return visitor.visit_enum(Variant { vm: self.vm, name: self.value, content: Value::UNDEFINED });
+            let content = Persistent::new(&self.vm.heap, Value::UNDEFINED);
+            return visitor.visit_enum(Variant { vm: self.vm, name: self.value, content });
         }
         let Some(object) = self.value.as_object() else { return refused(self.vm, self.value) };
         let keys = enumerable_keys(self.vm, object)?;
@@ -150,6 +153,7 @@ impl<'de> de::Deserializer<'de> for Reader<'_> {
         };
         let content = self.vm.get(object, key)?;
         let name = PropertyKey::to_value(key, self.vm);
+        let content = Persistent::new(&self.vm.heap, content);
         visitor.visit_enum(Variant { vm: self.vm, name, content })
     }
 
@@ -159,9 +163,10 @@ impl<'de> de::Deserializer<'de> for Reader<'_> {
     }
 }
 
+/// The rest of an array. Visitors may put it anywhere, so that it has a root.
 struct Elements<'v> {
     vm: &'v mut Vm,
-    array: Object,
+    array: Persistent,
     next: u32,
     length: u32,
 }
@@ -174,14 +179,15 @@ impl<'de> de::SeqAccess<'de> for Elements<'_> {
             return Ok(None);
         }
         self.vm.poll()?;
-        let value = self.vm.get(self.array, PropertyKey::index(self.next))?;
+        let Some(array) = self.array.get().as_object() else { return Ok(None) };
+        let value = self.vm.get(array, PropertyKey::index(self.next))?;
         self.next += 1;
         seed.deserialize(Reader { vm: &mut *self.vm, value }).map(Some)
     }
 }
 
 enum Source {
-    Object(Object, RootedVec<PropertyKey>),
+    Object(Persistent, RootedVec<PropertyKey>),
     /// Keys and values in turn.
     Map(RootedVec),
 }
@@ -207,9 +213,9 @@ impl<'de> de::MapAccess<'de> for Entries<'_> {
 
     fn next_value_seed<T: DeserializeSeed<'de>>(&mut self, seed: T) -> Read<T::Value> {
         let value = match &self.source {
-            Source::Object(object, keys) => match keys.get(self.next) {
-                Some(&key) => self.vm.get(*object, key)?,
-                None => Value::UNDEFINED,
+            Source::Object(object, keys) => match (object.get().as_object(), keys.get(self.next)) {
+                (Some(object), Some(&key)) => self.vm.get(object, key)?,
+                _ => Value::UNDEFINED,
             },
             Source::Map(entries) => entries.get(2 * self.next + 1).copied().unwrap_or(Value::UNDEFINED),
         };
@@ -221,7 +227,7 @@ impl<'de> de::MapAccess<'de> for Entries<'_> {
 struct Variant<'v> {
     vm: &'v mut Vm,
     name: Value,
-    content: Value,
+    content: Persistent,
 }
 
 impl<'de, 'v> de::EnumAccess<'de> for Variant<'v> {
@@ -230,7 +236,7 @@ impl<'de, 'v> de::EnumAccess<'de> for Variant<'v> {
 
     fn variant_seed<V: DeserializeSeed<'de>>(self, seed: V) -> Read<(V::Value, Reader<'v>)> {
         let name = seed.deserialize(Reader { vm: &mut *self.vm, value: self.name })?;
-        Ok((name, Reader { vm: self.vm, value: self.content }))
+        Ok((name, Reader { vm: self.vm, value: self.content.get() }))
     }
 }
 

@@ -103,11 +103,24 @@ impl Trace for Closure {
 }
 
 static SPEC: NativeSpec = NativeSpec::new("", 0, enter);
+static METHOD: NativeSpec = NativeSpec::new("", 0, enter_method);
 
-fn enter(vm: &mut Vm, args: CallArgs) -> JsResult<Value> {
+/// Calls the closure of a native function that [`make_from`] made.
+pub(super) fn enter(vm: &mut Vm, args: CallArgs) -> JsResult<Value> {
+    let arguments = args.as_slice().iter().map(|&value| Handle::new(vm, value)).collect();
+    invoke(vm, args, arguments)
+}
+
+/// The same; the receiver is the first argument.
+fn enter_method(vm: &mut Vm, args: CallArgs) -> JsResult<Value> {
+    let receiver = std::iter::once(&args.this);
+    let arguments = receiver.chain(args.as_slice()).map(|&value| Handle::new(vm, value)).collect();
+    invoke(vm, args, arguments)
+}
+
+fn invoke(vm: &mut Vm, args: CallArgs, arguments: Vec<Handle>) -> JsResult<Value> {
     let Some(closure) = data_of::<Closure>(args.captured(0)) else { return Ok(Value::UNDEFINED) };
     vm.check_native_stack()?;
-    let arguments: Vec<Handle> = args.as_slice().iter().map(|&value| Handle::new(vm, value)).collect();
     let result = (closure.0)(&mut Realm { vm: &mut *vm }, &arguments)
         .and_then(|handle| handle.value_in(vm).map_err(Error::from));
     result.map_err(|error| error.into_abrupt(vm))
@@ -115,13 +128,34 @@ fn enter(vm: &mut Vm, args: CallArgs) -> JsResult<Value> {
 
 /// A function object for a closure; in hardened mode it is frozen.
 pub(super) fn make<S, F: HostFunction<S>>(realm: &mut Realm<'_>, name: &str, function: F) -> Value {
+    let function = make_from(realm, &SPEC, name, function);
+    freeze(realm, function)
+}
+
+/// The same for a method: the closure's first parameter is the receiver.
+pub(super) fn make_method<S, F: HostFunction<S>>(realm: &mut Realm<'_>, name: &str, method: F) -> Value {
+    let method = make_from(realm, &METHOD, name, method);
+    freeze(realm, method)
+}
+
+fn freeze(realm: &mut Realm<'_>, function: Value) -> Value {
+    if let Some(object) = function.as_object().filter(|_| realm.vm.options.hardened) {
+        realm.vm.ordinary_lock(object, cynic_engine::shape::Lock::Freeze);
+    }
+    function
+}
+
+/// A function object for a closure, that may still be changed. `spec` says how it is entered.
+pub(super) fn make_from<S, F: HostFunction<S>>(
+    realm: &mut Realm<'_>,
+    spec: &'static NativeSpec,
+    name: &str,
+    function: F,
+) -> Value {
     let invoke = move |realm: &mut Realm<'_>, arguments: &[Handle]| function.invoke(realm, arguments);
     let vm = &mut *realm.vm;
     let closure = Value::cell(vm.alloc_data(Closure(Box::new(invoke))));
     let name = vm.new_string(name);
-    let object = vm.new_native_function_named(&SPEC, name, F::LENGTH, &[closure]);
-    if vm.options.hardened {
-        vm.ordinary_lock(object, cynic_engine::shape::Lock::Freeze);
-    }
-    Value::object(object)
+    let length = F::LENGTH.saturating_sub(u32::from(std::ptr::eq(spec, &METHOD)));
+    Value::object(vm.new_native_function_named(spec, name, length, &[closure]))
 }

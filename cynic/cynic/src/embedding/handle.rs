@@ -7,7 +7,8 @@ use cynic_engine::gc::Persistent;
 use cynic_engine::value::Value;
 use cynic_engine::vm::Vm;
 
-/// A value of an isolate, alive as long as the handle is. It may be kept anywhere on the isolate's thread.
+/// A value of an isolate, alive as long as the handle is. It may be kept anywhere on the isolate's thread; when the isolate has ended, it is
+/// undefined.
 #[derive(Clone)]
 pub struct Handle {
     root: Persistent,
@@ -24,8 +25,8 @@ impl Handle {
         Handle { root: Persistent::new(&vm.heap, value) }
     }
 
-    /// The value, if it belongs to that isolate, for the layer below ([`super::Isolate::vm`]): it is rooted as long as the handle is kept.
-    pub fn value_in(&self, vm: &Vm) -> Result<Value, HostError> {
+    /// The value, if it belongs to that isolate: it is rooted as long as the handle is kept.
+    pub(crate) fn value_in(&self, vm: &Vm) -> Result<Value, HostError> {
         if self.root.belongs_to(&vm.heap) { Ok(self.root.get()) } else { Err(HostError::ForeignHandle) }
     }
 

@@ -8,13 +8,13 @@ use super::error::{Error, HostError, Result};
 use super::handle::Handle;
 use super::realm::Realm;
 use cynic_engine::bytecode::code::FunctionCode;
-use cynic_engine::compiler::{self, CompileOptions};
+use cynic_engine::bytecode::disassemble::disassemble;
+use cynic_engine::bytecode::verify::{VerifyError, verify, verify_flow};
+use cynic_engine::compiler::{self, CompileOptions, ModuleCode};
 use cynic_engine::gc::native_stack::StackBounds;
-use cynic_engine::gc::{Persistent, data_of};
+use cynic_engine::gc::{GcStats, Persistent};
 use cynic_engine::host::{Capabilities, Clock, Entropy, Randomness};
 use cynic_engine::limits::HEAP_BYTES_DEFAULT;
-use cynic_engine::realm::Realm as RealmRecord;
-use cynic_engine::value::Value;
 use cynic_engine::vm::modules::ModuleLoader;
 use cynic_engine::vm::{CancelToken, JsResult, Options, Vm};
 
@@ -28,6 +28,20 @@ pub struct Engine {
 #[derive(Clone)]
 pub struct Script {
     pub(super) code: Arc<FunctionCode>,
+}
+
+impl Script {
+    /// The bytecode, as text.
+    pub fn disassemble(&self) -> String {
+        disassemble(&self.code)
+    }
+
+    /// Bytecode of the front end's (`pithos-cynic-front`), from wherever it comes: it is verified first.
+    pub fn from_bytecode(code: FunctionCode) -> Result<Self, VerifyError> {
+        verify(&code)?;
+        verify_flow(&code)?;
+        Ok(Script { code: Arc::new(code) })
+    }
 }
 
 /// What an isolate may use. The heap's limit is fixed; fuel, deadline and cancellation can be set again at any time.
@@ -110,13 +124,33 @@ impl Engine {
         self.compile_as(name, text, true)
     }
 
-    fn compile_as(&self, name: &str, text: &str, typescript: bool) -> Result<Script, HostError> {
-        let options = CompileOptions {
+    /// Checks a module's text without running it.
+    pub fn check_module(&self, name: &str, text: &str) -> Result<(), HostError> {
+        self.module_code(name, text).map(drop)
+    }
+
+    /// The bytecode of a module, as text.
+    pub fn disassemble_module(&self, name: &str, text: &str) -> Result<String, HostError> {
+        let module = self.module_code(name, text)?;
+        Ok(module.body.as_deref().map(disassemble).unwrap_or_default())
+    }
+
+    fn module_code(&self, name: &str, text: &str) -> Result<ModuleCode, HostError> {
+        let options = self.compile_options(self.options.is_typescript(name));
+        compiler::compile_module(name, text, options).map_err(|error| HostError::Syntax(Box::new(error)))
+    }
+
+    fn compile_options(&self, typescript: bool) -> CompileOptions {
+        CompileOptions {
             allow_eval: self.options.allow_eval,
             typescript,
             stack_room: StackBounds::of_current_thread().room(),
             ..CompileOptions::default()
-        };
+        }
+    }
+
+    fn compile_as(&self, name: &str, text: &str, typescript: bool) -> Result<Script, HostError> {
+        let options = self.compile_options(typescript);
         match compiler::compile_script(name, text, options) {
             Ok(code) => Ok(Script { code }),
             Err(error) => Err(HostError::Syntax(Box::new(error))),
@@ -132,7 +166,7 @@ pub struct Isolate {
 /// Names a realm of an isolate.
 #[derive(Clone)]
 pub struct RealmId {
-    root: Persistent,
+    pub(super) root: Persistent,
 }
 
 impl Isolate {
@@ -143,29 +177,20 @@ impl Isolate {
 
     /// A further realm: its own global object and intrinsics.
     pub fn new_realm(&mut self) -> RealmId {
-        let realm = self.vm.new_realm();
-        RealmId { root: Persistent::new(&self.vm.heap, Value::cell(realm)) }
+        self.realm().new_realm()
     }
 
     /// Does something in a realm that [`Isolate::new_realm`] made.
     pub fn in_realm<T>(&mut self, id: &RealmId, act: impl FnOnce(&mut Realm<'_>) -> Result<T>) -> Result<T> {
-        let record = Some(&id.root).filter(|root| root.belongs_to(&self.vm.heap)).map(Persistent::get);
-        let Some(record) = record.and_then(data_of::<RealmRecord>) else {
-            return Err(HostError::ForeignHandle.into());
-        };
-        let previous = self.vm.enter_realm(record);
-        let result = act(&mut Realm { vm: &mut self.vm });
-        self.vm.enter_realm(previous);
-        result
+        self.realm().in_realm(id, act)
     }
 
-    /// The layer below, for hosts that extend the engine itself ([`crate::host::install`] takes it).
-    pub fn vm(&mut self) -> &mut Vm {
+    /// The layer below.
+    pub(crate) fn vm(&mut self) -> &mut Vm {
         &mut self.vm
     }
 
-    /// The outcome of something that was done to [`Isolate::vm`], as the API's own operations report theirs.
-    pub fn check<T>(&mut self, outcome: JsResult<T>) -> Result<T> {
+    pub(crate) fn check<T>(&mut self, outcome: JsResult<T>) -> Result<T> {
         outcome.map_err(|abrupt| Error::of(&mut self.vm, abrupt))
     }
 
@@ -179,7 +204,7 @@ impl Isolate {
         self.vm.set_module_loader(Rc::new(loader));
     }
 
-    /// Says all that the host gives: call it before what looks at the clock ([`crate::host::install`]).
+    /// Says all that the host gives: call it before what looks at the clock (`cynic_host::install`).
     pub fn set_capabilities(&mut self, capabilities: Capabilities) {
         self.vm.host.capabilities = capabilities;
     }
@@ -244,5 +269,93 @@ impl Isolate {
     /// Collects garbage now.
     pub fn collect_garbage(&mut self) {
         self.vm.collect_garbage();
+    }
+
+    /// Bytes of the heap that are in use, garbage included.
+    pub fn heap_bytes(&self) -> usize {
+        self.vm.heap.used_bytes()
+    }
+
+    /// Figures about the heap and its collector.
+    pub fn gc_stats(&self) -> GcStats {
+        self.vm.gc_stats()
+    }
+
+    /// The smallest nursery: the heap is not collected before that much has been allocated.
+    pub fn set_gc_threshold(&mut self, bytes: usize) {
+        self.vm.heap.set_threshold(bytes);
+    }
+
+    /// Collects at every allocation, to find mistakes of the engine's.
+    pub fn set_gc_zeal(&mut self, on: bool) {
+        self.vm.heap.set_zeal(on);
+    }
+
+    /// Whether `Atomics.wait` may block the isolate's thread.
+    pub fn set_can_block(&mut self, can_block: bool) {
+        self.vm.can_block = can_block;
+    }
+
+    /// When guests must have ended.
+    pub fn deadline(&self) -> Option<Instant> {
+        self.vm.metering.deadline
+    }
+
+    /// Steps left, if they are limited.
+    pub fn fuel_left(&self) -> Option<u64> {
+        self.vm.fuel_left()
+    }
+
+    /// Whether somebody may hold a token that ends the guest.
+    pub fn is_cancellable(&self) -> bool {
+        self.vm.metering.cancel.is_some()
+    }
+
+    /// Lets scripts declare again what an earlier one declared with `let`, `const` or `class`, as at a prompt.
+    pub fn redeclare_globals(&mut self) {
+        self.vm.options.redeclare_globals = true;
+    }
+
+    /// Drops the jobs that wait: after an interruption, say.
+    pub fn clear_jobs(&mut self) {
+        self.vm.clear_jobs();
+    }
+
+    /// Lets the holder of this token end the guest, who may hold those of other isolates.
+    pub fn set_cancel_token(&mut self, token: CancelToken) {
+        self.vm.metering.cancel = Some(token);
+    }
+
+    /// Looks at the limits, as guest code does: for hosts that wait or work on a guest's behalf.
+    pub fn poll(&mut self) -> Result<()> {
+        let polled = self.vm.poll_slow(1);
+        self.check(polled)
+    }
+
+    /// Calls `look` whenever the limits are looked at: lets a test measure how far apart that is.
+    pub fn on_look(&mut self, look: impl FnMut() + 'static) {
+        self.vm.metering.on_look = Some(Box::new(look));
+    }
+
+    /// Whether a promise of `Atomics.waitAsync` is pending.
+    pub fn has_async_waiters(&self) -> bool {
+        self.vm.has_async_waiters()
+    }
+
+    /// How long the host may wait before it looks at the promises of `Atomics.waitAsync` again if nobody notifies; `None` if none of them has a
+    /// timeout.
+    pub fn next_async_waiter(&self) -> Option<Duration> {
+        self.vm.next_async_waiter()
+    }
+
+    /// The host is about to wait that long. True if a virtual clock was moved instead, and there is nothing to wait for.
+    pub fn wait_virtually(&mut self, time: Duration) -> bool {
+        self.vm.host_wait(time)
+    }
+
+    /// Settles promises of `Atomics.waitAsync` that were notified or timed out; false if there were none.
+    pub fn settle_async_waiters(&mut self) -> Result<bool> {
+        let settled = self.vm.settle_async_waiters();
+        self.check(settled)
     }
 }

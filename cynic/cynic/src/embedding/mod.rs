@@ -8,8 +8,8 @@
 //! limit ended it, a [`HostError`] is the host's mistake. [`Error`] is whichever it was.
 //!
 //! Invariants: a [`Handle`] keeps its value alive wherever the host puts it, and every operation checks that it belongs to the isolate it is
-//! used with. No reference into the heap ever gets out. What lies below (`vm::Vm`, raw values) stays reachable through [`Isolate::vm`] for
-//! hosts that extend the engine itself.
+//! used with. No reference into the heap ever gets out. What lies below (raw values, the collector,
+//! the virtual machine) is not public: no safe program can misuse it.
 //!
 //! ```
 //! use cynic::{Engine, Limits};
@@ -23,16 +23,20 @@
 //! # Ok::<(), cynic::Error>(())
 //! ```
 
+mod class;
 mod convert;
 mod deserialize;
 mod error;
 mod function;
 mod handle;
 mod isolate;
+mod preview;
 mod promise;
 mod realm;
 mod serialize;
+mod shared_memory;
 
+pub use self::class::{Class, Instance, Native};
 pub use self::convert::{FromJs, IntoJs, Serde};
 pub use self::error::{Error, Exception, HostError};
 pub use self::function::{HostFunction, Rest};
@@ -40,7 +44,10 @@ pub use self::handle::Handle;
 pub use self::isolate::{Engine, Isolate, Limits, RealmId, Script};
 pub use self::promise::{PromiseState, Resolver};
 pub use self::realm::Realm;
+pub use self::shared_memory::SharedMemory;
+pub use cynic_engine::gc::GcStats;
 pub use cynic_engine::host::{Capabilities, Clock, Entropy, Randomness};
 pub use cynic_engine::structured_clone::Cloned;
+pub use cynic_engine::syntax::{SyntaxError, awaiting_entry};
 pub use cynic_engine::vm::modules::{ModuleKind, ModuleLoader};
 pub use cynic_engine::vm::{CancelToken, Termination};

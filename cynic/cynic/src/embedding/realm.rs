@@ -5,36 +5,40 @@ use std::rc::Rc;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
+use super::class::{self, Class};
 use super::convert::IntoJs;
 use super::error::{Error, Exception, HostError, Result};
 use super::function::{self, HostFunction};
 use super::handle::Handle;
-use super::isolate::Script;
+use super::isolate::{RealmId, Script};
 use super::promise::{PromiseState, Resolver};
-use super::{Cloned, deserialize, serialize};
+use super::{deserialize, serialize};
 use cynic_engine::builtins::{json, promise};
+use cynic_engine::gc::{Persistent, data_of};
 use cynic_engine::object::{Object, ObjectKind};
 use cynic_engine::preview;
-use cynic_engine::realm::Intrinsic;
+use cynic_engine::realm::{Intrinsic, Realm as RealmRecord};
 use cynic_engine::shape::attrs;
+use cynic_engine::structured_clone::Cloned;
 use cynic_engine::value::Value;
+use cynic_engine::vm::eval::Program;
 use cynic_engine::vm::{JsResult, Vm};
 
 /// A global environment, entered.
 pub struct Realm<'i> {
-    pub(super) vm: &'i mut Vm,
+    pub(crate) vm: &'i mut Vm,
 }
 
 impl Realm<'_> {
-    pub(super) fn handle(&self, value: Value) -> Handle {
+    pub(crate) fn handle(&self, value: Value) -> Handle {
         Handle::new(self.vm, value)
     }
 
-    pub(super) fn check<T>(&mut self, result: JsResult<T>) -> Result<T> {
+    pub(crate) fn check<T>(&mut self, result: JsResult<T>) -> Result<T> {
         result.map_err(|abrupt| Error::of(self.vm, abrupt))
     }
 
-    fn object(&mut self, handle: &Handle) -> Result<Object> {
+    pub(super) fn object(&mut self, handle: &Handle) -> Result<Object> {
         let value = handle.value_in(self.vm)?;
         value.as_object().ok_or_else(|| super::convert::mismatch("an object", self, value).into())
     }
@@ -83,6 +87,34 @@ impl Realm<'_> {
         Ok(self.handle(value))
     }
 
+    /// Evaluates a script whose completion value nobody wants.
+    pub fn execute(&mut self, name: &str, text: &str) -> Result<()> {
+        self.vm.seal_global();
+        let executed = self.vm.execute_script(name, text);
+        self.check(executed)
+    }
+
+    /// Compiles a script whose completion value nobody wants, at the expense of this isolate's limits.
+    pub fn compile(&mut self, name: &str, text: &str) -> Result<Script> {
+        let compiled = self.vm.compile_script(name, text);
+        self.check(compiled).map(|code| Script { code })
+    }
+
+    /// Compiles a program that does not say whether it is a script or a module: it is a script if it can be one. `None` is a module.
+    pub fn compile_program(&mut self, name: &str, text: &str) -> Result<Option<Script>> {
+        let compiled = self.vm.compile_program(name, text);
+        Ok(match self.check(compiled)? {
+            Program::Script(code) => Some(Script { code }),
+            Program::Module => None,
+        })
+    }
+
+    /// Throws the SyntaxError that a module's text has, if it has one.
+    pub fn check_module(&mut self, name: &str, text: &str) -> Result<()> {
+        let checked = self.vm.check_module(name, text);
+        self.check(checked)
+    }
+
     /// Runs a compiled script.
     pub fn run(&mut self, script: &Script) -> Result<Handle> {
         self.vm.seal_global();
@@ -107,6 +139,16 @@ impl Realm<'_> {
         self.finish_import(module)
     }
 
+    /// Loads a module whose text the host has, and begins to evaluate it: the promise of that, which jobs and timers settle.
+    pub fn begin_import_text(&mut self, key: &str, text: &str) -> Result<Handle> {
+        self.vm.seal_global();
+        let module = self.vm.load_module_from(key, text);
+        let module = self.check(module)?;
+        let evaluation = self.vm.evaluate_module(module);
+        let evaluation = self.check(evaluation)?;
+        Ok(self.handle(Value::object(evaluation)))
+    }
+
     fn finish_import(&mut self, module: cynic_engine::vm::modules::Module) -> Result<Handle> {
         let evaluation = self.vm.evaluate_module(module);
         let evaluation = self.check(evaluation)?;
@@ -116,6 +158,40 @@ impl Realm<'_> {
         let namespace = self.handle(Value::object(namespace));
         self.settle(&evaluation)?;
         Ok(namespace)
+    }
+
+    /// A further realm of the isolate: its own global object and intrinsics.
+    pub fn new_realm(&mut self) -> RealmId {
+        let realm = self.vm.new_realm();
+        RealmId { root: Persistent::new(&self.vm.heap, Value::cell(realm)) }
+    }
+
+    /// Does something in another realm of the isolate.
+    pub fn in_realm<T>(&mut self, id: &RealmId, act: impl FnOnce(&mut Realm<'_>) -> Result<T>) -> Result<T> {
+        let record = Some(&id.root).filter(|root| root.belongs_to(&self.vm.heap)).map(Persistent::get);
+        let Some(record) = record.and_then(data_of::<RealmRecord>) else {
+            return Err(HostError::ForeignHandle.into());
+        };
+        let previous = self.vm.enter_realm(record);
+        let result = act(&mut Realm { vm: &mut *self.vm });
+        self.vm.enter_realm(previous);
+        result
+    }
+
+    /// A class whose instances hold what `make` gives in an [`Instance`](super::Instance); see [`Class`].
+    pub fn class<T: 'static, S, F: HostFunction<S>>(&mut self, name: &str, make: F) -> Class<T> {
+        class::class(self, name, make)
+    }
+
+    /// Looks at the limits, as guest code does: for host functions that work for long.
+    pub fn poll(&mut self) -> Result<()> {
+        let polled = self.vm.poll_slow(1);
+        self.check(polled)
+    }
+
+    /// Collects garbage now.
+    pub fn collect_garbage(&mut self) {
+        self.vm.collect_garbage();
     }
 
     /// The global object.
@@ -259,6 +335,28 @@ impl Realm<'_> {
                 Err(Error::Thrown(Box::new(Exception::of(self.vm, reason))))
             }
         }
+    }
+
+    /// Says that the host has seen why a promise was rejected: it does not count as unhandled.
+    pub fn mark_handled(&mut self, promise: &Handle) -> Result<()> {
+        let promise = promise.value_in(self.vm)?;
+        self.vm.forget_rejection(promise);
+        Ok(())
+    }
+
+    /// The error of a guest that threw this value.
+    pub fn thrown(&mut self, value: &Handle) -> Error {
+        match value.value_in(self.vm) {
+            Ok(value) => Error::Thrown(Box::new(Exception::of(self.vm, value))),
+            Err(error) => error.into(),
+        }
+    }
+
+    /// The value as text, as `String(value)` has it.
+    pub fn to_text(&mut self, value: &Handle) -> Result<String> {
+        let value = value.value_in(self.vm)?;
+        let text = self.vm.to_rust_string(value);
+        self.check(text)
     }
 
     /// A value as data that may go to another isolate or thread (structured clone).

@@ -10,6 +10,7 @@ use super::convert::SAFE_INTEGER_MAX;
 use super::error::{Error, HostError, Result};
 use super::handle::Handle;
 use super::realm::Realm;
+use cynic_engine::gc::{Persistent, RootedVec};
 use cynic_engine::object::Object;
 use cynic_engine::property_key::PropertyKey;
 use cynic_engine::value::Value;
@@ -91,13 +92,16 @@ impl<'v> Writer<'v> {
     fn array(self) -> std::result::Result<ArrayWriter<'v>, Failure> {
         self.vm.check_native_stack()?;
         let array = self.vm.new_array();
+        let array = Persistent::new(&self.vm.heap, Value::object(array));
         Ok(ArrayWriter { vm: self.vm, array, variant: None })
     }
 
     fn object(self) -> std::result::Result<ObjectWriter<'v>, Failure> {
         self.vm.check_native_stack()?;
         let object = self.vm.new_object();
-        Ok(ObjectWriter { vm: self.vm, object, key: None, map: None, variant: None })
+        let mut roots = self.vm.scratch();
+        roots.extend([Value::object(object), Value::UNDEFINED]);
+        Ok(ObjectWriter { vm: self.vm, roots, is_map: false, variant: None })
     }
 }
 
@@ -235,10 +239,10 @@ impl<'v> ser::Serializer for Writer<'v> {
     }
 }
 
-/// An array being filled; it is found by the stack scan.
+/// An array being filled. Types that serialize themselves may put it anywhere, so that it has a root.
 pub(super) struct ArrayWriter<'v> {
     vm: &'v mut Vm,
-    array: Object,
+    array: Persistent,
     variant: Option<&'static str>,
 }
 
@@ -246,11 +250,14 @@ impl ArrayWriter<'_> {
     fn push<T: Serialize + ?Sized>(&mut self, value: &T) -> std::result::Result<(), Failure> {
         self.vm.poll()?;
         let value = value.serialize(Writer { vm: &mut *self.vm })?;
-        Ok(self.vm.append_element(self.array, value)?)
+        match self.array.get().as_object() {
+            Some(array) => Ok(self.vm.append_element(array, value)?),
+            None => Ok(()),
+        }
     }
 
     fn finish(self) -> Written {
-        wrap(self.vm, self.variant, Value::object(self.array))
+        wrap(self.vm, self.variant, self.array.get())
     }
 }
 
@@ -277,12 +284,16 @@ elements! {
     SerializeTupleVariant serialize_field
 }
 
-/// An object being filled, or a Map once a key was no text.
+/// Places among the roots of an [`ObjectWriter`].
+const TARGET: usize = 0;
+const KEY: usize = 1;
+
+/// An object being filled, or a Map once a key was no text. Rooted as [`ArrayWriter`] is.
 pub(super) struct ObjectWriter<'v> {
     vm: &'v mut Vm,
-    object: Object,
-    key: Option<Value>,
-    map: Option<Object>,
+    /// The object or Map, and the key of the entry that comes.
+    roots: RootedVec,
+    is_map: bool,
     variant: Option<&'static str>,
 }
 
@@ -290,29 +301,46 @@ impl ObjectWriter<'_> {
     fn field<T: Serialize + ?Sized>(&mut self, name: &str, value: &T) -> std::result::Result<(), Failure> {
         self.vm.poll()?;
         let value = value.serialize(Writer { vm: &mut *self.vm })?;
-        Ok(put(self.vm, self.object, name, value)?)
+        match self.roots[TARGET].as_object() {
+            Some(object) => Ok(put(self.vm, object, name, value)?),
+            None => Ok(()),
+        }
     }
 
     fn finish(self) -> Written {
-        let value = Value::object(self.map.unwrap_or(self.object));
-        wrap(self.vm, self.variant, value)
+        wrap(self.vm, self.variant, self.roots[TARGET])
     }
 
     /// Goes over to a Map; what the object has already comes first.
-    fn map(&mut self) -> std::result::Result<Object, Failure> {
-        if let Some(map) = self.map {
-            return Ok(map);
-        }
+    fn go_over_to_map(&mut self) -> JsResult<()> {
         let prototype = Value::object(self.vm.intrinsic(cynic_engine::realm::Intrinsic::MapPrototype));
         let map = self.vm.new_map(prototype);
-        let keys = self.vm.own_property_keys(self.object)?;
-        for &key in keys.iter() {
-            let value = self.vm.get(self.object, key)?;
-            let key = PropertyKey::to_value(key, self.vm);
-            self.vm.add_to_table(map, key, value)?;
+        if let Some(object) = self.roots[TARGET].as_object() {
+            let keys = self.vm.own_property_keys(object)?;
+            for &key in keys.iter() {
+                let value = self.vm.get(object, key)?;
+                let key = PropertyKey::to_value(key, self.vm);
+                self.vm.add_to_table(map, key, value)?;
+            }
         }
-        self.map = Some(map);
-        Ok(map)
+        self.roots[TARGET] = Value::object(map);
+        self.is_map = true;
+        Ok(())
+    }
+
+    fn entry(&mut self, value: Value) -> JsResult<()> {
+        let key = std::mem::replace(&mut self.roots[KEY], Value::UNDEFINED);
+        if !self.is_map && !key.is_string() {
+            self.go_over_to_map()?;
+        }
+        let Some(target) = self.roots[TARGET].as_object() else { return Ok(()) };
+        match key.as_string().filter(|_| !self.is_map) {
+            Some(text) => {
+                let key = self.vm.key_from_string(text);
+                self.vm.create_data_property_or_throw(target, key, value)
+            }
+            None => self.vm.add_to_table(target, key, value),
+        }
     }
 }
 
@@ -321,20 +349,14 @@ impl ser::SerializeMap for ObjectWriter<'_> {
     type Error = Failure;
 
     fn serialize_key<T: Serialize + ?Sized>(&mut self, key: &T) -> std::result::Result<(), Failure> {
-        self.key = Some(key.serialize(Writer { vm: &mut *self.vm })?);
+        self.roots[KEY] = key.serialize(Writer { vm: &mut *self.vm })?;
         Ok(())
     }
 
     fn serialize_value<T: Serialize + ?Sized>(&mut self, value: &T) -> std::result::Result<(), Failure> {
         self.vm.poll()?;
-        let key = self.key.take().unwrap_or(Value::UNDEFINED);
         let value = value.serialize(Writer { vm: &mut *self.vm })?;
-        if let (Some(text), None) = (key.as_string(), self.map) {
-            let key = self.vm.key_from_string(text);
-            return Ok(self.vm.create_data_property_or_throw(self.object, key, value)?);
-        }
-        let map = self.map()?;
-        Ok(self.vm.add_to_table(map, key, value)?)
+        Ok(self.entry(value)?)
     }
 
     fn end(self) -> Written {

@@ -117,7 +117,7 @@ fn error(vm: &mut Vm, args: CallArgs) -> JsResult<Value> {
 
 fn dir(vm: &mut Vm, args: CallArgs) -> JsResult<Value> {
     let styles = styles(vm);
-    let text = inspect::inspect(vm, args.get(0), styles);
+    let text = inspect::text_of(vm, args.get(0), styles);
     emit(vm, Stream::Output, &text)
 }
 
@@ -316,7 +316,7 @@ fn directive_text(vm: &mut Vm, directive: char, value: Value, styles: Styles) ->
             json.unwrap_or_else(|| "undefined".into())
         }
         'c' => String::new(),
-        _ => inspect::inspect(vm, value, styles),
+        _ => inspect::text_of(vm, value, styles),
     })
 }
 
@@ -332,7 +332,7 @@ mod table {
     use cynic_engine::value::Value;
     use cynic_engine::vm::{JsResult, Vm};
 
-    use crate::host::inspect::{Styles, inspect};
+    use crate::host::inspect::{Styles, text_of};
     use crate::host::limits::{TABLE_COLUMNS_MAX, TABLE_ROWS_MAX};
 
     const INDEX_HEADING: &str = "(index)";
@@ -360,7 +360,7 @@ mod table {
                 Some(row) => fill_row(vm, row, &mut headings, &mut cells)?,
                 None => {
                     has_values = true;
-                    own = inspect(vm, property.value, Styles::Plain);
+                    own = text_of(vm, property.value, Styles::Plain);
                 }
             }
             values.push(own);
@@ -406,7 +406,7 @@ mod table {
                 cells.resize(column + 1, String::new());
             }
             let value: Value = property.value;
-            cells[column] = inspect(vm, value, Styles::Plain);
+            cells[column] = text_of(vm, value, Styles::Plain);
         }
         Ok(())
     }

@@ -24,18 +24,20 @@ use cynic_engine::shape::attrs;
 use cynic_engine::value::Value;
 use cynic_engine::vm::Vm;
 
+use crate::{Isolate, Realm};
+
 pub use self::state::{Sink, Stream};
 
-/// Installs everything on the global object of the current realm. Call it before guest code runs.
-pub fn install(vm: &mut Vm, sink: Box<dyn Sink>, styles: inspect::Styles) {
-    state::attach(vm, sink, styles);
-    install_globals(vm);
+/// Installs everything on the global object of an isolate's first realm. Call it before guest code runs.
+pub fn install(isolate: &mut Isolate, sink: Box<dyn Sink>, styles: inspect::Styles) {
+    state::attach(isolate.vm(), sink, styles);
+    install_globals(&mut isolate.realm());
 }
 
 /// Installs the globals in a further realm of an isolate that has been given its sink.
-pub fn install_globals(vm: &mut Vm) {
-    vm.install_globals(GLOBALS);
-    vm.install_globals(events::ROWS);
+pub fn install_globals(realm: &mut Realm<'_>) {
+    realm.vm.install_globals(GLOBALS);
+    realm.vm.install_globals(events::ROWS);
 }
 
 const fn lazy(name: &'static str, make: fn(&mut Vm) -> Value) -> PropertySpec {

@@ -11,6 +11,8 @@ use cynic_engine::object::function::CallArgs;
 use cynic_engine::value::Value;
 use cynic_engine::vm::{JsResult, Vm};
 
+use crate::{Error, Isolate};
+
 use crate::host::limits::TIMERS_MAX;
 use crate::host::state::state;
 
@@ -103,15 +105,25 @@ pub(crate) fn clear(vm: &mut Vm, args: CallArgs) -> JsResult<Value> {
 }
 
 /// How long until the next timer is due; `None` if none waits.
-pub fn next_due(vm: &mut Vm) -> JsResult<Option<Duration>> {
+pub fn next_due(isolate: &mut Isolate) -> Result<Option<Duration>, Error> {
+    let due = next_due_in(isolate.vm());
+    isolate.check(due)
+}
+
+/// Runs the first timer that is due; false if none is. Jobs are the caller's to run.
+pub fn run_due(isolate: &mut Isolate) -> Result<bool, Error> {
+    let ran = run_due_in(isolate.vm());
+    isolate.check(ran)
+}
+
+fn next_due_in(vm: &mut Vm) -> JsResult<Option<Duration>> {
     let now = vm.host_now_nanoseconds()?;
     let Some(state) = state(vm) else { return Ok(None) };
     let first = state.timers.waiting.keys().next();
     Ok(first.map(|(due, _)| Duration::from_nanos(u64::try_from(due - now).unwrap_or(0))))
 }
 
-/// Runs the first timer that is due; false if none is. Jobs are the caller's to run.
-pub fn run_due(vm: &mut Vm) -> JsResult<bool> {
+fn run_due_in(vm: &mut Vm) -> JsResult<bool> {
     let now = vm.host_now_nanoseconds()?;
     let Some(state) = state(vm) else { return Ok(false) };
     let Some((number, timer)) = state.timers.take_due(now) else { return Ok(false) };

@@ -241,8 +241,8 @@ fn move_resources(vm: &mut Vm, args: CallArgs, class: &Class) -> JsResult<Value>
     if let Some(moved) = object.data::<Resources>(0) {
         moved.list.swap(&resources.list);
         moved.write_barrier();
-        moved.charge.set_unchecked(&vm.heap, resources.charge.bytes());
-        resources.charge.set_unchecked(&vm.heap, 0);
+        moved.charge.set_beyond_limit(&vm.heap, resources.charge.bytes());
+        resources.charge.set_beyond_limit(&vm.heap, 0);
     }
     resources.is_disposed.set(true);
     Ok(Value::object(object))

@@ -28,8 +28,10 @@ impl Groups {
     pub(crate) fn key(&self, i: usize) -> Value {
         self.keys[i]
     }
-    pub(crate) fn values(&self, i: usize) -> Vec<Value> {
-        self.members[i].iter().map(|&at| self.items[at as usize]).collect()
+    pub(crate) fn values(&self, vm: &Vm, i: usize) -> RootedVec {
+        let mut values = vm.scratch();
+        values.extend(self.members[i].iter().map(|&at| self.items[at as usize]));
+        values
     }
 }
 

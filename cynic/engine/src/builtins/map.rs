@@ -178,7 +178,7 @@ fn map_group_by(vm: &mut Vm, args: CallArgs) -> JsResult<Value> {
     let map = vm.new_map(prototype);
     let Some(table) = map.data::<OrderedTable>(0) else { return Ok(Value::object(map)) };
     for i in 0..groups.len() {
-        let array = vm.new_array_from(&groups.values(i))?;
+        let array = vm.new_array_from(&groups.values(vm, i))?;
         let key = HashedKey::new(vm, groups.key(i));
         vm.table_insert(table, key, Value::object(array))?;
     }

@@ -267,7 +267,7 @@ fn object_group_by(vm: &mut Vm, args: CallArgs) -> JsResult<Value> {
     let o = vm.new_object_with(Value::NULL);
     for i in 0..groups.len() {
         let key = vm.to_property_key(groups.key(i))?;
-        let array = vm.new_array_from(&groups.values(i))?;
+        let array = vm.new_array_from(&groups.values(vm, i))?;
         vm.create_data_property_or_throw(o, key, Value::object(array))?;
     }
     Ok(Value::object(o))

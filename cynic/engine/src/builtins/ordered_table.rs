@@ -37,7 +37,7 @@ impl HashedKey {
             b.value().hash(&mut h);
             return HashedKey { value: v, hash: h.finish() as u32 };
         }
-        let value = if v.is_double() { Value::number(v.double_unchecked() + 0.0) } else { v };
+        let value = if v.is_double() { Value::number(v.offset_double() + 0.0) } else { v };
         HashedKey { value, hash: vm.hash_seed.word(value.to_bits()) }
     }
 

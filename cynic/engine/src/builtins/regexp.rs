@@ -171,19 +171,21 @@ pub(crate) fn regexp_create(vm: &mut Vm, pattern: Value, flags: Value) -> JsResu
 /// The compiled pattern, or the SyntaxError it deserves.
 fn compile(vm: &mut Vm, pattern: JsStr, flags: JsStr) -> JsResult<Rc<Program>> {
     let Some(parsed) = Flags::parse(flags.view(vm).units()) else {
-        let message = format!("Invalid flags supplied to RegExp constructor '{}'", flags.to_rust_string());
+        let message = format!("Invalid flags supplied to RegExp constructor '{}'", quoted(vm, flags));
         return Err(vm.throw_syntax_error(&message));
     };
     vm.poll_n((pattern.len() / 8) as u32)?;
-    let key = (pattern.to_units(), parsed.bits());
-    if let Some(known) = vm.regexp.cache.get(&key) {
+    // A long source is not copied for the cache, which would not keep it: the copy is outside the heap's limit.
+    let cached = pattern.len() <= crate::limits::REGEXP_CACHED_UNITS_MAX;
+    let key = cached.then(|| (pattern.to_units(), parsed.bits()));
+    if let Some(known) = key.as_ref().and_then(|key| vm.regexp.cache.get(key)) {
         return Ok(Rc::clone(known));
     }
     let regex = match Regex::compile(input(pattern.view(vm)), parsed) {
         Ok(regex) => regex,
         Err(error) => {
-            let source: String = pattern.to_rust_string();
-            let flags = flags.to_rust_string();
+            let source = quoted(vm, pattern);
+            let flags = quoted(vm, flags);
             let message = format!("Invalid regular expression: /{source}/{flags}: {}", error.message());
             return Err(vm.throw_syntax_error(&message));
         }
@@ -193,10 +195,20 @@ fn compile(vm: &mut Vm, pattern: JsStr, flags: JsStr) -> JsResult<Rc<Program>> {
     if vm.regexp.cache.len() >= CACHE_ENTRIES_MAX {
         vm.regexp.cache.clear();
     }
-    if key.0.len() <= crate::limits::REGEXP_CACHED_UNITS_MAX {
+    if let Some(key) = key {
         vm.regexp.cache.insert(key, Rc::clone(&program));
     }
     Ok(program)
+}
+
+/// A pattern or its flags for a message: of a long one, the beginning.
+fn quoted(vm: &mut Vm, text: JsStr) -> String {
+    const SHOWN: usize = crate::limits::REGEXP_QUOTED_UNITS_MAX;
+    if text.len() <= SHOWN {
+        return text.to_rust_string();
+    }
+    let beginning: Vec<u16> = text.view(vm).units().take(SHOWN).collect();
+    String::from_utf16_lossy(&beginning) + "..."
 }
 
 /// 22.2.5.1 RegExp.escape

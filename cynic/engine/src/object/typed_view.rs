@@ -230,7 +230,8 @@ impl TypedArrayObject for JsObject {
             return None;
         }
         // SAFETY: typed arrays have at least one inline slot.
-        let cell = unsafe { self.inline_slot(0) }.cell_header()?;
+        let slot = unsafe { self.inline_slot(0) };
+        let cell = slot.cell_header()?;
         // SAFETY: slot 0 of a typed array holds its `Data<TypedView>` from birth, and the object keeps it alive.
         Some(unsafe { &**(cell as *const crate::gc::CellHeader as *const Data<TypedView>) })
     }

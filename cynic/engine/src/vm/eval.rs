@@ -156,7 +156,7 @@ impl Vm {
     /// Unlike [`Vm::charge_external`], no steps: a bound is charged, not work.
     fn charge_compiling(&mut self, bytes: usize) -> JsResult<ExternalCharge> {
         self.check_heap_room(bytes)?;
-        Ok(self.heap.charge_unchecked(bytes))
+        Ok(self.heap.charge_beyond_limit(bytes))
     }
 
     /// Runs a compiled script in the current realm.

@@ -112,7 +112,7 @@ impl Vm {
 
     fn charge_jobs(&mut self) {
         let bytes = self.interpreter.jobs.capacity() * size_of::<Job>();
-        self.interpreter.jobs_charge.set_unchecked(&self.heap, bytes);
+        self.interpreter.jobs_charge.set_beyond_limit(&self.heap, bytes);
     }
 
     /// The reasons of the rejected promises that nothing handles, each once.

@@ -9,9 +9,9 @@
 //! Left to others: what cells are (`gc`), when to collect (`heap`), marking (`collect`).
 
 use std::cell::Cell;
-use std::ptr;
 
 use super::heap::HeapLink;
+use super::pages;
 
 /// Bytes in a block, and its alignment.
 pub(crate) const BLOCK_BYTES: usize = 16 * 1024;
@@ -251,7 +251,7 @@ impl Chunks {
                 return Some((chunk.base + at * BLOCK_BYTES) as *mut u8);
             }
         }
-        let base = map_aligned(CHUNK_BYTES)?;
+        let base = pages::map(CHUNK_BYTES)?;
         let (heads, run) = (run_mask(0, HEAD_BLOCKS), run_mask(HEAD_BLOCKS, count));
         let (used, starts) = (heads | run, heads | 1 << HEAD_BLOCKS);
         self.hint = self.insert(Chunk { base, bytes: CHUNK_BYTES, used, starts, dirty: used, huge: false });
@@ -265,7 +265,7 @@ impl Chunks {
             return self.alloc_blocks(blocks).map(|p| (p, blocks * BLOCK_BYTES));
         }
         let bytes = bytes.checked_add(HUGE_HEAD_BYTES)?.checked_next_multiple_of(BLOCK_BYTES)?;
-        let base = map_aligned(bytes)?;
+        let base = pages::map(bytes)?;
         self.insert(Chunk { base, bytes, used: 0, starts: 0, dirty: 0, huge: true });
         Some(((base + HUGE_HEAD_BYTES) as *mut u8, bytes - HUGE_HEAD_BYTES))
     }
@@ -316,8 +316,8 @@ impl Chunks {
         let Some(i) = self.chunk_index(memory) else { return };
         if self.chunks[i].huge {
             let chunk = self.chunks.remove(i);
-            // SAFETY: the mapping was made with exactly these bounds.
-            unsafe { libc::munmap(chunk.base as *mut libc::c_void, chunk.bytes) };
+            // SAFETY: the mapping was made with exactly these bounds, and nothing refers to its cell.
+            unsafe { pages::unmap(chunk.base, chunk.bytes) };
             self.hint = 0;
             return;
         }
@@ -351,13 +351,7 @@ impl Chunks {
                 left -= len;
                 chunk.dirty &= !run_mask(at, len);
                 // SAFETY: the blocks are free: nothing refers to this memory, and it reads as zero afterwards.
-                unsafe {
-                    libc::madvise(
-                        (chunk.base + at * BLOCK_BYTES) as *mut libc::c_void,
-                        len * BLOCK_BYTES,
-                        libc::MADV_DONTNEED,
-                    );
-                }
+                unsafe { pages::discard(chunk.base + at * BLOCK_BYTES, len * BLOCK_BYTES) };
             }
         }
     }
@@ -377,7 +371,7 @@ impl Drop for Chunks {
     fn drop(&mut self) {
         for chunk in &self.chunks {
             // SAFETY: the mapping was made with exactly these bounds, and the heap is going away.
-            unsafe { libc::munmap(chunk.base as *mut libc::c_void, chunk.bytes) };
+            unsafe { pages::unmap(chunk.base, chunk.bytes) };
         }
     }
 }
@@ -391,38 +385,6 @@ fn find_zero_run(used: u64, count: usize) -> Option<usize> {
         return (used != !0).then(|| (!used).trailing_zeros() as usize);
     }
     (0..=BLOCKS_PER_CHUNK - count).find(|&at| used & run_mask(at, count) == 0)
-}
-
-/// Maps `bytes` aligned to a chunk.
-fn map_aligned(bytes: usize) -> Option<usize> {
-    let want = bytes.checked_add(CHUNK_BYTES)?;
-    // SAFETY: an anonymous private mapping at an address of the kernel's choice disturbs nobody.
-    let raw = unsafe {
-        libc::mmap(
-            ptr::null_mut(),
-            want,
-            libc::PROT_READ | libc::PROT_WRITE,
-            libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE,
-            -1,
-            0,
-        )
-    };
-    if raw == libc::MAP_FAILED {
-        return None;
-    }
-    let raw = raw as usize;
-    let base = raw.next_multiple_of(CHUNK_BYTES);
-    let end = base + bytes.next_multiple_of(4096);
-    // SAFETY: both ranges lie inside the mapping just made and outside the part that is kept.
-    unsafe {
-        if base > raw {
-            libc::munmap(raw as *mut libc::c_void, base - raw);
-        }
-        if raw + want > end {
-            libc::munmap(end as *mut libc::c_void, raw + want - end);
-        }
-    }
-    Some(base)
 }
 
 #[cfg(test)]

@@ -420,13 +420,13 @@ impl Tracer<'_> {
 /// Has the processor fetch the header of the cell that `v` may be, which will be needed soon.
 #[inline(always)]
 pub(crate) fn fetch(v: Value) {
-    #[cfg(target_arch = "x86_64")]
+    #[cfg(all(target_arch = "x86_64", not(miri)))]
     // SAFETY: a hint, which any word may be given to.
     unsafe {
         use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
         _mm_prefetch::<_MM_HINT_T0>(v.to_bits() as *const i8);
     }
-    #[cfg(not(target_arch = "x86_64"))]
+    #[cfg(any(not(target_arch = "x86_64"), miri))]
     let _ = v;
 }
 

@@ -193,7 +193,7 @@ impl ExternalCharge {
     }
 
     /// Charges `bytes` in their place, without checking the limit.
-    pub fn set_unchecked(&self, heap: &Heap, bytes: usize) {
+    pub fn set_beyond_limit(&self, heap: &Heap, bytes: usize) {
         let counter = self.counter.get_or_init(|| heap.external.clone());
         counter.set(counter.get().saturating_sub(self.bytes.replace(bytes)) + bytes);
     }
@@ -321,9 +321,9 @@ impl Heap {
     }
 
     /// Charges `bytes` outside the heap, without checking the limit (the caller does).
-    pub fn charge_unchecked(&self, bytes: usize) -> ExternalCharge {
+    pub fn charge_beyond_limit(&self, bytes: usize) -> ExternalCharge {
         let charge = ExternalCharge::default();
-        charge.set_unchecked(self, bytes);
+        charge.set_beyond_limit(self, bytes);
         charge
     }
 
@@ -670,6 +670,8 @@ unsafe fn finalize(addr: usize) {
 
 impl Drop for Heap {
     fn drop(&mut self) {
+        // Handles may outlive the heap; what they refer to is undefined from now on.
+        self.roots.forget_values();
         self.flush();
         self.for_each_block(|block| {
             if block.finalizable {

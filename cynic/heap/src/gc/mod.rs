@@ -11,7 +11,7 @@
 //!   ([`CellHeader::write_barrier`]); [`Data`] cells that do not promise that are rescanned in every young collection;
 //! * immortal cells (static strings and symbols) are never written and never marked.
 //!
-//! Layout of the folder: `block` (memory), `heap` (allocation, accounting), `collect` (mark and sweep),
+//! Layout of the folder: `pages` (from the system), `block` (memory), `heap` (allocation, accounting), `collect` (mark and sweep),
 //! `roots` (rooted containers), `native_stack` (conservative scanning).
 
 pub mod block;
@@ -19,7 +19,11 @@ pub mod collect;
 pub mod heap;
 pub(crate) mod moving_start;
 pub mod native_stack;
+#[cfg_attr(miri, path = "pages_interpreted.rs")]
+mod pages;
 pub mod roots;
+#[cfg(test)]
+mod tests;
 
 use std::any::TypeId;
 use std::cell::Cell;
@@ -195,7 +199,7 @@ impl<T> Gc<T> {
 
     /// The header every cell starts with.
     #[inline(always)]
-    pub fn header(self) -> &'static CellHeader {
+    pub fn header(&self) -> &CellHeader {
         // SAFETY: every cell type is `repr(C)` and begins with its header; the cell lives as long as it is
         // reachable, which callers that still hold the pointer ensure.
         unsafe { &*(self.0.as_ptr() as *const CellHeader) }
@@ -559,13 +563,31 @@ impl ValueArray {
         unsafe { std::slice::from_raw_parts(self.data(), self.len.get() as usize) }
     }
 
-    /// The initialised values, to be rearranged. The same rule, and run the barrier after storing cells.
-    #[inline(always)]
-    #[allow(clippy::mut_from_ref)]
-    pub fn as_mut_slice(&self) -> &mut [Value] {
+    /// The values in the opposite order.
+    pub fn reverse(&self) {
         self.barrier_at(0, false);
-        // SAFETY: as in `as_slice`; the caller keeps it for one short, call-free step.
-        unsafe { std::slice::from_raw_parts_mut(self.data(), self.len.get() as usize) }
+        // SAFETY: `len` values are initialised, and nobody else sees the slice, which is gone when this returns.
+        unsafe { std::slice::from_raw_parts_mut(self.data(), self.len.get() as usize) }.reverse();
+    }
+
+    /// Replaces the values `at..at + removed` by `items`, moving the rest; false without room, or where they do not lie within the array. The items
+    /// are in no array of the heap.
+    pub fn splice(&self, at: usize, removed: usize, items: &[Value]) -> bool {
+        let n = self.len.get() as usize;
+        let Some(rest) = n.checked_sub(at).and_then(|after| after.checked_sub(removed)) else { return false };
+        let new_length = at + items.len() + rest;
+        if new_length > self.capacity.get() as usize {
+            return false;
+        }
+        // SAFETY: both places of the rest, and that of the items, lie below the capacity; the items lie elsewhere, or were copied where they are.
+        unsafe {
+            let place = self.data().add(at);
+            std::ptr::copy(place.add(removed), place.add(items.len()), rest);
+            std::ptr::copy(items.as_ptr(), place, items.len());
+        }
+        self.len.set(new_length as u32);
+        self.barrier_at(0, false);
+        true
     }
 }
 

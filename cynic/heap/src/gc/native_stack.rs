@@ -49,7 +49,7 @@ fn query() -> StackBounds {
 }
 
 /// The lowest address of this thread's stack and the one above its highest.
-#[cfg(not(target_vendor = "apple"))]
+#[cfg(not(any(miri, target_vendor = "apple")))]
 fn of_system() -> Option<(usize, usize)> {
     // SAFETY: plain calls into the C library with valid out-pointers; the attribute object is destroyed again.
     unsafe {
@@ -76,6 +76,12 @@ fn of_system() -> Option<(usize, usize)> {
     Some((high.checked_sub(size)?, high))
 }
 
+/// An interpreter has no stack in memory.
+#[cfg(miri)]
+fn of_system() -> Option<(usize, usize)> {
+    None
+}
+
 /// An address in the caller's frame.
 #[inline(always)]
 pub fn address_of_frame() -> usize {
@@ -100,7 +106,12 @@ pub(crate) fn scan(tracer: &mut Tracer<'_>, high: usize) {
     }
 }
 
-#[cfg(target_arch = "x86_64")]
+#[cfg(miri)]
+fn callee_saved() -> [usize; 0] {
+    []
+}
+
+#[cfg(all(target_arch = "x86_64", not(miri)))]
 #[inline(always)]
 fn callee_saved() -> [usize; 6] {
     let mut r = [0usize; 6];
@@ -115,7 +126,7 @@ fn callee_saved() -> [usize; 6] {
     r
 }
 
-#[cfg(target_arch = "aarch64")]
+#[cfg(all(target_arch = "aarch64", not(miri)))]
 #[inline(always)]
 fn callee_saved() -> [usize; 10] {
     let mut r = [0usize; 10];

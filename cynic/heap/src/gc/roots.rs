@@ -5,6 +5,7 @@
 
 use std::cell::{Cell, RefCell, UnsafeCell};
 use std::ops::{Deref, DerefMut};
+use std::ptr::NonNull;
 use std::rc::Rc;
 
 use super::{Heap, Tracer};
@@ -40,6 +41,11 @@ impl RootRegistry {
         tracer.values(&self.slots.borrow());
     }
 
+    /// The heap ends: no handle refers to a cell any more.
+    pub(crate) fn forget_values(&self) {
+        self.slots.borrow_mut().fill(Value::UNDEFINED);
+    }
+
     pub(crate) fn set_finalization_due(&self, due: bool) {
         self.finalization_due.set(due);
     }
@@ -68,15 +74,16 @@ impl Rootable for PropertyKey {
 
 /// A vector of values (or property keys) that the collector sees. Dereferences to `Vec`.
 pub struct RootedVec<T: Rootable = Value> {
-    values: Box<UnsafeCell<Vec<T>>>,
+    /// A box, held by its address: the registry reads through the same address, which the compiler must not take for the box's alone.
+    values: NonNull<UnsafeCell<Vec<T>>>,
     registry: Rc<RootRegistry>,
 }
 
 impl<T: Rootable> RootedVec<T> {
     /// An empty vector rooted in `heap`.
     pub fn new(heap: &Heap) -> Self {
-        let values = Box::new(UnsafeCell::new(Vec::new()));
-        T::registered(&heap.roots).borrow_mut().push(&*values);
+        let values = NonNull::from(Box::leak(Box::new(UnsafeCell::new(Vec::new()))));
+        T::registered(&heap.roots).borrow_mut().push(values.as_ptr());
         RootedVec { values, registry: heap.roots.clone() }
     }
 }
@@ -84,29 +91,31 @@ impl<T: Rootable> RootedVec<T> {
 impl<T: Rootable> Deref for RootedVec<T> {
     type Target = Vec<T>;
     fn deref(&self) -> &Vec<T> {
-        // SAFETY: borrowed through `&self`; the collector only reads.
-        unsafe { &*self.values.get() }
+        // SAFETY: the box lives as long as this; borrowed through `&self`, and the collector only reads.
+        unsafe { &*self.values.as_ref().get() }
     }
 }
 
 impl<T: Rootable> DerefMut for RootedVec<T> {
     fn deref_mut(&mut self) -> &mut Vec<T> {
-        // SAFETY: borrowed through `&mut self`; the collector runs only when no such borrow is in use.
-        unsafe { &mut *self.values.get() }
+        // SAFETY: as above; borrowed through `&mut self`, and the collector runs only when no such borrow is in use.
+        unsafe { &mut *self.values.as_ref().get() }
     }
 }
 
 impl<T: Rootable> Drop for RootedVec<T> {
     fn drop(&mut self) {
         let mut registered = T::registered(&self.registry).borrow_mut();
-        let me: *const UnsafeCell<Vec<T>> = &*self.values;
+        let me = self.values.as_ptr().cast_const();
         if let Some(i) = registered.iter().rposition(|&v| std::ptr::eq(v, me)) {
             registered.swap_remove(i);
         }
+        // SAFETY: made by `Box::leak`, and no longer registered.
+        drop(unsafe { Box::from_raw(self.values.as_ptr()) });
     }
 }
 
-/// A value that stays alive as long as this handle does, wherever the handle is kept.
+/// A value that stays alive as long as this handle does, wherever the handle is kept; undefined once the heap has ended.
 pub struct Persistent {
     index: usize,
     registry: Rc<RootRegistry>,

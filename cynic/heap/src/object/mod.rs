@@ -356,6 +356,15 @@ impl JsObject {
         }
     }
 
+    /// The array's length, of an Array that has fewer than 2^31 elements: for handlers, which keep free of floating-point arithmetic.
+    #[inline(always)]
+    pub fn short_array_length(&self) -> Option<u32> {
+        debug_assert!(self.is_array());
+        // SAFETY: arrays have at least one inline slot.
+        let v = unsafe { self.inline_slot(ARRAY_LENGTH_SLOT) };
+        v.as_int32().map(|length| length as u32)
+    }
+
     /// Stores an Array's length (nothing else changes).
     #[inline(always)]
     pub fn set_array_length_slot(&self, n: u32) {

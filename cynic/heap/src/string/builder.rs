@@ -114,8 +114,9 @@ impl StringBuilder {
         self.push_byte(b'"');
     }
 
-    /// Appends a comma if asked to, Latin-1 units between two quotation marks, and a colon.
-    #[inline]
+    /// Appends a comma if asked to, Latin-1 units between two quotation marks, and a colon. Always inlined: it has one caller, the loop over
+    /// the names of a serialised object, which is in another crate.
+    #[inline(always)]
     pub fn push_quoted_name(&mut self, comma: bool, s: &[u8]) {
         if let Buffer::Latin1(b) = &mut self.buffer {
             b.reserve(s.len() + 4);

@@ -4,6 +4,7 @@ Two surfaces over one core: the modern one (`System`, `actor`, `Supervisor`, `aw
 (`Runtime`, pids as ints, messages as bytes).
 """
 
+from iris import guard
 from iris._iris import (
     Down,
     Exit,
@@ -15,6 +16,7 @@ from iris._iris import (
     Ref,
     Swapped,
     allocate_buffer,
+    check_interpreter,
     version,
 )
 from iris.actors import System, actor, current_pid, me
@@ -24,6 +26,10 @@ from iris.processes import run_in_process
 from iris.runtime import Runtime
 from iris.sent import Sent
 from iris.supervision import Child, Supervisor
+
+# The compiled half is shared by the interpreters of a process, so it may have been there already.
+check_interpreter()
+guard.check(__path__)
 
 ActorRef = Ref
 Mailbox = PyMailbox

@@ -10,12 +10,13 @@ import inspect
 import operator
 import types
 import weakref
-from typing import Any, Callable, Optional, TypeVar, Union, overload
+from typing import Any, Callable, Coroutine, Optional, ParamSpec, TypeVar, Union, overload
 
 from iris._iris import PyRuntime, Ref
 from iris._iris import current_pid as _pushed_pid
-from iris.aio import serving
-from iris.hub import current_mailbox, run_in_thread, running_mailbox
+from iris.aio import AsyncMailbox, serving
+from iris.hub import PyMailbox, current_mailbox, run_in_thread, running_mailbox
+from iris.kinds import Receiving, ReceivingAsync, Running
 from iris.runtime import _BOUND, Runtime, _alive, _check_own
 from iris.sent import Sent
 from iris.versions import History, Version
@@ -26,6 +27,9 @@ Call = Callable[..., Any]
 
 _OVERFLOWS = ("dropnew", "dropold", "block", "redirect", "spill")
 T = TypeVar("T", bound=Target)
+M = TypeVar("M")
+R = TypeVar("R")
+P = ParamSpec("P")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -189,7 +193,31 @@ def _parts_around(instance: Any, target: type) -> _Parts:
 class System(Runtime):
     """An actor system. `with System() as system:` stops it at the end, after all messages were handled."""
 
-    def spawn(self, target: Target, *args: Any, **kwargs: Any) -> Ref:  # type: ignore[override]
+    @overload  # type: ignore[override]
+    def spawn(self, target: Callable[P, Running], /, *args: P.args, **kwargs: P.kwargs) -> Ref: ...
+    @overload
+    def spawn(self, target: Callable[P, ReceivingAsync[M, R]], /, *args: P.args, **kwargs: P.kwargs) -> Ref[M, R]: ...
+    @overload
+    def spawn(self, target: Callable[P, Receiving[M, R]], /, *args: P.args, **kwargs: P.kwargs) -> Ref[M, R]: ...
+    @overload
+    def spawn(self, target: Callable[[PyMailbox], Any], /) -> Ref: ...
+    @overload
+    def spawn(self, target: Callable[[AsyncMailbox], Any], /) -> Ref: ...
+    @overload
+    def spawn(self, target: Callable[[M], Coroutine[Any, Any, R]], /) -> Ref[M, R]: ...
+    @overload
+    def spawn(self, target: Callable[[M], R], /) -> Ref[M, R]: ...
+    @overload
+    def spawn(self, target: Target, /, *args: Any, name: "str", path: "Optional[str]" = ..., parent: "Optional[Ref | int]" = ..., link: "Optional[Ref | int]" = ..., monitor: "Optional[Ref | int]" = ..., **kwargs: Any) -> Ref: ...
+    @overload
+    def spawn(self, target: Target, /, *args: Any, path: "str", name: "Optional[str]" = ..., parent: "Optional[Ref | int]" = ..., link: "Optional[Ref | int]" = ..., monitor: "Optional[Ref | int]" = ..., **kwargs: Any) -> Ref: ...
+    @overload
+    def spawn(self, target: Target, /, *args: Any, parent: "Ref | int", name: "Optional[str]" = ..., path: "Optional[str]" = ..., link: "Optional[Ref | int]" = ..., monitor: "Optional[Ref | int]" = ..., **kwargs: Any) -> Ref: ...
+    @overload
+    def spawn(self, target: Target, /, *args: Any, link: "Ref | int", name: "Optional[str]" = ..., path: "Optional[str]" = ..., parent: "Optional[Ref | int]" = ..., monitor: "Optional[Ref | int]" = ..., **kwargs: Any) -> Ref: ...
+    @overload
+    def spawn(self, target: Target, /, *args: Any, monitor: "Ref | int", name: "Optional[str]" = ..., path: "Optional[str]" = ..., parent: "Optional[Ref | int]" = ..., link: "Optional[Ref | int]" = ..., **kwargs: Any) -> Ref: ...
+    def spawn(self, target: Target, /, *args: Any, **kwargs: Any) -> Ref:
         """Starts an actor and returns its reference.
 
         `name`, `path`, `parent`, `link` and `monitor` are the spawn's own; everything else goes to the class.

@@ -19,6 +19,7 @@ from iris._iris import (
     take_interrupt_back,
 )  # fmt: skip
 from iris.hub import current_mailbox
+from iris.passed import Looking, Passed
 from iris.versions import History, Version
 from iris.virtual import Asleep, Idle, Idleness
 
@@ -118,7 +119,7 @@ class AsyncMailbox:
         self._task: Optional[asyncio.Task[None]] = None
         # Whether it was asked to end while it waited for something else.
         self._cancelled = False
-        self._passed: list[Any] = []
+        self._passed: Optional[Passed] = None
         self._system = weakref.ref(system)
         self._history: Optional[History] = None
         # Of a virtual actor: while it is awake, and what begins it again while it is not.
@@ -164,7 +165,9 @@ class AsyncMailbox:
             waiter.set_result(None)
 
     def _pass(self, message: Any) -> None:
-        self._passed.append(message)
+        if self._passed is None:
+            self._passed = Passed()
+        self._passed.add(self._inbox, message)
 
     async def _fresh(self, timeout: Optional[float]) -> Any:
         """The next message, `ENDED`, or `EMPTY` after the time-out."""
@@ -198,31 +201,32 @@ class AsyncMailbox:
     async def recv(self, timeout: Optional[float] = None) -> Any:
         """The next message. None after `timeout` seconds, and None when the actor has been asked to end."""
         if self._passed and not self._inbox.ending():
-            return self._passed.pop(0)
+            return self._passed.take(self._inbox)
         message = await self._fresh(timeout)
         return None if message is ENDED or message is EMPTY else message
 
     async def selective_recv(self, matcher: Callable[[Any], Any], timeout: Optional[float] = None) -> Any:
         """The first message that `matcher` accepts; the others keep their order."""
-        for at, message in enumerate(self._passed):
-            if matcher(message):
-                return self._passed.pop(at)
-        deadline = None if timeout is None else self._loop.time() + timeout
-        while True:
-            left = None if deadline is None else max(0.0, deadline - self._loop.time())
-            message = await self._fresh(left)
-            if message is ENDED or message is EMPTY:
-                return None
-            if matcher(message):
+        if self._passed and not self._inbox.ending():
+            message = self._passed.select(self._inbox, matcher)
+            if message is not EMPTY:
                 return message
-            self._pass(message)
+        deadline = None if timeout is None else self._loop.time() + timeout
+        with Looking(self) as looking:
+            while True:
+                left = None if deadline is None else max(0.0, deadline - self._loop.time())
+                message = await self._fresh(left)
+                if message is ENDED or message is EMPTY:
+                    return None
+                if looking.accepts(message, matcher):
+                    return message
 
     def __aiter__(self) -> "AsyncMailbox":
         return self
 
     async def __anext__(self) -> Any:
         if self._passed and not self._inbox.ending():
-            return self._passed.pop(0)
+            return self._passed.take(self._inbox)
         message = await self._fresh(None)
         if message is ENDED:
             raise StopAsyncIteration
@@ -374,8 +378,8 @@ async def _life(
         traceback.print_exception(error)
         error = None
     if mailbox._passed:
-        mailbox._inbox.bury(mailbox._passed)
-        mailbox._passed = []
+        mailbox._passed.bury(mailbox._inbox)
+        mailbox._passed = None
     mailbox._inbox.close(error, main)
 
 
@@ -402,12 +406,12 @@ def serving(
     """The life of an async push actor: one message after the other, the result as the reply."""
 
     async def main(mailbox: AsyncMailbox) -> None:
-        inbox, passed, handled = mailbox._inbox, mailbox._passed, 0
+        inbox, handled = mailbox._inbox, 0
         try:
             if started is not None:
                 await _maybe(started())
             while True:
-                message = passed.pop(0) if passed else inbox.try_recv()
+                message = mailbox._passed.take(inbox) if mailbox._passed else inbox.try_recv()
                 if message is EMPTY:
                     message = await mailbox._fresh(None)
                 if message is ENDED:

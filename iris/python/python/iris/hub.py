@@ -14,7 +14,6 @@ import threading
 import time
 import traceback
 import weakref
-from collections import deque
 from typing import Any, Callable, Optional
 
 import greenlet
@@ -23,6 +22,7 @@ from iris import watch
 from iris._iris import (
     EMPTY, ENDED, Inbox, Killed, NoReply, ReadyQueue, Ref, Swapped, interrupt_turn, never_block_here, parked, take_interrupt_back,
 )  # fmt: skip
+from iris.passed import Looking, Passed
 from iris.versions import History, Version
 from iris.virtual import Asleep, Idle, Idleness
 
@@ -77,7 +77,7 @@ class PyMailbox:
         self._main: Optional[Callable[["PyMailbox"], None]] = main
         self._switch = switch
         self._greenlet: Optional[_Green] = None
-        self._passed: Optional[deque[Any]] = None
+        self._passed: Optional[Passed] = None
         self._end = 0
         # The compatible surface prints what a pull handler raises before the actor ends.
         self._prints = False
@@ -101,7 +101,7 @@ class PyMailbox:
     def recv(self, timeout: Optional[float] = None) -> Any:
         """The next message. None after `timeout` seconds, and None when the actor has been asked to end."""
         if self._passed and not self._inbox.ending():
-            return self._passed.popleft()
+            return self._passed.take(self._inbox)
         message = self._inbox.try_recv()
         if message is EMPTY:
             message = self._wait(timeout)
@@ -112,27 +112,26 @@ class PyMailbox:
     def selective_recv(self, matcher: Callable[[Any], Any], timeout: Optional[float] = None) -> Any:
         """The first message that `matcher` accepts; the others keep their order and come first next time."""
         if self._passed and not self._inbox.ending():
-            for at, message in enumerate(self._passed):
-                if matcher(message):
-                    del self._passed[at]
-                    return message
-        deadline = None if timeout is None else time.monotonic() + timeout
-        while True:
-            message = self._inbox.try_recv()
-            if message is EMPTY:
-                message = self._wait(None if deadline is None else max(0.0, deadline - time.monotonic()))
-                if message is EMPTY:
-                    return None
-            if message is ENDED:
-                return self._ended()
-            if matcher(message):
+            message = self._passed.select(self._inbox, matcher)
+            if message is not EMPTY:
                 return message
-            self._pass(message)
+        deadline = None if timeout is None else time.monotonic() + timeout
+        with Looking(self) as looking:
+            while True:
+                message = self._inbox.try_recv()
+                if message is EMPTY:
+                    message = self._wait(None if deadline is None else max(0.0, deadline - time.monotonic()))
+                    if message is EMPTY:
+                        return None
+                if message is ENDED:
+                    return self._ended()
+                if looking.accepts(message, matcher):
+                    return message
 
     def _pass(self, message: Any) -> None:
         if self._passed is None:
-            self._passed = deque()
-        self._passed.append(message)
+            self._passed = Passed()
+        self._passed.add(self._inbox, message)
 
     def reply(self, value: Any) -> bool:
         """Answers the request received last. False if it was not a request."""
@@ -238,7 +237,7 @@ class PyMailbox:
 
     def _close(self, error: Optional[BaseException] = None) -> None:
         if self._passed:
-            self._inbox.bury(list(self._passed))
+            self._passed.bury(self._inbox)
         self._inbox.close(error, self._main)
         self._main = self._greenlet = self._switch = self._history = self._passed = self._hub = None
 

@@ -60,7 +60,13 @@ def _called(mailbox: Any) -> bool:
 
 
 def _fresh(mailbox: Any, make: Make, idle: Optional[float]) -> Callable[[Any], Any]:
-    main, subject = make()
+    try:
+        main, subject = make()
+    except BaseException:
+        # Whoever woke it hears why there is no actor to answer.
+        if mailbox._passed:
+            mailbox._passed.begin(mailbox._inbox)
+        raise
     _note(mailbox, subject)
     mailbox._idleness = Idleness(mailbox._inbox, idle)
     return main

@@ -2,6 +2,7 @@
 //! asked things; the state machine is in `tree`. Invariant: a child is known by its place in the order of starting, which is what
 //! `rest_for_one` and ordered shutdown go by. Leaves exit reasons and links to the core.
 
+mod report;
 mod tree;
 
 use std::any::Any;
@@ -17,6 +18,8 @@ use crate::limits::{
 };
 use crate::pid::Pid;
 use crate::reference::ActorRef;
+
+pub use report::{Event, Report};
 
 /// Which children go down with a failed one and come back with it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
@@ -198,6 +201,7 @@ pub struct Supervisor {
     pub(crate) intensity: Option<(u32, Duration)>,
     pub(crate) backoff: Option<Backoff>,
     pub(crate) children: Vec<ChildSpec>,
+    pub(crate) reporter: Option<report::Reporter>,
 }
 
 impl Supervisor {
@@ -218,6 +222,14 @@ impl Supervisor {
     #[must_use]
     pub fn backoff(mut self, backoff: Backoff) -> Self {
         self.backoff = Some(backoff);
+        self
+    }
+
+    /// Calls `reporter` when a child fails, cannot be restarted or has failed too often; on the supervisor's own turn, so it must not
+    /// wait. The feature `tracing` is told either way.
+    #[must_use]
+    pub fn on_report(mut self, reporter: impl Fn(&Report<'_>) + Send + Sync + 'static) -> Self {
+        self.reporter = Some(Arc::new(reporter));
         self
     }
 

@@ -13,6 +13,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::Duration;
 
+use super::report::{Event, Report};
 use super::{ChildInfo, ChildSpec, Command, Restart, Shutdown, StartContext, Strategy, Supervisor};
 use crate::behaviour::{Behaviour, Flow, MonitorRef, Signal};
 use crate::call::ReplyTo;
@@ -246,6 +247,10 @@ impl Tree {
             Restart::Temporary => false,
         };
         if !again {
+            if reason.is_abnormal() {
+                self.report(cx, place, Event::Down, reason);
+            }
+            let Some(child) = self.children.get_mut(&place) else { return Flow::Continue };
             child.due = false;
             if child.spec.restart == Restart::Temporary || self.options.strategy == Strategy::Simple {
                 self.remove(place);
@@ -254,13 +259,28 @@ impl Tree {
         }
         let now = cx.handle().now_ms();
         if let Some(too_many) = self.count_restart(now) {
+            self.report(cx, place, Event::GivingUp, reason);
             return self.begin(cx, self.running(), Then::End(too_many));
+        }
+        // An end of a permanent child in order is a restart, but no failure.
+        if reason.is_abnormal() {
+            self.report(cx, place, Event::Restarting, reason);
         }
         if let Some(pause) = self.pause() {
             self.tick(cx, pause, Tick::Restart(place));
             return Flow::Continue;
         }
         self.recover(cx, place)
+    }
+
+    /// Tells the log. What a reporter does wrong is its own affair.
+    fn report(&self, cx: &Cx<'_>, place: Place, event: Event, reason: &ExitReason) {
+        let Some(child) = self.children.get(&place) else { return };
+        let report = Report { supervisor: cx.pid(), child: &child.spec.id, event, reason };
+        crate::trace::supervised(&report);
+        if let Some(reporter) = &self.options.reporter {
+            drop(catch_unwind(AssertUnwindSafe(|| reporter(&report))));
+        }
     }
 
     /// Notes a restart; returns the reason to end if it is one too many.
@@ -383,6 +403,7 @@ impl Tree {
                 ControlFlow::Continue(())
             }
             Err(reason) => {
+                self.report(cx, place, Event::StartFailed, &reason);
                 self.deferred.push_back(Deferred::Failed(place, reason));
                 ControlFlow::Break(())
             }

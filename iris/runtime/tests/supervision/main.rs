@@ -302,3 +302,48 @@ fn simple_supervisors_hold_many_dynamic_children() {
     assert!(simulation.run(STEPS));
     assert_eq!(simulation.handle().live(), 0);
 }
+
+#[test]
+fn failures_are_reported_and_ends_in_order_are_not() {
+    let expected = [
+        (Restart::Permanent, "crash", &["b failed and is restarted: error: crash"][..]),
+        (Restart::Transient, "crash", &["b failed and is restarted: error: crash"]),
+        (Restart::Temporary, "crash", &["b failed and stays down: error: crash"]),
+        (Restart::Permanent, "quit", &[]),
+        (Restart::Transient, "quit", &[]),
+    ];
+    for (restart, what, told) in expected {
+        let (simulation, log, reports) = (Simulation::new(7), Log::default(), Log::default());
+        let to = reports.clone();
+        let supervisor = Supervisor::new(Strategy::OneForAll)
+            .child(child("a", &log))
+            .child(child("b", &log).restart(restart))
+            .on_report(move |report| to.add(format!("{} {}: {}", report.child, report.event, report.reason)))
+            .start(simulation.handle(), SpawnOptions::default())
+            .unwrap();
+        tell(&simulation, &supervisor, "b", what);
+        assert_eq!(reports.take(), told, "{restart:?} {what}");
+        supervisor.shutdown(simulation.handle());
+        assert!(simulation.settle(STEPS));
+        assert!(reports.take().is_empty());
+    }
+}
+
+#[test]
+fn the_failure_that_is_one_too_many_and_a_reporter_that_panics() {
+    let (simulation, log, reports) = (Simulation::new(7), Log::default(), Log::default());
+    let to = reports.clone();
+    let supervisor = Supervisor::new(Strategy::OneForOne)
+        .intensity(1, LONG)
+        .child(child("a", &log))
+        .on_report(move |report| {
+            to.add(format!("{:?}", report.event));
+            panic!("a reporter's own affair");
+        })
+        .start(simulation.handle(), SpawnOptions::default())
+        .unwrap();
+    tell(&simulation, &supervisor, "a", "crash");
+    tell(&simulation, &supervisor, "a", "crash");
+    assert_eq!(reports.take(), ["Restarting", "GivingUp"]);
+    assert!(matches!(supervisor.actor().exit_reason(), Some(ExitReason::RestartIntensity { .. })));
+}

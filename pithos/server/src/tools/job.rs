@@ -172,7 +172,7 @@ async fn wait(arguments: &Arguments, call: &Call, job: &Arc<Job>) -> Result<Opti
                     Regex::new(&format!("(?m){pattern}")).map_err(|error| format!("until: {error}"))?;
                 Ok(Some(line_matches(job, &pattern).await))
             }
-            (None, Some(port)) => Ok(Some(port_accepts(job, port).await)),
+            (None, Some(port)) => port_is_there(job, port).await.map(Some),
             (None, None) => {
                 tokio::select! {
                     _ = job.ended() => {}
@@ -222,14 +222,17 @@ async fn line_matches(job: &Job, pattern: &Regex) -> bool {
     }
 }
 
-async fn port_accepts(job: &Job, port: u16) -> bool {
+/// True when something listens, false when the job ends without.
+async fn port_is_there(job: &Job, port: u16) -> Result<bool, String> {
     while job.end().is_none() {
-        if tokio::net::TcpStream::connect(("127.0.0.1", port)).await.is_ok() {
-            return true;
+        match job.has_listener(port) {
+            Ok(true) => return Ok(true),
+            Err(error) if job.end().is_none() => return Err(format!("port: {error}")),
+            Ok(false) | Err(_) => {}
         }
         tokio::time::sleep(Duration::from_millis(PORT_EVERY_MS)).await;
     }
-    false
+    Ok(false)
 }
 
 fn signal_named(name: &str) -> Result<Signal, String> {

@@ -230,14 +230,14 @@ impl ActorIsolate {
 
     /// Sees to it that a turn has room for itself: collects, and takes the state from who holds far too much. An error where the group as a whole is full.
     fn make_room(&mut self) -> Result<(), String> {
-        match self.watch.before(self.isolate.vm().heap.used_bytes()) {
+        match self.watch.before(self.isolate.heap_bytes()) {
             Before::Go => return Ok(()),
             Before::Refuse => return Err(heap::group_is_full()),
             Before::Collect => {}
         }
         loop {
             self.isolate.collect_garbage();
-            if !self.watch.collected(self.isolate.vm().heap.used_bytes()) {
+            if !self.watch.collected(self.isolate.heap_bytes()) {
                 return Ok(());
             }
             let Some((slot, bytes)) = self.largest().filter(|(_, bytes)| heap::is_at_fault(*bytes)) else {
@@ -329,11 +329,8 @@ fn describe(isolate: &mut Isolate, error: &Error) -> String {
     let why = match error {
         Error::Thrown(exception) => {
             isolate.set_fuel(Some(ACTOR_FUEL_PER_MESSAGE));
-            let vm = isolate.vm();
-            let text = match exception.value.value_in(vm) {
-                Ok(value) => inspect(vm, value, Styles::Plain),
-                Err(error) => error.to_string(),
-            };
+            let shown = inspect(&mut isolate.realm(), &exception.value, Styles::Plain);
+            let text = shown.unwrap_or_else(|error| error.to_string());
             isolate.recover();
             return text;
         }

@@ -50,7 +50,7 @@ impl Warm {
     fn new(heap_bytes: usize) -> Self {
         let mut isolate = Engine::new().isolate(Limits { heap_bytes, ..Limits::default() });
         let guest = Guest::default();
-        cynic::host::install(isolate.vm(), Box::new(guest.clone()), Styles::Plain);
+        cynic::host::install(&mut isolate, Box::new(guest.clone()), Styles::Plain);
         let installed = guest.install(&mut isolate);
         debug_assert!(installed.is_ok(), "the global object of a new isolate is open");
         isolate.seal_global();
@@ -132,8 +132,7 @@ impl Evaluation<'_> {
                 PromiseState::Rejected(reason) => return Err(Failure::Rejected(reason)),
                 PromiseState::Pending => {}
             }
-            let ran = cynic::host::timers::run_due(self.isolate.vm());
-            if !self.isolate.check(ran)? {
+            if !cynic::host::timers::run_due(self.isolate)? {
                 self.wait()?;
             }
         }
@@ -141,8 +140,7 @@ impl Evaluation<'_> {
 
     /// Waits for an answer, a timer or the deadline.
     fn wait(&mut self) -> Result<(), Failure> {
-        let due = cynic::host::timers::next_due(self.isolate.vm());
-        let timer = self.isolate.check(due)?;
+        let timer = cynic::host::timers::next_due(self.isolate)?;
         let outgoing = self.guest.take_outgoing();
         if timer.is_none() && !self.guest.has_calls() && outgoing.is_empty() {
             return Err(Failure::Stuck);
@@ -156,8 +154,7 @@ impl Evaluation<'_> {
             let ToCell::Reply { call, result } = answer else { return Ok(()) };
             self.guest.answer(&mut self.isolate.realm(), call, result)?;
         }
-        let polled = self.isolate.vm().poll_slow(1);
-        Ok(self.isolate.check(polled)?)
+        Ok(self.isolate.poll()?)
     }
 
     fn next_answer(&mut self, patience: Duration) -> io::Result<Option<ToCell>> {
@@ -181,11 +178,7 @@ impl Evaluation<'_> {
     }
 
     fn shown(&mut self, value: &Handle) -> String {
-        let vm = self.isolate.vm();
-        match value.value_in(vm) {
-            Ok(value) => inspect(vm, value, Styles::Plain),
-            Err(error) => error.to_string(),
-        }
+        inspect(&mut self.isolate.realm(), value, Styles::Plain).unwrap_or_else(|error| error.to_string())
     }
 
     fn describe(&mut self, value: &Handle) -> Outcome {

@@ -14,6 +14,8 @@ use cynic_engine::property_key::PropertyKey;
 use cynic_engine::value::Value;
 use cynic_engine::vm::Vm;
 
+use crate::{Error, Handle, Realm};
+
 use self::layout::{Alignment, Parts, assemble};
 use self::style::Style;
 pub use self::style::Styles;
@@ -29,7 +31,13 @@ const ENTRY_WORK: usize = 32;
 const BYTES_MAX: usize = 50;
 
 /// The text of a value; strings are quoted.
-pub fn inspect(vm: &mut Vm, value: Value, styles: Styles) -> String {
+pub fn inspect(realm: &mut Realm<'_>, value: &Handle, styles: Styles) -> Result<String, Error> {
+    let value = value.value_in(realm.vm)?;
+    Ok(text_of(realm.vm, value, styles))
+}
+
+/// The same for the host's own functions.
+pub(in crate::host) fn text_of(vm: &mut Vm, value: Value, styles: Styles) -> String {
     let mut inspector = Inspector {
         styles,
         open: Vec::new(),
@@ -44,10 +52,10 @@ pub fn inspect(vm: &mut Vm, value: Value, styles: Styles) -> String {
 }
 
 /// The text of a value as `console.log` shows its arguments: strings as they are.
-pub fn display(vm: &mut Vm, value: Value, styles: Styles) -> String {
+pub(in crate::host) fn display(vm: &mut Vm, value: Value, styles: Styles) -> String {
     match value.as_string() {
         Some(string) => string.to_rust_string(),
-        None => inspect(vm, value, styles),
+        None => text_of(vm, value, styles),
     }
 }
 

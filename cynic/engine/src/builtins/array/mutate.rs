@@ -114,14 +114,8 @@ impl Vm {
         let n = o.elements().len() as usize;
         let new_length = n - removed + items.len();
         self.reserve_elements(o, new_length as u32)?;
-        let e = o.elements();
-        if new_length > n {
-            e.set_len(new_length as u32);
-        }
-        let slice = e.as_mut_slice();
-        slice.copy_within(at + removed..n, at + items.len());
-        slice[at..at + items.len()].copy_from_slice(items);
-        e.set_len(new_length as u32);
+        let replaced = o.elements().splice(at, removed, items);
+        debug_assert!(replaced);
         o.set_array_length_slot(new_length as u32);
         Ok(())
     }
@@ -205,7 +199,7 @@ pub(super) fn reverse(vm: &mut Vm, args: CallArgs) -> JsResult<Value> {
     // OPTIMIZATION: equals swapping pairs, of which one or both may be missing.
     if vm.has_plain_elements(o) {
         vm.poll_bytes(n as usize * size_of::<Value>())?;
-        o.elements().as_mut_slice().reverse();
+        o.elements().reverse();
         return Ok(Value::object(o));
     }
     for lower in 0..n / 2 {

@@ -133,7 +133,8 @@ fn sort_as_strings(vm: &mut Vm, values: &mut RootedVec) -> JsResult<()> {
         })
     };
     sort_in_pieces(vm, &mut order, compare)?;
-    let sorted: Vec<Value> = order.iter().map(|&(_, i)| values[i as usize]).collect();
+    let mut sorted = vm.scratch();
+    sorted.extend(order.iter().map(|&(_, i)| values[i as usize]));
     values.copy_from_slice(&sorted);
     Ok(())
 }

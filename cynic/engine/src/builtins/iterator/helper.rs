@@ -120,7 +120,7 @@ pub(super) fn create(vm: &mut Vm, kind: Kind, underlying: Option<IteratorRecord>
     let charge = ExternalCharge::default();
     let bytes = kind.list_bytes();
     if bytes > limits::UNCHARGED_VALUES_MAX * size_of::<Value>() {
-        charge.set_unchecked(&vm.heap, bytes);
+        charge.set_beyond_limit(&vm.heap, bytes);
     }
     let helper = vm.alloc_data(Helper {
         kind,

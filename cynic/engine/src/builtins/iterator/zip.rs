@@ -225,7 +225,7 @@ fn make(
     mode: Mode,
     opened: &Opened,
     padding: &RootedVec,
-    keys: Option<Vec<PropertyKey>>,
+    keys: Option<&RootedVec<PropertyKey>>,
 ) -> Value {
     let iterators = opened.records();
     let zip = Zip {
@@ -233,7 +233,7 @@ fn make(
         open: RefCell::new(vec![true; iterators.len()]),
         iterators: RefCell::new(iterators),
         padding: padding.to_vec(),
-        keys,
+        keys: keys.map(|keys| keys.to_vec()),
         done: Cell::new(false),
     };
     create(vm, Kind::Zip(zip), None, Value::UNDEFINED)
@@ -302,7 +302,7 @@ pub(super) fn zip_keyed(vm: &mut Vm, args: CallArgs) -> JsResult<Value> {
             padding.push(v);
         }
     }
-    Ok(make(vm, mode, &opened, &padding, Some(keys.to_vec())))
+    Ok(make(vm, mode, &opened, &padding, Some(&keys)))
 }
 
 fn open_keyed(vm: &mut Vm, iterables: Object, key: PropertyKey) -> JsResult<Option<IteratorRecord>> {

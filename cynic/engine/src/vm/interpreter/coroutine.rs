@@ -164,7 +164,7 @@ pub(crate) fn suspend(s: State, coroutine: Gc<Data<Coroutine>>, state: Coroutine
     unsafe { (*coroutine.registers.get()).reserve_exact(size) };
     if size > limits::UNCHARGED_VALUES_MAX {
         // Nothing may be collected here. The next allocation sees what is charged.
-        coroutine.charge.set_unchecked(&s.vm().heap, size * size_of::<Value>());
+        coroutine.charge.set_beyond_limit(&s.vm().heap, size * size_of::<Value>());
     }
     save(s, coroutine, state);
 }

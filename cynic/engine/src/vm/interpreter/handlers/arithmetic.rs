@@ -14,7 +14,7 @@ fn doubles(a: Value, b: Value) -> Option<(f64, f64)> {
 
 #[inline(always)]
 pub(super) fn number(v: Value) -> f64 {
-    if v.is_int32() { f64::from(v.int32_unchecked()) } else { v.double_unchecked() }
+    if v.is_int32() { f64::from(v.low_int32()) } else { v.offset_double() }
 }
 
 /// A binary operator and its form with an immediate: int32 here, doubles out of line.
@@ -25,7 +25,7 @@ macro_rules! arithmetic {
             pub(crate) fn $name(s: State) -> Step {
                 let (a, b) = (s.reg(s.b()), s.reg(s.c()));
                 if Value::both_int32(a, b)
-                    && let Some(r) = $on_ints(a.int32_unchecked(), b.int32_unchecked())
+                    && let Some(r) = $on_ints(a.low_int32(), b.low_int32())
                 {
                     s.set(s.a(), Value::int32(r));
                     return s.next(1);
@@ -46,7 +46,7 @@ macro_rules! arithmetic {
             pub(crate) fn $name_i(s: State) -> Step {
                 let a = s.reg(s.b());
                 if a.is_int32()
-                    && let Some(r) = $on_ints(a.int32_unchecked(), s.x() as i32)
+                    && let Some(r) = $on_ints(a.low_int32(), s.x() as i32)
                 {
                     s.set(s.a(), Value::int32(r));
                     return s.next(2);
@@ -99,7 +99,7 @@ fn int_remainder(a: i32, b: i32) -> Option<i32> {
 pub(crate) fn modulo(s: State) -> Step {
     let (a, b) = (s.reg(s.b()), s.reg(s.c()));
     if Value::both_int32(a, b)
-        && let Some(r) = int_remainder(a.int32_unchecked(), b.int32_unchecked())
+        && let Some(r) = int_remainder(a.low_int32(), b.low_int32())
     {
         s.set(s.a(), Value::int32(r));
         return s.next(1);
@@ -111,7 +111,7 @@ pub(crate) fn modulo(s: State) -> Step {
 pub(crate) fn mod_i(s: State) -> Step {
     let a = s.reg(s.b());
     if a.is_int32()
-        && let Some(r) = int_remainder(a.int32_unchecked(), s.x() as i32)
+        && let Some(r) = int_remainder(a.low_int32(), s.x() as i32)
     {
         s.set(s.a(), Value::int32(r));
         return s.next(2);
@@ -123,9 +123,9 @@ pub(crate) fn mod_i(s: State) -> Step {
 #[inline(always)]
 fn int_operand(v: Value) -> Option<i32> {
     if v.is_int32() {
-        Some(v.int32_unchecked())
+        Some(v.low_int32())
     } else if v.is_number() {
-        Some(double_to_int32(v.double_unchecked()))
+        Some(double_to_int32(v.offset_double()))
     } else {
         None
     }
@@ -139,7 +139,7 @@ macro_rules! bitwise {
             pub(crate) fn $name(s: State) -> Step {
                 let (a, b) = (s.reg(s.b()), s.reg(s.c()));
                 if Value::both_int32(a, b) {
-                    let ($a, $b) = (a.int32_unchecked(), b.int32_unchecked());
+                    let ($a, $b) = (a.low_int32(), b.low_int32());
                     s.set(s.a(), $result);
                     return s.next(1);
                 }
@@ -159,7 +159,7 @@ macro_rules! bitwise {
             pub(crate) fn $name_i(s: State) -> Step {
                 let a = s.reg(s.b());
                 if a.is_int32() {
-                    let ($a, $b) = (a.int32_unchecked(), s.x() as i32);
+                    let ($a, $b) = (a.low_int32(), s.x() as i32);
                     s.set(s.a(), $result);
                     return s.next(2);
                 }
@@ -197,7 +197,7 @@ bitwise! {
 pub(crate) fn inc(s: State) -> Step {
     let v = s.reg(s.b());
     if v.is_int32()
-        && let Some(r) = v.int32_unchecked().checked_add(1)
+        && let Some(r) = v.low_int32().checked_add(1)
     {
         s.set(s.a(), Value::int32(r));
         return s.next(1);
@@ -209,7 +209,7 @@ pub(crate) fn inc(s: State) -> Step {
 pub(crate) fn dec(s: State) -> Step {
     let v = s.reg(s.b());
     if v.is_int32()
-        && let Some(r) = v.int32_unchecked().checked_sub(1)
+        && let Some(r) = v.low_int32().checked_sub(1)
     {
         s.set(s.a(), Value::int32(r));
         return s.next(1);

@@ -5,7 +5,7 @@ use super::super::state::{elsewhere, slow};
 use super::super::template::{FunctionTemplate, template_flags};
 use super::super::{State, Step, frame_flags, slow};
 use super::outlined;
-use super::properties::is_closure;
+use super::properties::as_closure;
 use crate::gc::{Data, Gc};
 use crate::value::Value;
 
@@ -13,8 +13,8 @@ use crate::value::Value;
 pub(crate) fn call(s: State) -> Step {
     let base = s.b();
     let callee = s.reg(base);
-    if is_closure(callee) {
-        let template = closure_template(callee.object_unchecked());
+    if let Some(closure) = as_closure(callee) {
+        let template = closure_template(closure);
         if s.c() as u32 == template.parameters
             && template.flags & template_flags::CLASS_CONSTRUCTOR == 0
             && s.vm().runs_in(template.realm)
@@ -44,8 +44,8 @@ fn call_entry(s: State, template: Gc<Data<FunctionTemplate>>) -> Entry {
 #[inline(always)]
 fn call_otherwise(s: State) -> Step {
     let callee = s.reg(s.b());
-    if is_closure(callee) {
-        let template = closure_template(callee.object_unchecked());
+    if let Some(closure) = as_closure(callee) {
+        let template = closure_template(closure);
         if template.flags & template_flags::CLASS_CONSTRUCTOR == 0 && s.vm().runs_in(template.realm) {
             s.frame().pc = s.pc.wrapping_add(1);
             if let Some(state) = enter(s.vm, s.frame, call_entry(s, template)) {

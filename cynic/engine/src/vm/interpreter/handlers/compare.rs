@@ -14,7 +14,7 @@ macro_rules! comparison {
         pub(crate) fn $name($s: State) -> Step {
             let (a, b): (Value, Value) = $operands;
             if Value::both_int32(a, b) {
-                let $result = a.int32_unchecked() $op b.int32_unchecked();
+                let $result = a.low_int32() $op b.low_int32();
                 return $done;
             }
             elsewhere!($s, $on_numbers)
@@ -65,7 +65,7 @@ relations! {
 #[inline(always)]
 fn strictly_equal(a: Value, b: Value) -> Option<bool> {
     if Value::both_int32(a, b) {
-        return Some(a.int32_unchecked() == b.int32_unchecked());
+        return Some(a.low_int32() == b.low_int32());
     }
     if a.is_number() && b.is_number() {
         return Some(number(a) == number(b));
@@ -112,11 +112,7 @@ equality! {
 
 #[inline(always)]
 fn equals_int(a: Value, i: i32) -> bool {
-    if a.is_int32() {
-        a.int32_unchecked() == i
-    } else {
-        a.is_number() && a.double_unchecked() == f64::from(i)
-    }
+    if a.is_int32() { a.low_int32() == i } else { a.is_number() && a.offset_double() == f64::from(i) }
 }
 
 #[inline(always)]

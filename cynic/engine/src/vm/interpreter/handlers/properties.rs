@@ -3,7 +3,7 @@
 use super::super::state::{elsewhere, slow};
 use super::super::{State, Step, slow};
 use super::outlined;
-use crate::gc::{CellKind, color};
+use crate::gc::color;
 use crate::object::typed_view::{typed_array_get_number, typed_array_set_number};
 use crate::object::{Object, ObjectKind, flags};
 use crate::value::Value;
@@ -11,10 +11,7 @@ use crate::value::Value;
 /// The own property of `v` that the site's cache knows to be in an inline slot.
 #[inline(always)]
 fn own_inline(s: State, v: Value) -> Option<Value> {
-    if !v.is_object() {
-        return None;
-    }
-    let object = v.object_unchecked();
+    let object = v.as_object()?;
     let ic = s.ic();
     if object.shape().addr() != ic.shape || ic.slot >= object.inline_capacity() {
         return None;
@@ -26,11 +23,9 @@ fn own_inline(s: State, v: Value) -> Option<Value> {
 /// The property of `v` that a prototype has, if the site's cache knows where.
 #[inline(always)]
 fn of_prototype(s: State, v: Value) -> Option<Value> {
-    if !v.is_object() {
-        return None;
-    }
+    let object = v.as_object()?;
     let ic = s.ic();
-    if v.object_unchecked().shape().addr() != ic.far_shape || ic.epoch != s.vm().proto_epoch {
+    if object.shape().addr() != ic.far_shape || ic.epoch != s.vm().proto_epoch {
         return None;
     }
     if ic.far == 0 {
@@ -46,10 +41,7 @@ fn of_prototype(s: State, v: Value) -> Option<Value> {
 /// The own property of `v` in any slot, by either shape of the site's cache.
 #[inline(always)]
 fn own_anywhere(s: State, v: Value) -> Option<Value> {
-    if !v.is_object() {
-        return None;
-    }
-    let object = v.object_unchecked();
+    let object = v.as_object()?;
     let ic = s.ic();
     let shape = object.shape().addr();
     if shape == ic.shape {
@@ -102,18 +94,15 @@ fn get_own_method(s: State) -> Step {
 #[inline(always)]
 pub(crate) fn get_length(s: State) -> Step {
     let v = s.reg(s.b());
-    if let Some(header) = v.cell_header() {
-        if header.kind() == CellKind::Object {
-            let object = v.object_unchecked();
-            if object.is_array() {
-                // SAFETY: arrays keep their length in their first inline slot.
-                s.set(s.a(), unsafe { object.inline_slot(crate::object::ARRAY_LENGTH_SLOT) });
-                return s.next(2);
-            }
-        } else if let Some(string) = v.as_string() {
-            s.set(s.a(), Value::int32(string.len() as i32));
+    if let Some(object) = v.as_object() {
+        if object.is_array() {
+            // SAFETY: arrays keep their length in their first inline slot.
+            s.set(s.a(), unsafe { object.inline_slot(crate::object::ARRAY_LENGTH_SLOT) });
             return s.next(2);
         }
+    } else if let Some(string) = v.as_string() {
+        s.set(s.a(), Value::int32(string.len() as i32));
+        return s.next(2);
     }
     elsewhere!(s, get_prop_further)
 }
@@ -121,8 +110,7 @@ pub(crate) fn get_length(s: State) -> Step {
 #[inline(always)]
 pub(crate) fn set_prop(s: State) -> Step {
     let v = s.reg(s.a());
-    if v.is_object() {
-        let object = v.object_unchecked();
+    if let Some(object) = v.as_object() {
         let ic = s.ic();
         // An old object's first write since the last collection must be remembered, which is done out of line.
         if object.shape().addr() == ic.shape
@@ -140,8 +128,7 @@ pub(crate) fn set_prop(s: State) -> Step {
 #[inline(always)]
 fn set_prop_further(s: State) -> Step {
     let v = s.reg(s.a());
-    if v.is_object() {
-        let object = v.object_unchecked();
+    if let Some(object) = v.as_object() {
         let ic = s.ic();
         let shape = object.shape().addr();
         if shape == ic.far_shape && ic.epoch == s.vm().proto_epoch && ic.far_slot < object.inline_capacity() {
@@ -168,11 +155,11 @@ fn set_prop_further(s: State) -> Step {
 /// The dense element of an object under an int32 key.
 #[inline(always)]
 fn dense_element(object: Value, key: Value) -> Option<Value> {
-    if !key.is_int32() || !object.is_object() {
+    if !key.is_int32() {
         return None;
     }
-    let object = object.object_unchecked();
-    let element = object.element(key.int32_unchecked() as u32);
+    let object = object.as_object()?;
+    let element = object.element(key.low_int32() as u32);
     if element.is_empty() { None } else { Some(element) }
 }
 
@@ -189,8 +176,8 @@ pub(crate) fn get_elem(s: State) -> Step {
 fn get_typed_element(s: State) -> Step {
     let (v, key) = (s.reg(s.b()), s.reg(s.c()));
     if key.is_int32()
-        && v.is_object()
-        && let Some(value) = typed_array_get_number(v.object_unchecked(), key.int32_unchecked() as u32)
+        && let Some(object) = v.as_object()
+        && let Some(value) = typed_array_get_number(object, key.low_int32() as u32)
     {
         s.set(s.a(), value);
         return s.next(2);
@@ -212,10 +199,11 @@ pub(crate) fn get_elem_method(s: State) -> Step {
 #[inline(always)]
 pub(crate) fn set_elem(s: State) -> Step {
     let (v, key) = (s.reg(s.a()), s.reg(s.b()));
-    if key.is_int32() && v.is_object() {
-        let object = v.object_unchecked();
+    if key.is_int32()
+        && let Some(object) = v.as_object()
+    {
         let elements = object.elements();
-        let i = key.int32_unchecked() as u32;
+        let i = key.low_int32() as u32;
         // Only a young array needs no barrier at all.
         if !object.has_flag(flags::ELEMENT_WRITE_SLOW)
             && elements.header().color() == color::WHITE
@@ -231,9 +219,10 @@ pub(crate) fn set_elem(s: State) -> Step {
 #[inline(always)]
 fn set_elem_further(s: State) -> Step {
     let (v, key) = (s.reg(s.a()), s.reg(s.b()));
-    if key.is_int32() && v.is_object() {
-        let object = v.object_unchecked();
-        let i = key.int32_unchecked() as u32;
+    if key.is_int32()
+        && let Some(object) = v.as_object()
+    {
+        let i = key.low_int32() as u32;
         if object.is(ObjectKind::TypedArray) {
             if typed_array_set_number(object, i, s.reg(s.c())) {
                 return s.next(2);
@@ -249,8 +238,7 @@ fn set_elem_further(s: State) -> Step {
 #[inline(always)]
 fn private_slot(s: State, v: Value, name: Value) -> Option<Object> {
     let ic = s.ic();
-    (v.is_object() && v.object_unchecked().shape().addr() == ic.shape && ic.far == name.to_bits() as usize)
-        .then(|| v.object_unchecked())
+    v.as_object().filter(|object| object.shape().addr() == ic.shape && ic.far == name.to_bits() as usize)
 }
 
 #[inline(always)]
@@ -279,10 +267,10 @@ pub(crate) fn require_object_coercible(s: State) -> Step {
     s.next(1)
 }
 
-/// Whether `v` is an ordinary compiled closure.
+/// `v` as an ordinary compiled closure.
 #[inline(always)]
-pub(super) fn is_closure(v: Value) -> bool {
-    v.is_object() && v.object_unchecked().is(ObjectKind::Closure)
+pub(super) fn as_closure(v: Value) -> Option<Object> {
+    v.as_object().filter(|object| object.is(ObjectKind::Closure))
 }
 
 outlined! {

@@ -9,13 +9,20 @@ use crate::value::Value;
 #[inline(always)]
 pub(crate) fn iterator_next(s: State) -> Step {
     let (array, index) = (s.reg(s.b()), s.reg(s.b() + 1));
-    if index.is_int32() {
-        let i = index.int32_unchecked() as u32;
-        let value = array.object_unchecked().element(i);
-        if !value.is_empty() && i < array.object_unchecked().array_length() {
-            s.set(s.b() + 1, Value::int32(i as i32 + 1));
-            s.set(s.a(), value);
-            return s.next(2);
+    if index.is_int32()
+        && let Some(array) = array.as_object()
+    {
+        let i = index.low_int32() as u32;
+        // A longer array takes the slow path.
+        if let Some(length) = array.short_array_length()
+            && i < length
+        {
+            let value = array.element(i);
+            if !value.is_empty() {
+                s.set(s.b() + 1, Value::int32(i as i32 + 1));
+                s.set(s.a(), value);
+                return s.next(2);
+            }
         }
     }
     elsewhere!(s, step_generator)

@@ -159,19 +159,19 @@ slow_paths! {
         s.finish(2, s.a(), result.map(Value::object))
     }
     fn array_append(s) {
-        let array = s.reg(s.a()).object_unchecked();
+        let array = array_operand(s.reg(s.a()));
         let result = s.vm().append_element(array, s.reg(s.b()));
         s.proceed(1, result)
     }
     fn array_hole(s) {
         let vm = s.vm();
-        let array = s.reg(s.a()).object_unchecked();
+        let array = array_operand(s.reg(s.a()));
         let length = array.array_length() + 1;
         let result = vm.set_or_throw(array, atoms::LENGTH, Value::number(f64::from(length)));
         s.proceed(1, result)
     }
     fn array_spread(s) {
-        let array = s.reg(s.a()).object_unchecked();
+        let array = array_operand(s.reg(s.a()));
         let result = s.vm().spread_into(array, s.reg(s.b()));
         s.proceed(1, result)
     }
@@ -225,4 +225,9 @@ fn regexp_literal(vm: &mut Vm, pattern: Value, flags: Value) -> JsResult<Value> 
         (Some(pattern), Some(flags)) => vm.regexp_literal(pattern, flags).map(Value::object),
         _ => Ok(Value::UNDEFINED),
     }
+}
+
+/// The array that an instruction's operand is: the compiler made it.
+fn array_operand(v: Value) -> Object {
+    v.as_object().unwrap_or_else(|| unreachable!("the operand is an array literal"))
 }
