@@ -7,7 +7,10 @@ use crate::error::Error;
 use crate::filter;
 use crate::gitconfig;
 use crate::limits::GIT_CONFIGURATION_BYTES_MAX;
-use crate::policy::{Access, Context, Namespaces, Network, Policy, ResolvedPolicy, ResourceLimits};
+use crate::overlay;
+use crate::policy::{
+    Access, Context, Namespaces, Network, Policy, ResolvedPolicy, ResourceLimits, UnixSockets,
+};
 use crate::probe::Machine;
 use crate::ruleset;
 use crate::watch::{Refused, Watch, Watching};
@@ -37,6 +40,8 @@ pub struct Enforcement {
     pub own_devices: bool,
     /// Processes of others are not seen, and with the first process all others end.
     pub own_processes: bool,
+    /// Programs have Unix sockets on which programs of the sandbox listen, and no others.
+    pub own_sockets: bool,
     /// The paths that the policy protects stay as they are.
     pub protected_paths: bool,
     /// What the policy asks for and is not enforced in full, one sentence each.
@@ -49,10 +54,12 @@ pub struct Plan {
     resolved: ResolvedPolicy,
     environment: Vec<(OsString, OsString)>,
     enforcement: Enforcement,
-    steps: Arc<Steps>,
+    pub(crate) steps: Arc<Steps>,
+    /// What overlays are made with, where [`Plan::contain`] found that they can be.
+    pub(crate) overlays: Option<overlay::Ground>,
     report_in: Arc<PipeWriter>,
     report_out: Mutex<PipeReader>,
-    watch: Option<Watch>,
+    pub(crate) watch: Option<Watch>,
 }
 
 impl Plan {
@@ -78,7 +85,7 @@ impl Plan {
     /// What commands will be confined by that [`Plan::contain`] starts elsewhere: to judge and explain with, not to apply.
     pub fn prepare_shared(policy: &Policy, context: &Context, machine: &Machine) -> Result<Plan, Error> {
         let (resolved, mut steps, mut enforcement) = prepared(policy, context, machine, &[])?;
-        enforcement.own_processes = furnish_together(policy, machine, &mut steps);
+        enforcement.own_processes = furnish_together(policy, machine, &mut steps, &mut enforcement);
         enforcement.own_devices = steps.mounts.is_some();
         Plan::finish(resolved, steps, enforcement, context, machine)
     }
@@ -86,14 +93,23 @@ impl Plan {
     /// Prepares `policy` and puts this process's only child into the namespaces, once for all commands to come, which share processes,
     /// terminals, shared memory and network, and get the rest of the policy one by one. This process must have one thread. It is outside
     /// afterwards: it must wait for the child, which dies with it, and do nothing else.
-    pub fn contain(policy: &Policy, context: &Context, machine: &Machine) -> Result<Contained, Error> {
+    ///
+    /// `store` is the folder for [`Plan::overlaid`]; nothing inside sees it.
+    pub fn contain(
+        policy: &Policy,
+        context: &Context,
+        machine: &Machine,
+        store: Option<&Path>,
+    ) -> Result<Contained, Error> {
         let (mut resolved, mut steps, mut enforcement) = prepared(policy, context, machine, &[])?;
-        let together = furnish_together(policy, machine, &mut steps);
+        let together = furnish_together(policy, machine, &mut steps, &mut enforcement);
         enforcement.own_devices = steps.mounts.is_some();
-        match child::contain(&steps).map_err(|(step, source)| Error::Child { step, source })? {
+        let store = store.map(c_path).transpose()?;
+        let contained = child::contain(&steps, store.as_deref());
+        let store = match contained.map_err(|(step, source)| Error::Child { step, source })? {
             child::Side::Outside(child) => return Ok(Contained::Outside { child }),
-            child::Side::Inside => {}
-        }
+            child::Side::Inside(store) => store,
+        };
         enforcement.own_processes = together;
         resolved.own_devices = enforcement.own_devices;
         resolved.stands_in = enforcement.private_tmp;
@@ -101,9 +117,26 @@ impl Plan {
             steps.ruleset = Some(ruleset::build(&resolved, machine, enforcement.own_devices)?);
         }
         steps.namespaces = 0;
-        steps.mounts = None;
+        let mounts = steps.mounts.take();
         steps.loopback = false;
-        Ok(Contained::Inside(Box::new(Plan::finish(resolved, steps, enforcement, context, machine)?)))
+        let mut plan = Plan::finish(resolved, steps, enforcement, context, machine)?;
+        plan.overlays = store.zip(mounts).map(|(store, mounts)| overlay::Ground::new(store, mounts, machine));
+        Ok(Contained::Inside(Box::new(plan)))
+    }
+
+    /// The same plan, with other steps and another watch.
+    pub(crate) fn with_steps(&self, steps: Steps, watch: Option<Watch>) -> Result<Plan, Error> {
+        let (reader, writer) = io::pipe().map_err(Error::Start)?;
+        Ok(Plan {
+            environment: self.environment.clone(),
+            resolved: self.resolved.clone(),
+            enforcement: self.enforcement.clone(),
+            steps: Arc::new(steps),
+            overlays: None,
+            report_in: Arc::new(writer),
+            report_out: Mutex::new(reader),
+            watch,
+        })
     }
 
     fn finish(
@@ -131,6 +164,7 @@ impl Plan {
             resolved,
             enforcement,
             steps: Arc::new(steps),
+            overlays: None,
             report_in: Arc::new(writer),
             report_out: Mutex::new(reader),
             watch: None,
@@ -152,6 +186,7 @@ impl Plan {
         if !self.resolved.policy.confine || self.resolved.policy.denials == Watching::Off {
             return Ok(());
         }
+        self.resolved.own_sockets = self.enforcement.own_sockets;
         let filters = filter::build_watched()?;
         let late = || Error::Rules("commands were prepared before they were to be watched".to_owned());
         let steps = Arc::get_mut(&mut self.steps).ok_or_else(late)?;
@@ -159,7 +194,14 @@ impl Plan {
             return Err(Error::Rules("commands with namespaces of their own are not watched".to_owned()));
         }
         let (mounts, processes) = (self.enforcement.read_only_mounts, self.enforcement.own_processes);
-        self.watch = Some(Watch::start(&self.resolved, mounts, processes, Arc::new(report))?);
+        match Watch::start(&self.resolved, mounts, processes, Arc::new(report), None) {
+            Ok(watch) => self.watch = Some(watch),
+            Err(error) => {
+                self.resolved.own_sockets = false;
+                self.enforcement.own_sockets = false;
+                return Err(error);
+            }
+        }
         steps.filters = filters;
         steps.watched = true;
         Ok(())
@@ -205,13 +247,26 @@ impl Plan {
 }
 
 /// What commands that share their namespaces have besides: devices, and where the machine allows it processes of their own, which is the answer.
-fn furnish_together(policy: &Policy, machine: &Machine, steps: &mut Steps) -> bool {
+fn furnish_together(
+    policy: &Policy,
+    machine: &Machine,
+    steps: &mut Steps,
+    enforcement: &mut Enforcement,
+) -> bool {
     let Some(mounts) = &mut steps.mounts else { return false };
     mounts.own_devices = true;
     if machine.pid_namespace {
         mounts.own_processes = true;
         mounts.processes_max = policy.limits.processes;
         steps.namespaces |= libc::CLONE_NEWPID;
+    }
+    if policy.unix_sockets == UnixSockets::Own && machine.pid_namespace && machine.watching {
+        // Names of sockets without a path are those of a network, so it must be the sandbox's own even when there is nothing in it.
+        if policy.network == Network::Off && machine.network_namespace {
+            steps.namespaces |= libc::CLONE_NEWNET;
+            enforcement.private_network = true;
+        }
+        enforcement.own_sockets = enforcement.private_network && policy.denials != Watching::Off;
     }
     machine.pid_namespace
 }
@@ -246,6 +301,7 @@ fn prepared(
         private_network: false,
         own_devices: false,
         own_processes: false,
+        own_sockets: false,
         protected_paths: resolved.protect.is_empty(),
         gaps: Vec::new(),
     };
@@ -344,11 +400,13 @@ fn unenforceable(what: &str, advice: &str) -> Error {
     Error::Unenforceable { what: what.to_owned(), advice: advice.to_owned() }
 }
 
+/// A path as system calls take it.
+pub(crate) fn c_path(path: &Path) -> Result<CString, Error> {
+    CString::new(path.as_os_str().as_bytes())
+        .map_err(|_| Error::Policy(format!("{}: a zero byte", path.display())))
+}
+
 fn mounts(resolved: &ResolvedPolicy) -> Result<Mounts, Error> {
-    let c_path = |path: &Path| {
-        CString::new(path.as_os_str().as_bytes())
-            .map_err(|_| Error::Policy(format!("{}: a zero byte", path.display())))
-    };
     // The private folder stands in for /tmp; what the policy allows in there is put back where it was.
     let tmp = Path::new("/tmp");
     let restored = resolved.in_tmp();
@@ -413,7 +471,7 @@ fn mount_point(private_tmp: &Path, path: &Path) -> Result<(), Error> {
 }
 
 fn gaps(resolved: &ResolvedPolicy, machine: &Machine, enforcement: &mut Enforcement) {
-    let protects = enforcement.protected_paths;
+    let (protects, own_sockets) = (enforcement.protected_paths, enforcement.own_sockets);
     let bounded = enforcement.own_processes && machine.processes_bounded;
     let mut gap = |text: &str| enforcement.gaps.push(text.to_owned());
     if !enforcement.read_only_mounts {
@@ -432,8 +490,12 @@ fn gaps(resolved: &ResolvedPolicy, machine: &Machine, enforcement: &mut Enforcem
     if machine.landlock_abi < 6 {
         gap("signals reach processes of the same user outside: this kernel's Landlock is older than ABI 6");
     }
-    if resolved.policy.unix_sockets {
-        gap("services that listen on Unix sockets can be reached");
+    match resolved.policy.unix_sockets {
+        UnixSockets::On => gap("services that listen on Unix sockets can be reached"),
+        UnixSockets::Own if !own_sockets => gap(
+            "programs have no Unix sockets of their own: that needs watched calls, and processes and a network of the sandbox's own",
+        ),
+        UnixSockets::Own | UnixSockets::Off => {}
     }
     if resolved.policy.limits.processes.is_some() && machine.root && !bounded {
         gap(
