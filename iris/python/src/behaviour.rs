@@ -107,7 +107,6 @@ impl PyBehaviour {
         }
         Ok(())
     }
-
 }
 
 impl Behaviour<Message> for PyBehaviour {
@@ -193,8 +192,7 @@ impl Factory<Message> for VirtualActor {
                 let hooks = Hooks { started, stopped, code_change, instance };
                 Box::new(PyBehaviour::actor(handler, Some(Box::new(hooks))))
             }
-            Err(error) => Box::new(Unmade { reason: exit::raised(py, error) })
-                as Box<dyn Behaviour<Message>>,
+            Err(error) => Box::new(Unmade { reason: exit::raised(py, error) }) as Box<dyn Behaviour<Message>>,
         })
     }
 }
@@ -217,7 +215,6 @@ impl Behaviour<Message> for Unmade {
         Python::attach(|_| drop(message));
         Flow::Exit(self.reason.clone())
     }
-
 }
 
 /// Shows the garbage collector what a behaviour, or a part of one, refers to.

@@ -18,7 +18,8 @@ use pyo3::{PyTraverseError, PyVisit};
 use crate::exit;
 use crate::host::PYTHON_POOL;
 use crate::limits::{
-    COMPAT_INTENSITY, COMPAT_PERIOD_S, EXCEPTIONS_KEPT, GROUP_SWEEP_MIN, REASONS_KEPT, RELEASE_GIL_THREADS, SIGNALS_MS,
+    COMPAT_INTENSITY, COMPAT_PERIOD_S, EXCEPTIONS_KEPT, GROUP_SWEEP_MIN, REASONS_KEPT, RELEASE_GIL_THREADS,
+    SIGNALS_MS,
 };
 use crate::pull_versions::PullVersions;
 use crate::supervisor::told;

@@ -48,13 +48,7 @@ impl Core {
         });
         let runtime = runtime.build();
         let handle = runtime.handle().clone();
-        Arc::new(Self {
-            runtime: Some(runtime),
-            handle,
-            compat,
-            idents,
-            process: std::process::id(),
-        })
+        Arc::new(Self { runtime: Some(runtime), handle, compat, idents, process: std::process::id() })
     }
 
     /// Ends the actors and joins the threads, while the interpreter can still let them finish. A thread that the interpreter's end finds
