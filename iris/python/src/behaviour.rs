@@ -12,7 +12,8 @@ use pyo3::{PyTraverseError, PyVisit};
 use crate::compat::{Compat, PyStarter};
 use crate::exit;
 use crate::ffi::call_one;
-use crate::message::{Killed, Message, Reply};
+use crate::interruption::Killed;
+use crate::message::{Message, Reply};
 
 /// What happens beside the handler's call.
 pub(crate) enum Style {

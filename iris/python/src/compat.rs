@@ -22,7 +22,7 @@ use crate::limits::{
     SIGNALS_MS,
 };
 use crate::pull_versions::PullVersions;
-use crate::supervisor::told;
+use crate::reports::supervised;
 
 #[derive(Default)]
 pub(crate) struct Compat {
@@ -290,7 +290,7 @@ impl Group {
     fn supervisor(handle: &Handle, strategy: Strategy) -> PyResult<SupervisorRef> {
         let period = Duration::from_secs(COMPAT_PERIOD_S);
         let options = SpawnOptions { pool: PYTHON_POOL, ..SpawnOptions::default() };
-        let supervisor = Supervisor::new(strategy).intensity(COMPAT_INTENSITY, period).on_report(told);
+        let supervisor = Supervisor::new(strategy).intensity(COMPAT_INTENSITY, period).on_report(supervised);
         supervisor.start(handle, options).map_err(|error| PyRuntimeError::new_err(error.to_string()))
     }
 

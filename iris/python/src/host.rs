@@ -12,9 +12,8 @@ use parking_lot::Mutex;
 use pyo3::exceptions::PySystemExit;
 use pyo3::prelude::*;
 
-use crate::interruption::in_own_code;
+use crate::interruption::{Killed, in_own_code, signed};
 use crate::limits::{EXECUTORS, INTERRUPT_LOOKS, INTERRUPT_PAUSE_US, RELEASE_GIL_THREADS};
-use crate::message::Killed;
 use crate::queue::ReadyQueue;
 
 /// The pool of Python handlers.
@@ -62,7 +61,7 @@ impl Host for Executor {
         for _ in 0..INTERRUPT_LOOKS {
             let done = Python::try_attach(|py| {
                 let Some(ident) = self.0.of(thread).filter(|_| still()) else { return true };
-                if !in_own_code(py, ident.cast_unsigned().into()).unwrap_or(false) {
+                if !in_own_code(py, ident).unwrap_or(false) {
                     return false;
                 }
                 crate::ffi::raise_in(ident, &py.get_type::<Killed>());
@@ -98,12 +97,7 @@ fn keep_thread_state(idents: &Idents, body: &mut dyn FnMut()) {
 
 fn own_ident(py: Python<'_>) -> PyResult<c_long> {
     let ident: u64 = py.import("_thread")?.call_method0("get_ident")?.extract()?;
-    // The interpreter's own functions take the same bits as a signed number.
     Ok(signed(ident))
-}
-
-pub(crate) fn signed(ident: u64) -> c_long {
-    ident.cast_signed() as c_long
 }
 
 /// Runs the whole life of a thread that runs actors, so that it is stopped where it stands, and not unwound, when the interpreter's end

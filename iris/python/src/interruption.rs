@@ -1,14 +1,26 @@
-//! Where a killed actor's Python code may be interrupted. Owns the rule and the interruption of threads that serve many actors.
+//! Where a killed actor's Python code may be interrupted. Owns the rule, the exception and the interruption of threads that serve many actors.
 //!
 //! Invariant: the exception comes up in the actor's own code. Code of asyncio or iris that an actor calls works on what others share (the
 //! callbacks of a loop, an actor that is half made); an exception in there would take somebody else's wake-up along. So the stack is
 //! looked at first, and while it is not the actor's own code that runs, nothing is raised; whoever wants it tries again.
 
+use std::ffi::c_long;
+
+use pyo3::exceptions::PyBaseException;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-use crate::host::signed;
-use crate::message::Killed;
+pyo3::create_exception!(
+    iris,
+    Killed,
+    PyBaseException,
+    "Raised in an actor that was killed, where it runs or receives. Not to be caught."
+);
+
+/// A thread's identity as the interpreter's own functions take it: the same bits as a signed number.
+pub(crate) fn signed(ident: u64) -> c_long {
+    ident.cast_signed() as c_long
+}
 
 /// `CO_COROUTINE` and `CO_ASYNC_GENERATOR`: below such a frame everything waits at an `await`, where exceptions are expected.
 const AWAITED: u32 = 0x80 | 0x200;
@@ -17,7 +29,7 @@ const AWAITED: u32 = 0x80 | 0x200;
 const HELPERS: [&str; 4] = ["threading", "weakref", "_weakrefset", "contextlib"];
 
 /// Whether this thread runs an actor's own code. The answer holds for as long as the caller keeps the GIL.
-pub(crate) fn in_own_code(py: Python<'_>, ident: u64) -> PyResult<bool> {
+pub(crate) fn in_own_code(py: Python<'_>, ident: c_long) -> PyResult<bool> {
     let gc = py.import("gc")?;
     // A collection would run finalizers, which let go of the GIL.
     let collects = gc.call_method0("isenabled")?.extract::<bool>()?;
@@ -31,9 +43,9 @@ pub(crate) fn in_own_code(py: Python<'_>, ident: u64) -> PyResult<bool> {
     answer
 }
 
-fn top_frame(py: Python<'_>, ident: u64) -> PyResult<Option<Bound<'_, PyAny>>> {
+fn top_frame(py: Python<'_>, ident: c_long) -> PyResult<Option<Bound<'_, PyAny>>> {
     let frames = py.import("sys")?.call_method0("_current_frames")?.cast_into::<PyDict>()?;
-    frames.get_item(ident)
+    frames.get_item(ident.cast_unsigned())
 }
 
 /// What a frame's module is to the rule.
@@ -88,7 +100,7 @@ pub(crate) fn interrupt_turn<'py>(
     probe: Option<(Bound<'py, PyAny>, Bound<'py, PyAny>, Bound<'py, PyAny>)>,
 ) -> PyResult<bool> {
     let py = owner.py();
-    if !in_own_code(py, ident)? || owner.getattr("turn")?.extract::<u64>()? != turn {
+    if !in_own_code(py, signed(ident))? || owner.getattr("turn")?.extract::<u64>()? != turn {
         return Ok(false);
     }
     // Of an event loop: what tells its task, the loop, and the task that is meant.

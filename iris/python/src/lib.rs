@@ -17,6 +17,7 @@ mod message;
 mod pull_versions;
 mod queue;
 mod reference;
+mod reports;
 mod runtime;
 mod sent;
 mod supervisor;
@@ -59,7 +60,7 @@ fn _iris(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<buffer::Buffer>()?;
     module.add("NoReply", module.py().get_type::<message::NoReply>())?;
     module.add("Swapped", module.py().get_type::<message::Swapped>())?;
-    module.add("Killed", module.py().get_type::<message::Killed>())?;
+    module.add("Killed", module.py().get_type::<interruption::Killed>())?;
     module.add("VERSIONS_KEPT", iris_runtime::limits::VERSIONS_KEPT)?;
     module.add("EMPTY", inbox::empty(module.py())?)?;
     module.add("ENDED", inbox::ended(module.py())?)?;

@@ -8,8 +8,8 @@ use parking_lot::{Condvar, Mutex};
 use pyo3::prelude::*;
 use pyo3::types::PyList;
 
+use crate::interruption::Killed;
 use crate::limits::WAKE_ATTEMPTS;
-use crate::message::Killed;
 
 struct State {
     items: Vec<Py<PyAny>>,
