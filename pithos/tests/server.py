@@ -19,12 +19,13 @@ PATIENCE = 120.0
 class Server:
     """A server in a folder of its own, by which its processes are found; spoken to by hand."""
 
-    def __init__(self, pithos: str, workspace: Path, *arguments: str, **environment: str) -> None:
+    def __init__(self, pithos: str, workspace: Path, *arguments: str, stderr: int | None = None, **environment: str) -> None:
         self.marker = str(workspace)
         self.process = subprocess.Popen(
             [pithos, "serve", "--cwd", str(workspace), *arguments],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
+            stderr=stderr,
             env=os.environ | environment,
         )
         self.count = 0

@@ -48,6 +48,20 @@ def test_actors_send_to_each_other_across_groups(server: Server) -> None:
     assert read(server, "other/0") == 7
 
 
+def test_a_spawn_tells_how_init_went(server: Server) -> None:
+    """What is sent after a spawn meets actors that live: their init has run, and who could not begin is named."""
+    code = """({ init: (below, actor) => { if (Number(actor.id.split('/')[1]) >= below) throw new RangeError('too many'); return 0; },
+      receive(state, message, actor) { actor.reply(state); } })"""
+    none = server.call("actors", action="spawn", group="some", code=code, count=3, argument=0)
+    assert none["isError"] and "none of 3 actors could be started: init: RangeError: too many" in none["content"][0]["text"]
+    # The attempt left nothing in the way of the next.
+    some = spawn(server, group="some", code=code, count=40, argument=10)
+    assert (some["count"], some["failed"], some["failures"][0]["times"]) == (10, 30, 30)
+    assert "too many" in some["failures"][0]["message"]
+    asked = server.tool("actors", action="ask", to="some", message="read")
+    assert (asked["replied"], asked["failed"]) == (10, 0)
+
+
 HOARDER = """({
   init: () => [],
   receive(state, message, actor) {

@@ -1,6 +1,8 @@
 //! The `cynic` command. Owns the process: arguments, files, standard streams, exit status. Everything about the language
 //! is in the engine; what guests find on the global object besides it is in the host crate.
 #![forbid(unsafe_code)]
+// They panic when a stream cannot be written: see `print`.
+#![cfg_attr(not(test), deny(clippy::print_stdout, clippy::print_stderr))]
 
 mod args;
 mod commands;
@@ -9,6 +11,7 @@ mod interrupt;
 mod limits;
 mod module_loader;
 mod permissions;
+mod print;
 mod session;
 mod sources;
 mod test262;
@@ -18,20 +21,21 @@ use std::process::ExitCode;
 
 use crate::args::{Command, Invocation};
 use crate::exit_status::ExitStatus;
+use crate::print::{errln, out, outln};
 
 fn main() -> ExitCode {
     let arguments = std::env::args_os().skip(1);
     let outcome = match args::parse(arguments, std::io::stdin().is_terminal()) {
         Ok(invocation) => dispatch(&invocation),
         Err(why) => {
-            eprintln!("cynic: {why}\nTry `cynic --help`.");
+            errln!("cynic: {why}\nTry `cynic --help`.");
             return ExitStatus::Usage.into();
         }
     };
     match outcome {
         Ok(status) => status.into(),
         Err(why) => {
-            eprintln!("cynic: {why}");
+            errln!("cynic: {why}");
             ExitStatus::Uncaught.into()
         }
     }
@@ -44,11 +48,11 @@ fn dispatch(invocation: &Invocation) -> Result<ExitStatus, String> {
         Command::Test262 => test262::run(options),
         Command::Test262Worker => test262::serve(options),
         Command::Help => {
-            print!("{}", args::help());
+            out!("{}", args::help());
             Ok(ExitStatus::Success)
         }
         Command::Version => {
-            println!("cynic {}", env!("CARGO_PKG_VERSION"));
+            outln!("cynic {}", env!("CARGO_PKG_VERSION"));
             Ok(ExitStatus::Success)
         }
         Command::ListFeatures => commands::list_features::run(),

@@ -11,6 +11,7 @@ use cynic::{Capabilities, Engine, Error, Exception, Handle, Isolate, Limits, Pro
 use crate::args::Options;
 use crate::exit_status::ExitStatus;
 use crate::module_loader::FileLoader;
+use crate::print::errln;
 use crate::sources::Sources;
 
 type Result<T = ()> = std::result::Result<T, Error>;
@@ -222,7 +223,7 @@ impl Session {
             Err(error) => self.report(&error),
         };
         if self.gc_stats {
-            eprintln!("{:#?}", self.isolate.gc_stats());
+            errln!("{:#?}", self.isolate.gc_stats());
         }
         status
     }
@@ -232,15 +233,15 @@ impl Session {
         match error {
             Error::Thrown(exception) => {
                 let text = self.describe_uncaught(exception);
-                eprintln!("{text}");
+                errln!("{text}");
                 ExitStatus::Uncaught
             }
             Error::Terminated(why) => {
-                eprintln!("cynic: terminated: {why}");
+                errln!("cynic: terminated: {why}");
                 termination_status(*why)
             }
             Error::Host(error) => {
-                eprintln!("cynic: {error}");
+                errln!("cynic: {error}");
                 ExitStatus::Uncaught
             }
         }

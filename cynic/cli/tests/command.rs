@@ -151,3 +151,43 @@ fn the_repl_runs_timers_while_it_waits() {
     assert!(lines.any(|line| line.ends_with('2')));
     assert_eq!(child.wait().expect("it ends").code(), Some(0));
 }
+
+/// Standard output or error that takes nothing: no panic, an honest status.
+#[test]
+fn a_stream_that_takes_nothing_is_no_crash() {
+    let folder = tempfile::tempdir().expect("a folder");
+    std::fs::write(folder.path().join("a.js"), "1 + 1").expect("written");
+    let gone = || Stdio::from(std::io::pipe().expect("a pipe").1);
+    let full = || Stdio::from(std::fs::File::options().write(true).open("/dev/full").expect("a device"));
+    let lines: [&[&str]; 7] = [
+        &["--version"],
+        &["--help"],
+        &["list-features"],
+        &["eval", "1 + 1"],
+        &["eval", "throw 1"],
+        &["disasm", "a.js"],
+        &["--nothing"],
+    ];
+    for words in lines {
+        for (kind, sink) in [("gone", &gone as &dyn Fn() -> Stdio), ("full", &full)] {
+            for on_output in [true, false] {
+                let mut command = Command::new(env!("CARGO_BIN_EXE_cynic"));
+                command.args(words).current_dir(folder.path()).stdin(Stdio::null());
+                command.stdout(Stdio::piped()).stderr(Stdio::piped());
+                if on_output {
+                    command.stdout(sink())
+                } else {
+                    command.stderr(sink())
+                };
+                let output = command.output().expect("the command runs");
+                let told = text(&[output.stdout, output.stderr].concat());
+                let status = output.status.code();
+                assert!(!told.contains("panicked"), "{words:?}, {kind}: {told}");
+                assert!(status.is_some_and(|status| status != 101), "{words:?}, {kind}: {}", output.status);
+                if on_output && words[0] == "--version" {
+                    assert_eq!(status, Some(if kind == "gone" { 141 } else { 1 }));
+                }
+            }
+        }
+    }
+}

@@ -1,14 +1,17 @@
 //! Compiling is inside the limits: for every kind of source, large ones end in time and within the heap's limit, and little more.
 
-use std::path::Path;
-use std::process::{Command, Output, Stdio};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::OnceLock;
 
 use nix::sys::resource::{UsageWho, getrusage};
 
 /// The heap's limit of every child.
 const HEAP_KIB: u64 = 16 << 10;
-/// What a process of a build with assertions takes besides its heap: itself, its text, the reserve of its stacks.
-const BESIDES_KIB: u64 = 48 << 10;
+/// What a process may take besides its heap and what an empty program takes.
+const BESIDES_KIB: u64 = 16 << 10;
+/// Tells the measuring test what to run: the files for its report and for the child's errors, then the command, a line each.
+const MEASURED: &str = "CYNIC_TEST_MEASURED_COMMAND";
 /// Processor seconds of a child: its deadline is half a second, and the machine may be slow.
 const PROCESSOR_SECONDS: u64 = 20;
 /// Bytes of a large source.
@@ -78,69 +81,212 @@ fn source((start, middle, end): (&str, &str, &str), bytes: usize) -> String {
     source
 }
 
-/// Runs a file under the limits; the shell's limit of processor time ends what hangs.
-fn run(flags: &[&str], file: &Path) -> Output {
-    let script = format!("ulimit -c 0; ulimit -t {PROCESSOR_SECONDS}; exec \"$@\"");
-    let mut command = Command::new("sh");
-    command.args(["-c", &script, "sh", env!("CARGO_BIN_EXE_cynic"), "--heap-limit=16M", "--timeout=500ms"]);
-    command.args(flags).arg(file).stdin(Stdio::null());
-    command.output().expect("the shell runs")
+/// How one child ended, and the greatest resident set it had.
+struct Ended {
+    code: Option<i32>,
+    peak_kib: u64,
+    stderr: String,
 }
 
-/// The greatest resident set of any child so far, in KiB.
-fn peak_kib() -> u64 {
+/// Runs a file under the limits; the shell's limit of processor time ends what hangs. What the system tells of a process's children is the most that any
+/// took, so each child gets a parent of its own: this program again, at the test below.
+fn run(flags: &[&str], file: &Path) -> Ended {
+    let folder = tempfile::tempdir().expect("a folder");
+    let (report, errors) = (folder.path().join("report"), folder.path().join("errors"));
+    let mut command = vec![report.clone(), errors.clone(), PathBuf::from(env!("CARGO_BIN_EXE_cynic"))];
+    command.extend(["--heap-limit=16M", "--timeout=500ms"].map(PathBuf::from));
+    command.extend(flags.iter().map(PathBuf::from));
+    command.push(file.to_owned());
+    let lines: Vec<_> = command.iter().map(|path| path.to_str().expect("UTF-8")).collect();
+    let measurer = Command::new(std::env::current_exe().expect("this program"))
+        .args(["--exact", "measures_one_child"])
+        .env(MEASURED, lines.join("\n"))
+        .stdin(Stdio::null())
+        .output()
+        .expect("this program runs");
+    assert!(measurer.status.success(), "{}", String::from_utf8_lossy(&measurer.stdout));
+    let report = std::fs::read_to_string(report).expect("a report");
+    let (code, peak) = report.split_once(' ').expect("two numbers");
+    let stderr = String::from_utf8_lossy(&std::fs::read(errors).expect("errors")).into_owned();
+    Ended { code: code.parse().ok(), peak_kib: peak.parse().expect("a size"), stderr }
+}
+
+/// Not a test by itself: the parent of one measured child.
+#[test]
+fn measures_one_child() {
+    let Ok(lines) = std::env::var(MEASURED) else { return };
+    let mut lines = lines.lines();
+    let mut next = || lines.next().expect("a line");
+    let (report, errors) = (next(), next());
+    let script = format!("ulimit -c 0; ulimit -t {PROCESSOR_SECONDS}; exec \"$@\"");
+    let mut command = Command::new("sh");
+    command.args(["-c", &script, "sh"]).args(lines).stdout(Stdio::null());
+    let errors = std::fs::File::create(errors).expect("created");
+    let status = command.stderr(errors).status().expect("the shell runs");
     let usage = getrusage(UsageWho::RUSAGE_CHILDREN).expect("it cannot fail");
-    usage.max_rss().try_into().expect("a size")
+    let code = status.code().map_or_else(|| status.to_string(), |code| code.to_string());
+    std::fs::write(report, format!("{} {}", code.replace(' ', "_"), usage.max_rss())).expect("written");
+}
+
+/// The resident set of an empty program, in KiB.
+fn empty_kib() -> u64 {
+    static EMPTY: OnceLock<u64> = OnceLock::new();
+    *EMPTY.get_or_init(|| {
+        let folder = tempfile::tempdir().expect("a folder");
+        let file = folder.path().join("a.js");
+        std::fs::write(&file, "").expect("written");
+        run(&[], &file).peak_kib
+    })
 }
 
 /// Statuses of an uncaught error and of the terminations by fuel, heap and deadline; and the normal end.
 const ENDED: [i32; 5] = [0, 1, 120, 121, 124];
 
-fn ends_within_the_limits(flags: &[&str], kind: &str, program: &str) {
+/// Runs the files of a folder that begin with `a`, and collects what goes wrong.
+fn check_ends(flags: &[&str], kind: &str, file: &Path, faults: &mut Vec<String>) {
+    let ended = run(flags, file);
+    let name = file.file_name().expect("a name").display();
+    let shown = ended.stderr.chars().take(200).collect::<String>();
+    if !ended.code.is_some_and(|code| ENDED.contains(&code)) {
+        faults.push(format!("{name}: {kind}: ended by {:?}: {shown}", ended.code));
+    }
+    let above = ended.peak_kib.saturating_sub(HEAP_KIB + empty_kib());
+    if above > BESIDES_KIB {
+        faults.push(format!("{name}: {kind}: {above} KiB above its heap's limit; {shown}"));
+    }
+}
+
+fn ends_within_the_limits(flags: &[&str], kind: &str, program: &str, faults: &mut Vec<String>) {
     let folder = tempfile::tempdir().expect("a folder");
     for name in ["a.js", "a.mjs"] {
         let file = folder.path().join(name);
         std::fs::write(&file, program).expect("written");
-        let output = run(flags, &file);
-        let shown = String::from_utf8_lossy(&output.stderr).chars().take(200).collect::<String>();
-        let ended = output.status.code().is_some_and(|code| ENDED.contains(&code));
-        assert!(ended, "{name}: {kind}: {}: {shown}", output.status);
-        let peak = peak_kib();
-        assert!(peak <= HEAP_KIB + BESIDES_KIB, "{name}: {kind}: {peak} KiB; {shown}");
+        check_ends(flags, kind, &file, faults);
     }
+}
+
+fn none(faults: &[String]) {
+    assert!(faults.is_empty(), "{}", faults.join("\n"));
 }
 
 /// Large sources, and those that are just small enough to be let in: these show what the estimate is worth.
 #[test]
 fn every_kind_of_source_ends_within_the_limits() {
+    let mut faults = Vec::new();
     for &kind in KINDS {
         for bytes in [LARGE, 64 << 10] {
-            ends_within_the_limits(&[], kind.1, &source(kind, bytes));
+            ends_within_the_limits(&[], kind.1, &source(kind, bytes), &mut faults);
         }
     }
+    none(&faults);
 }
 
 #[test]
 fn code_from_strings_is_inside_the_limits_too() {
+    let mut faults = Vec::new();
     for &(start, middle, end) in KINDS {
         let (before, after) = middle.split_once('%').unwrap_or((middle, ""));
         let program = format!(
             "let s = {start:?} + ({before:?} + 1 + {after:?}).repeat(200000) + {end:?}; try {{ (0, eval)(s) }} catch {{}} try {{ Function(s) }} catch {{}}"
         );
-        ends_within_the_limits(&["--allow=eval"], middle, &program);
+        ends_within_the_limits(&["--allow=eval"], middle, &program, &mut faults);
     }
+    none(&faults);
 }
 
 /// A pattern, and flags, nearly as long as the heap's limit: neither is copied to be looked up, nor quoted in full.
 #[test]
 fn long_patterns_and_flags_are_not_copied() {
+    let mut faults = Vec::new();
     for program in [
         "RegExp('[a-z]'.repeat(2600000))",
         "RegExp('a', 'gggga'.repeat(2600000))",
         "RegExp('(a)'.repeat(4300000), 'v')",
+        "RegExp('[a-z]'.repeat(1300000) + '\\u1234')",
     ] {
-        ends_within_the_limits(&[], program, program);
+        ends_within_the_limits(&[], program, program, &mut faults);
     }
+    none(&faults);
+}
+
+/// Patterns as long as any that are compiled: what is repeated, by an expression of its number.
+const PATTERNS: &[&str] = &[
+    "'a'",
+    "'.'",
+    "'(?:)'",
+    "'()'",
+    "'a?'",
+    "'\\\\s?'",
+    "'\\\\w'",
+    "'[ab]'",
+    "'[^\\\\w]*'",
+    "'a|'",
+    "'ab|'",
+    "'(?=a)'",
+    "'(?<!b)'",
+    "'(?<a>)|'",
+    "'\\\\p{L}'",
+    "`(?<a${i}>)`",
+    "'a{2}'",
+    "'(?:ab?){2}'",
+    "String.fromCharCode(i * 2 % 50000 + 256)",
+    "`[${String.fromCharCode(300, 302, i % 20000 * 2 + 304, 50000, 50002, 50004)}]`",
+    "`[${String.fromCharCode(i % 20000 * 2 + 304)}&&\\\\w]`",
+    "`[\\\\q{${i}|a}]`",
+    "`\\\\k<a>`",
+];
+
+#[test]
+fn every_kind_of_pattern_ends_within_the_limits() {
+    let mut faults = Vec::new();
+    for pattern in PATTERNS {
+        for flags in ["", "i", "iu", "iv"] {
+            // Made in place: a list of its parts would take the room of the pattern.
+            let program = format!(
+                "let p = '(?<a>)'; for (let i = 0; i < 150000; i++) p += {pattern}; try {{ RegExp(p, '{flags}').test('aaaa') }} catch {{}}
+                 let s = {pattern}; s = s.repeat(1000000 / s.length | 0); try {{ RegExp(s, '{flags}').test('aaaa') }} catch {{}}",
+            )
+            .replace("let s =", "let i = 7; let s =");
+            let folder = tempfile::tempdir().expect("a folder");
+            let file = folder.path().join("a.js");
+            std::fs::write(&file, program).expect("written");
+            check_ends(&[], &format!("{pattern} {flags}"), &file, &mut faults);
+        }
+    }
+    none(&faults);
+}
+
+/// JSON modules: what is parsed is inside the limits with its text.
+#[test]
+fn json_modules_end_within_the_limits() {
+    let mut faults = Vec::new();
+    let long = |start: &str, middle: &str, end: &str, bytes: usize| {
+        format!("{start}{}{end}", middle.repeat(bytes / middle.len()))
+    };
+    for bytes in [14 << 20, 7 << 20, 3 << 20, 1 << 20] {
+        for (start, middle, end) in [
+            ("\"", "x", "\""),
+            ("\"", "é", "\""),
+            ("\"", "\u{4e00}", "\""),
+            ("\"", "\\n", "\""),
+            ("[", "1,", "1]"),
+            ("[", "\"a\",", "1]"),
+            ("[", "{},", "1]"),
+            ("[", "{\"a\":1},", "1]"),
+            ("{", "\"a\":1,", "\"b\":2}"),
+            ("", " ", "1"),
+            ("", "[", ""),
+            ("", "7", ""),
+        ] {
+            let folder = tempfile::tempdir().expect("a folder");
+            std::fs::write(folder.path().join("a.json"), long(start, middle, end, bytes)).expect("written");
+            let file = folder.path().join("a.mjs");
+            std::fs::write(&file, "import value from './a.json' with { type: 'json' }; value;")
+                .expect("written");
+            check_ends(&[], &format!("{start}{middle}{end} of {bytes}"), &file, &mut faults);
+        }
+    }
+    none(&faults);
 }
 
 #[test]
@@ -149,5 +295,5 @@ fn fuel_pays_for_the_length_of_a_source() {
     let file = folder.path().join("a.js");
     std::fs::write(&file, source(("", ";", ""), 1 << 20)).expect("written");
     let output = run(&["--heap-limit=1G", "--timeout=60", "--fuel=1000"], &file);
-    assert_eq!(output.status.code(), Some(120), "{}", String::from_utf8_lossy(&output.stderr));
+    assert_eq!(output.code, Some(120), "{}", output.stderr);
 }

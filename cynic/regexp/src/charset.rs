@@ -1,6 +1,8 @@
 //! Sets of code points as sorted, disjoint, non-adjacent inclusive ranges. The invariant is kept by every constructor, so that
 //! equality of sets is equality of ranges. Case closure lives in `unicode::casing`.
 
+use crate::meter::Meter;
+
 /// The largest code point.
 pub(crate) const MAX: u32 = 0x10_FFFF;
 
@@ -42,6 +44,11 @@ impl CharSet {
         &self.ranges
     }
 
+    /// Memory the set takes, with a place in a table of sets.
+    pub(crate) fn bytes(&self) -> usize {
+        size_of_val(&*self.ranges) + 96
+    }
+
     pub(crate) fn is_empty(&self) -> bool {
         self.ranges.is_empty()
     }
@@ -70,10 +77,20 @@ impl CharSet {
         if self.is_empty() {
             return other.clone();
         }
-        let mut all = Vec::with_capacity(self.ranges.len() + other.ranges.len());
-        all.extend_from_slice(&self.ranges);
-        all.extend_from_slice(&other.ranges);
-        Self::from_ranges(all)
+        let mut merged: Vec<(u32, u32)> = Vec::with_capacity(self.ranges.len() + other.ranges.len());
+        let (mut a, mut b) =
+            (self.ranges.iter().copied().peekable(), other.ranges.iter().copied().peekable());
+        while let Some((lo, hi)) = match (a.peek(), b.peek()) {
+            (Some(x), Some(y)) if x > y => b.next(),
+            (Some(_), _) => a.next(),
+            (None, _) => b.next(),
+        } {
+            match merged.last_mut() {
+                Some(last) if lo <= last.1.saturating_add(1) => last.1 = last.1.max(hi),
+                _ => merged.push((lo, hi)),
+            }
+        }
+        Self { ranges: merged }
     }
 
     pub(crate) fn complement(&self) -> Self {
@@ -119,6 +136,41 @@ impl CharSet {
     /// Members, in order. Only for sets known to be small.
     pub(crate) fn iter(&self) -> impl Iterator<Item = u32> + '_ {
         self.ranges.iter().flat_map(|&(lo, hi)| lo..=hi)
+    }
+}
+
+/// Ranges on their way to a set, in any order. Never many more than the set will have, however many are added.
+#[derive(Default)]
+pub(crate) struct RangeList {
+    ranges: Vec<(u32, u32)>,
+    /// The length at which duplicates are next looked for.
+    merge_at: usize,
+    held: usize,
+}
+
+impl RangeList {
+    /// Ranges below which nothing is merged, or accounted for.
+    const FEW: usize = 1024;
+
+    pub(crate) fn add(&mut self, more: &[(u32, u32)], meter: &mut Meter<'_>) {
+        meter.work(more.len());
+        if meter.is_stopped() {
+            return;
+        }
+        self.ranges.extend_from_slice(more);
+        if self.ranges.len() > self.merge_at.max(Self::FEW) {
+            meter.work(self.ranges.len());
+            self.ranges = CharSet::from_ranges(std::mem::take(&mut self.ranges)).ranges;
+            self.merge_at = self.ranges.len() * 2;
+            let bytes = self.merge_at * size_of::<(u32, u32)>() * 2;
+            meter.hold(bytes);
+            meter.release(std::mem::replace(&mut self.held, bytes));
+        }
+    }
+
+    pub(crate) fn into_set(self, meter: &mut Meter<'_>) -> CharSet {
+        meter.release(self.held);
+        CharSet::from_ranges(self.ranges)
     }
 }
 

@@ -74,6 +74,7 @@ kinds! {
     TooManyGroups = "too many capturing groups",
     TooDeep = "pattern is nested too deeply",
     TooLarge = "pattern is too large when compiled",
+    Interrupted = "compilation was stopped by its budget",
 }
 
 /// Why a match was stopped before it had an answer.

@@ -21,14 +21,17 @@ mod error;
 mod exec;
 mod flags;
 pub mod limits;
+mod meter;
 mod syntax;
 mod unicode;
 
 pub use error::{Interrupted, SyntaxError, SyntaxErrorKind};
 pub use flags::Flags;
+pub use meter::Budget;
 
 use compile::program::Program;
 use exec::matcher::{Matcher, State, UNSET};
+use meter::Meter;
 use std::ops::{ControlFlow, Range};
 
 /// Text in one of the engine's two string representations.
@@ -89,30 +92,40 @@ impl Scratch {
 impl Regex {
     /// Compiles a pattern, or says why it is not one.
     pub fn compile(pattern: Input<'_>, flags: Flags) -> Result<Self, SyntaxError> {
+        Self::compile_metered(pattern, flags, &mut |_, _| ControlFlow::Continue(()))
+    }
+
+    /// The same for patterns that are not trusted: `budget` is told what is spent, and makes it [`SyntaxErrorKind::Interrupted`] by breaking.
+    pub fn compile_metered<'a>(
+        pattern: Input<'a>,
+        flags: Flags,
+        budget: &'a mut Budget<'a>,
+    ) -> Result<Self, SyntaxError> {
+        syntax::parser::check_length(pattern.len())?;
+        let mut meter = Meter::new(budget);
         let widened: Vec<u16>;
         let source = match pattern {
             Input::Utf16(units) => units,
             Input::Latin1(units) => {
+                meter.hold(units.len() * 2);
                 widened = units.iter().copied().map(u16::from).collect();
                 &widened
             }
         };
-        let (node, groups) = syntax::parser::parse(source, flags)?;
-        let program = compile::compile(&node, groups.count + 1, flags.either_unicode())
+        let (node, groups, meter) = syntax::parser::parse(source, flags, true, meter)?;
+        let names = groups.names;
+        let program = compile::compile(&node, groups.count + 1, &names, flags.either_unicode(), meter)
             .map_err(|kind| SyntaxError { offset: 0, kind })?;
-        let mut names: Vec<GroupName> = Vec::new();
-        for group in groups.named {
-            match names.iter_mut().find(|known| *known.name == *group.name) {
-                Some(known) => known.groups.push(group.index),
-                None => names.push(GroupName { name: group.name.into(), groups: vec![group.index] }),
-            }
-        }
         Ok(Self { program, flags, names })
     }
 
-    /// Checks a pattern for early errors without compiling it, for the text of literals.
-    pub fn check(pattern: &[u16], flags: Flags) -> Result<(), SyntaxError> {
-        syntax::parser::parse(pattern, flags).map(drop)
+    /// Checks a pattern for early errors without compiling it, for the text of literals. Metered as [`Regex::compile_metered`] is.
+    pub fn check<'a>(
+        pattern: &'a [u16],
+        flags: Flags,
+        budget: &'a mut Budget<'a>,
+    ) -> Result<(), SyntaxError> {
+        syntax::parser::parse(pattern, flags, false, Meter::new(budget)).map(drop)
     }
 
     /// Looks for a match from `last_index` on, or only there if `sticky` or the pattern has the flag `y`. Captures go into `scratch`. `budget` is called
@@ -146,6 +159,11 @@ impl Regex {
         }
     }
 
+    /// Steps that readying the memory of one match takes, none of which `exec` reports.
+    pub fn steps_to_begin(&self) -> u32 {
+        (self.program.groups * 2 + self.program.registers) / 64
+    }
+
     /// The flags it was compiled with.
     pub fn flags(&self) -> Flags {
         self.flags
@@ -163,10 +181,8 @@ impl Regex {
 
     /// Bytes of memory the program holds, roughly; for charging a guest.
     pub fn heap_bytes(&self) -> usize {
-        let program = &self.program;
-        size_of::<Self>()
-            + size_of_val(&*program.ops)
-            + program.sets.len() * 512
-            + program.literals.iter().map(|literal| literal.wide.len() * 4 + 64).sum::<usize>()
+        let names =
+            self.names.iter().map(|name| name.name.len() * 2 + name.groups.len() * 4 + 64).sum::<usize>();
+        size_of::<Self>() + self.program.heap_bytes() + names
     }
 }

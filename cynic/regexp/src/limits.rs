@@ -15,6 +15,18 @@ pub const PROGRAM_OPS_MAX: usize = 1 << 20;
 /// has some 680, and a pattern of a million units has room for a hundred thousand such escapes.
 pub const PROPERTY_RANGES_MAX: usize = 1 << 19;
 
+/// Bytes that compiling may come to hold between two reports to its caller.
+pub const BYTES_PER_REPORT: isize = 1 << 16;
+
+/// Closures and foldings of sets that the parser remembers: patterns repeat the same few.
+pub const CASE_MEMO_ENTRIES_MAX: usize = 256;
+
+/// Sets of one program that get a table of bits for the basic plane (8 KiB each); the others are searched.
+pub const SET_PLANES_MAX: usize = 256;
+
+/// Ranges of a first set: beyond, it is "anything".
+pub const FIRST_SET_RANGES_MAX: usize = 2048;
+
 /// Ranges looked at while the classes of one pattern are built. A set operation looks at all ranges so far, so a class can ask for the
 /// square of its length, and folding one character looks at the table of all foldings.
 pub const CLASS_WORK_MAX: usize = 1 << 26;

@@ -81,7 +81,7 @@ fn together(
     watched: bool,
     machine: &pithos_sandbox::Machine,
 ) -> Result<ExitCode, Box<dyn Error>> {
-    match Plan::contain(policy, &context()?, machine)? {
+    match Plan::contain(policy, &context()?, machine, None)? {
         Contained::Outside { child } => {
             let status = nix::sys::wait::waitpid(nix::unistd::Pid::from_raw(child.cast_signed()), None)?;
             Ok(match status {

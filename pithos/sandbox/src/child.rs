@@ -10,7 +10,7 @@ use crate::error::Step;
 use seccompiler::BpfProgram;
 use std::ffi::{CStr, CString};
 use std::io::{self, PipeReader, PipeWriter, Read};
-use std::os::fd::{AsRawFd, OwnedFd, RawFd};
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
 use std::os::unix::process::CommandExt;
 use std::process::Command;
 use std::sync::Arc;
@@ -21,10 +21,10 @@ const DRY_RUN_DONE: i32 = libc::ECANCELED;
 const CAPABILITIES_KEPT: [libc::c_ulong; 7] = [0, 1, 3, 4, 5, 6, 7];
 /// No kernel numbers capabilities beyond this.
 const CAPABILITY_MAX: libc::c_ulong = 63;
-const MOUNT_ATTR_RDONLY: u64 = 1;
+pub(crate) const MOUNT_ATTR_RDONLY: u64 = 1;
 const OPEN_TREE_CLONE: libc::c_uint = 1;
 const MOVE_MOUNT_F_EMPTY_PATH: libc::c_uint = 4;
-const AT_RECURSIVE: libc::c_uint = 0x8000;
+pub(crate) const AT_RECURSIVE: libc::c_uint = 0x8000;
 const CLOSE_RANGE_CLOEXEC: libc::c_uint = 4;
 
 /// Everything that a child does before it becomes the program. Prepared in the parent.
@@ -33,6 +33,8 @@ pub(crate) struct Steps {
     /// `CLONE_NEW*` flags; 0 for none.
     pub(crate) namespaces: libc::c_int,
     pub(crate) mounts: Option<Mounts>,
+    /// A mount namespace that was made before, and the working directory in it.
+    pub(crate) enter: Option<(Arc<OwnedFd>, CString)>,
     /// Bring up the loopback interface of a new network namespace.
     pub(crate) loopback: bool,
     pub(crate) drop_capabilities: bool,
@@ -93,11 +95,11 @@ const DEVICES_OPTIONS: &CStr = c"mode=0755,size=64k";
 /// Shared memory is memory: a sandbox has 1 GiB of it at most.
 const SHARED_MEMORY_OPTIONS: &CStr = c"mode=1777,size=1024m";
 /// What covers a hidden folder.
-const NOTHING_OPTIONS: &CStr = c"mode=0555,size=4k";
+pub(crate) const NOTHING_OPTIONS: &CStr = c"mode=0555,size=4k";
 /// Terminals of its own: what others have open cannot be named.
 const TERMINALS_OPTIONS: &CStr = c"newinstance,ptmxmode=0666,mode=0620";
 
-type Outcome = Result<(), (Step, i32)>;
+pub(crate) type Outcome = Result<(), (Step, i32)>;
 
 /// Makes `command` go through `steps` before it becomes its program. A step that fails is written into `report` by its number.
 pub(crate) fn install(command: &mut Command, steps: Arc<Steps>, report: Arc<PipeWriter>, dry_run: bool) {
@@ -162,6 +164,11 @@ pub(crate) fn is_root() -> bool {
 impl Steps {
     fn apply(&self) -> Outcome {
         new_session();
+        if let Some((namespace, directory)) = &self.enter {
+            enter_mounts(namespace)?;
+            // SAFETY: the path ends with a zero.
+            check(Step::Mounts, unsafe { libc::chdir(directory.as_ptr()) }.into())?;
+        }
         if self.namespaces != 0 {
             self.enter_namespaces()?;
         }
@@ -384,7 +391,7 @@ fn make_file(path: &CStr) -> Outcome {
 }
 
 /// A new file system of a kind.
-fn mount_new(kind: &CStr, target: &CStr, flags: libc::c_ulong, options: Option<&CStr>) -> Outcome {
+pub(crate) fn mount_new(kind: &CStr, target: &CStr, flags: libc::c_ulong, options: Option<&CStr>) -> Outcome {
     let data = options.map_or(std::ptr::null(), CStr::as_ptr);
     // SAFETY: all texts end with a zero and live through the call; the options may be null.
     let result = unsafe { libc::mount(kind.as_ptr(), target.as_ptr(), kind.as_ptr(), flags, data.cast()) };
@@ -418,13 +425,14 @@ fn in_a_child(work: impl FnOnce() -> Outcome) -> Outcome {
 pub(crate) enum Side {
     /// The one outside, which only waits for the child of this id.
     Outside(u32),
-    /// The one inside: with a pid namespace its first process.
-    Inside,
+    /// The one inside: with a pid namespace its first process. With the mount namespace in which the store is seen, if there is one.
+    Inside(Option<OwnedFd>),
 }
 
 /// Puts a child of this process into the namespaces of `steps`, furnished; the child goes on as the process did. The process must have
-/// one thread. The child dies with the process outside.
-pub(crate) fn contain(steps: &Steps) -> Result<Side, (Step, io::Error)> {
+/// one thread. The child dies with the process outside. `store` is a folder that only a mount namespace beside the child's sees, at [`STORE_AT`];
+/// without it there are no overlays, and everything else is as it would be.
+pub(crate) fn contain(steps: &Steps, store: Option<&CStr>) -> Result<Side, (Step, io::Error)> {
     let failed = |(step, errno): (Step, i32)| (step, io::Error::from_raw_os_error(errno));
     if steps.namespaces != 0 {
         steps.make_namespaces().map_err(failed)?;
@@ -442,10 +450,66 @@ pub(crate) fn contain(steps: &Steps) -> Result<Side, (Step, io::Error)> {
     }
     // SAFETY: takes numbers only.
     unsafe { libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL, 0, 0, 0) };
+    // Taken before `/tmp` is covered.
+    let store = store.filter(|_| steps.mounts.is_some()).map(|path| {
+        // What is mounted in there later is nobody else's.
+        let _ = mount(None, c"/", libc::MS_REC | libc::MS_PRIVATE);
+        clone_tree(path, 0)
+    });
     if steps.namespaces != 0 {
         steps.furnish().map_err(failed)?;
     }
-    Ok(Side::Inside)
+    Ok(Side::Inside(store.filter(|tree| *tree >= 0).and_then(|tree| keep_store(tree).ok())))
+}
+
+/// Where the store is while overlays are mounted: shared memory is not needed then.
+pub(crate) const STORE_AT: &CStr = c"/dev/shm";
+
+/// Mounts the store, keeps this mount namespace as a descriptor, and goes on in a copy without the store.
+fn keep_store(tree: libc::c_long) -> Result<OwnedFd, (Step, i32)> {
+    attach_tree(tree, STORE_AT)?;
+    let kept = present_mounts();
+    let apart = kept.and_then(|kept| split_mounts().map(|()| kept));
+    unmount(STORE_AT)?;
+    apart
+}
+
+/// The mount namespace of this thread.
+pub(crate) fn present_mounts() -> Result<OwnedFd, (Step, i32)> {
+    open_folder(c"/proc/thread-self/ns/mnt", libc::O_RDONLY)
+}
+
+/// A descriptor of what is at `path`.
+pub(crate) fn open_folder(path: &CStr, flags: libc::c_int) -> Result<OwnedFd, (Step, i32)> {
+    // SAFETY: the path ends with a zero.
+    let fd = unsafe { libc::open(path.as_ptr(), flags | libc::O_CLOEXEC) };
+    check(Step::Mounts, fd.into())?;
+    // SAFETY: the descriptor was just opened and nobody else has it.
+    Ok(unsafe { OwnedFd::from_raw_fd(fd) })
+}
+
+/// Gives this thread a root and a working directory of its own, which it may then change the namespace of.
+pub(crate) fn own_place() -> Outcome {
+    // SAFETY: takes a number only.
+    check(Step::Mounts, unsafe { libc::unshare(libc::CLONE_FS) }.into())
+}
+
+/// Gives this thread a copy of its mount namespace.
+pub(crate) fn split_mounts() -> Outcome {
+    // SAFETY: takes a number only.
+    check(Step::Mounts, unsafe { libc::unshare(libc::CLONE_NEWNS) }.into())
+}
+
+/// Takes this thread, whose place is its own, into a mount namespace, at its root.
+pub(crate) fn enter_mounts(namespace: &OwnedFd) -> Outcome {
+    // SAFETY: takes numbers only.
+    check(Step::Mounts, unsafe { libc::setns(namespace.as_raw_fd(), libc::CLONE_NEWNS) }.into())
+}
+
+/// Takes the topmost mount at `path` away, now for whoever looks and for good when its last user goes.
+pub(crate) fn unmount(path: &CStr) -> Outcome {
+    // SAFETY: the path ends with a zero.
+    check(Step::Mounts, unsafe { libc::umount2(path.as_ptr(), libc::MNT_DETACH) }.into())
 }
 
 /// Whether this thread is under a system call filter.
@@ -471,7 +535,7 @@ fn new_session() {
     unsafe { libc::setsid() };
 }
 
-fn mount(source: Option<&CStr>, target: &CStr, flags: libc::c_ulong) -> Outcome {
+pub(crate) fn mount(source: Option<&CStr>, target: &CStr, flags: libc::c_ulong) -> Outcome {
     let source = source.map_or(std::ptr::null(), CStr::as_ptr);
     // SAFETY: source and target are null or end with a zero and live through the call; type and data may be null.
     let result = unsafe { libc::mount(source, target.as_ptr(), std::ptr::null(), flags, std::ptr::null()) };
@@ -487,7 +551,7 @@ struct MountAttributes {
     user_namespace: u64,
 }
 
-fn mount_attributes(path: &CStr, flags: libc::c_uint, set: u64, clear: u64) -> Outcome {
+pub(crate) fn mount_attributes(path: &CStr, flags: libc::c_uint, set: u64, clear: u64) -> Outcome {
     let attributes = MountAttributes { set, clear, propagation: 0, user_namespace: 0 };
     // SAFETY: the path ends with a zero; the structure is as large as is said; both live through the call.
     let result = unsafe {

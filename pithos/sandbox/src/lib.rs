@@ -37,6 +37,7 @@ mod filter;
 mod gitconfig;
 mod hosts;
 pub mod limits;
+mod overlay;
 mod plan;
 mod policy;
 mod preset;
@@ -48,6 +49,7 @@ pub use denial::{Denial, DenialKind, refused_host};
 pub use environment::proxy_variables;
 pub use error::{Error, Step};
 pub use hosts::{Hosts, PROXY};
+pub use overlay::{Overlaid, unfit};
 pub use plan::{Contained, Enforcement, Plan};
 pub use policy::{
     Access, Context, HeaderRule, Namespaces, Network, Policy, ResolvedPolicy, ResourceLimits, UnixSockets,

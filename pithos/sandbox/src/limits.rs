@@ -30,3 +30,5 @@ pub const WATCHERS_MAX: usize = 4;
 pub const CONNECTIONS_WAITING_MAX: usize = 256;
 /// Processes above one that was denied something, of which a session is one.
 pub const ANCESTORS_MAX: usize = 64;
+/// Files whose owner is looked at before a folder is overlaid.
+pub const OVERLAY_LOOK_MAX: usize = 200_000;

@@ -7,6 +7,7 @@ use crate::error::Error;
 use crate::filter;
 use crate::gitconfig;
 use crate::limits::GIT_CONFIGURATION_BYTES_MAX;
+use crate::overlay;
 use crate::policy::{
     Access, Context, Namespaces, Network, Policy, ResolvedPolicy, ResourceLimits, UnixSockets,
 };
@@ -53,7 +54,9 @@ pub struct Plan {
     resolved: ResolvedPolicy,
     environment: Vec<(OsString, OsString)>,
     enforcement: Enforcement,
-    steps: Arc<Steps>,
+    pub(crate) steps: Arc<Steps>,
+    /// What overlays are made with, where [`Plan::contain`] found that they can be.
+    pub(crate) overlays: Option<overlay::Ground>,
     report_in: Arc<PipeWriter>,
     report_out: Mutex<PipeReader>,
     watch: Option<Watch>,
@@ -90,14 +93,23 @@ impl Plan {
     /// Prepares `policy` and puts this process's only child into the namespaces, once for all commands to come, which share processes,
     /// terminals, shared memory and network, and get the rest of the policy one by one. This process must have one thread. It is outside
     /// afterwards: it must wait for the child, which dies with it, and do nothing else.
-    pub fn contain(policy: &Policy, context: &Context, machine: &Machine) -> Result<Contained, Error> {
+    ///
+    /// `store` is the folder for [`Plan::overlaid`]; nothing inside sees it.
+    pub fn contain(
+        policy: &Policy,
+        context: &Context,
+        machine: &Machine,
+        store: Option<&Path>,
+    ) -> Result<Contained, Error> {
         let (mut resolved, mut steps, mut enforcement) = prepared(policy, context, machine, &[])?;
         let together = furnish_together(policy, machine, &mut steps, &mut enforcement);
         enforcement.own_devices = steps.mounts.is_some();
-        match child::contain(&steps).map_err(|(step, source)| Error::Child { step, source })? {
+        let store = store.map(c_path).transpose()?;
+        let contained = child::contain(&steps, store.as_deref());
+        let store = match contained.map_err(|(step, source)| Error::Child { step, source })? {
             child::Side::Outside(child) => return Ok(Contained::Outside { child }),
-            child::Side::Inside => {}
-        }
+            child::Side::Inside(store) => store,
+        };
         enforcement.own_processes = together;
         resolved.own_devices = enforcement.own_devices;
         resolved.stands_in = enforcement.private_tmp;
@@ -105,9 +117,26 @@ impl Plan {
             steps.ruleset = Some(ruleset::build(&resolved, machine, enforcement.own_devices)?);
         }
         steps.namespaces = 0;
-        steps.mounts = None;
+        let mounts = steps.mounts.take();
         steps.loopback = false;
-        Ok(Contained::Inside(Box::new(Plan::finish(resolved, steps, enforcement, context, machine)?)))
+        let mut plan = Plan::finish(resolved, steps, enforcement, context, machine)?;
+        plan.overlays = store.zip(mounts).map(|(store, mounts)| overlay::Ground::new(store, mounts, machine));
+        Ok(Contained::Inside(Box::new(plan)))
+    }
+
+    /// The same plan, with other steps and unwatched.
+    pub(crate) fn with_steps(&self, steps: Steps) -> Result<Plan, Error> {
+        let (reader, writer) = io::pipe().map_err(Error::Start)?;
+        Ok(Plan {
+            environment: self.environment.clone(),
+            resolved: self.resolved.clone(),
+            enforcement: self.enforcement.clone(),
+            steps: Arc::new(steps),
+            overlays: None,
+            report_in: Arc::new(writer),
+            report_out: Mutex::new(reader),
+            watch: None,
+        })
     }
 
     fn finish(
@@ -135,6 +164,7 @@ impl Plan {
             resolved,
             enforcement,
             steps: Arc::new(steps),
+            overlays: None,
             report_in: Arc::new(writer),
             report_out: Mutex::new(reader),
             watch: None,
@@ -370,11 +400,13 @@ fn unenforceable(what: &str, advice: &str) -> Error {
     Error::Unenforceable { what: what.to_owned(), advice: advice.to_owned() }
 }
 
+/// A path as system calls take it.
+pub(crate) fn c_path(path: &Path) -> Result<CString, Error> {
+    CString::new(path.as_os_str().as_bytes())
+        .map_err(|_| Error::Policy(format!("{}: a zero byte", path.display())))
+}
+
 fn mounts(resolved: &ResolvedPolicy) -> Result<Mounts, Error> {
-    let c_path = |path: &Path| {
-        CString::new(path.as_os_str().as_bytes())
-            .map_err(|_| Error::Policy(format!("{}: a zero byte", path.display())))
-    };
     // The private folder stands in for /tmp; what the policy allows in there is put back where it was.
     let tmp = Path::new("/tmp");
     let restored = resolved.in_tmp();

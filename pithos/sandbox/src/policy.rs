@@ -451,7 +451,9 @@ impl ResolvedPolicy {
         match access {
             _ if below(&self.hide) => false,
             Access::Read => device || below(&self.read) || below(&self.write) || below(&self.exec),
-            Access::Write => device || below(&self.write) && !below(&self.protect),
+            Access::Write => {
+                device || below(&self.write) && !below(&self.protect) && !below(&self.protect_absent)
+            }
             Access::Exec => below(&self.exec),
         }
     }

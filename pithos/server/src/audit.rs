@@ -5,6 +5,7 @@ use std::io::Write;
 use std::path::PathBuf;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+use pithos_sessions::errln;
 use serde_json::{Value, json};
 
 /// Writes the lines; does nothing when no file was asked for.
@@ -35,7 +36,7 @@ impl Audit {
         let mut file: &File = file;
         // One write, at the file's end: lines of several calls never mix.
         if let Err(error) = file.write_all(format!("{line}\n").as_bytes()) {
-            eprintln!("pithos: the audit log cannot be written: {error}");
+            errln!("pithos: the audit log cannot be written: {error}");
         }
     }
 }

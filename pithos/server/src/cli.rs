@@ -13,6 +13,7 @@ use pithos_sandbox::{Machine, Policy, Preset};
 use pithos_sessions::limits::CELL_TIMEOUT_MS_MAX;
 use pithos_sessions::once::Program;
 use pithos_sessions::{Budget, CellRequest, Config, Confinement, Manager, Outcome, Request, Space, Warm};
+use pithos_sessions::{err, errln, out, outln};
 
 use crate::audit::Audit;
 use crate::{demo, http, inspect, install, once, result, serve, state};
@@ -58,11 +59,11 @@ pub(crate) fn main() -> ExitCode {
     match parse_and_run() {
         Ok(code) => code,
         Err(Failure::Usage(message)) => {
-            eprintln!("pithos: {message}\ntry 'pithos --help'");
+            errln!("pithos: {message}\ntry 'pithos --help'");
             ExitCode::from(EXIT_USAGE)
         }
         Err(Failure::Run(message)) => {
-            eprintln!("pithos: {message}");
+            errln!("pithos: {message}");
             ExitCode::FAILURE
         }
     }
@@ -115,11 +116,11 @@ fn parse_and_run() -> Result<ExitCode, Failure> {
         let Some(argument) = parser.next()? else { break };
         match argument {
             Long("help") | Short('h') => {
-                print!("{USAGE}");
+                out!("{USAGE}");
                 return Ok(ExitCode::SUCCESS);
             }
             Long("version") | Short('V') => {
-                println!("pithos {}", env!("CARGO_PKG_VERSION"));
+                outln!("pithos {}", env!("CARGO_PKG_VERSION"));
                 return Ok(ExitCode::SUCCESS);
             }
             Long("cwd") => options.cwd = Some(parser.value()?.into()),
@@ -281,6 +282,7 @@ fn config_on(
         machine,
         workspace: cwd,
         private_tmp: folders.private_tmp,
+        layers: folders.layers,
         home,
         environment: std::env::vars_os().collect(),
     };
@@ -303,7 +305,7 @@ fn within_reason(policy: Policy, workspace: &Path, home: Option<&Path>, machine:
     if !whole || policy != Policy::preset_on(Preset::Workspace, machine) {
         return policy;
     }
-    eprintln!(
+    errln!(
         "pithos: the working directory is {}: sessions may only read there. Start it in a project, or with --cwd PROJECT; if writing \
          everywhere below is meant, give a policy file with write = [\"$workspace\", \"$tmp\"] by --sandbox",
         workspace.display()
@@ -336,13 +338,13 @@ fn doctor(options: &Options) -> Result<ExitCode, Failure> {
             Ok(bytes) => serde_json::json!({"bytes_max": bytes}),
             Err(reason) => serde_json::json!({"missing": reason}),
         };
-        println!("{answer}");
+        outln!("{answer}");
     } else {
-        print!("{machine}");
+        out!("{machine}");
         let what = "the memory of all processes together";
         match together {
-            Ok(bytes) => println!("  yes {what:<48} control group, {} MiB", bytes >> 20),
-            Err(reason) => println!("  NO  {what:<48} {reason}"),
+            Ok(bytes) => outln!("  yes {what:<48} control group, {} MiB", bytes >> 20),
+            Err(reason) => outln!("  NO  {what:<48} {reason}"),
         }
     }
     Ok(if machine.can_confine() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
@@ -393,7 +395,7 @@ async fn run_as_tool(config: Config, options: Options, script: String) -> Result
     let end = job.ended().await;
     let status = end.as_ref().and_then(|end| end.done.as_ref()).map_or(1, |done| done.status.0);
     let report = result::of_job(&manager, &job, Budget::bytes(result::BUDGET_DEFAULT));
-    println!("{}", report.structured);
+    outln!("{}", report.structured);
     Ok(ExitCode::from(u8::try_from(status).unwrap_or(1)))
 }
 
@@ -407,11 +409,11 @@ async fn js(config: Config, options: Options, code: String) -> Result<ExitCode, 
     let report = result::of_cell(&cell, &end);
     let good = matches!(end.outcome, Outcome::Value { .. });
     if options.json {
-        println!("{}", report.structured);
+        outln!("{}", report.structured);
     } else if !good {
-        eprint!("{}", report.text);
+        err!("{}", report.text);
     } else if !matches!(&end.outcome, Outcome::Value { text, json: None } if text == "undefined") {
-        print!("{}", report.text);
+        out!("{}", report.text);
     }
     Ok(if good { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }

@@ -230,7 +230,12 @@ impl Clients {
         let mut config = self.config.clone();
         config.logs = folder(&self.config.logs)?;
         config.confinement.private_tmp = folder(&self.config.confinement.private_tmp)?;
-        config.passing = vec![config.logs.clone(), config.confinement.private_tmp.clone()];
+        config.confinement.layers = folder(&self.config.confinement.layers)?;
+        config.passing = vec![
+            config.logs.clone(),
+            config.confinement.private_tmp.clone(),
+            config.confinement.layers.clone(),
+        ];
         config.warm = Warm { shells: 1, cells: 1 };
         Ok(config)
     }

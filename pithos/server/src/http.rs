@@ -18,6 +18,7 @@ use hyper::server::conn::http1;
 use hyper::{Method, Request, Response, StatusCode};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use pithos_sessions::Config;
+use pithos_sessions::errln;
 use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
 use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
 use tokio::net::TcpListener;
@@ -257,7 +258,7 @@ fn announce(bound: SocketAddr, token: &str, file: Option<std::path::PathBuf>) ->
     use std::io::Write;
     use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
     let Some(path) = file else {
-        eprintln!("pithos: listening on http://{bound}{MCP_PATH} with the token {token}");
+        errln!("pithos: listening on http://{bound}{MCP_PATH} with the token {token}");
         return Ok(());
     };
     let opened = std::fs::OpenOptions::new().create(true).write(true).truncate(true).mode(0o600).open(&path);
@@ -267,7 +268,7 @@ fn announce(bound: SocketAddr, token: &str, file: Option<std::path::PathBuf>) ->
         writeln!(file, "{token}")
     });
     written.map_err(|error| format!("--token-file {}: {error}", path.display()))?;
-    eprintln!("pithos: listening on http://{bound}{MCP_PATH} with the token in {}", path.display());
+    errln!("pithos: listening on http://{bound}{MCP_PATH} with the token in {}", path.display());
     Ok(())
 }
 

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use pithos_sessions::log;
+use pithos_sessions::{errln, out, outln};
 use regex::bytes::Regex;
 use serde_json::Value;
 
@@ -21,21 +22,21 @@ pub(crate) fn sessions(as_json: bool) -> Result<ExitCode, String> {
     let servers = ask_all(&Question::Sessions);
     if as_json {
         let rows = servers.into_iter().flat_map(|(pid, answer)| rows(pid, answer)).collect();
-        println!("{}", Value::Array(rows));
+        outln!("{}", Value::Array(rows));
         return Ok(ExitCode::SUCCESS);
     }
     if servers.is_empty() {
-        println!("no server runs on this machine (or none that this user may look into)");
+        outln!("no server runs on this machine (or none that this user may look into)");
     }
     for (pid, answer) in servers {
         if let Some(error) = answer["error"].as_str() {
-            println!("server {pid}: {error}");
+            outln!("server {pid}: {error}");
             continue;
         }
-        println!("server {pid}");
+        outln!("server {pid}");
         let clients = answer["clients"].as_array().cloned().unwrap_or_default();
         if clients.is_empty() {
-            println!("  no client has called yet");
+            outln!("  no client has called yet");
         }
         clients.iter().for_each(show_client);
     }
@@ -55,11 +56,11 @@ fn rows(pid: u32, answer: Value) -> Vec<Value> {
 
 fn show_client(client: &Value) {
     if let Some(number) = client["client"].as_u64() {
-        println!("  client {number}");
+        outln!("  client {number}");
     }
     for session in client["sessions"].as_array().into_iter().flatten() {
         let busy = session["busy_with"].as_str().map_or_else(String::new, |job| format!("  busy with {job}"));
-        println!(
+        outln!(
             "  session {}  {}  {} runs{busy}",
             text(&session["session"]),
             text(&session["cwd"]),
@@ -67,7 +68,7 @@ fn show_client(client: &Value) {
         );
     }
     for job in client["jobs"].as_array().into_iter().flatten() {
-        println!(
+        outln!(
             "  job {}  {}  in {}  {}",
             text(&job["job"]),
             text(&job["state"]),
@@ -75,7 +76,7 @@ fn show_client(client: &Value) {
             text(&job["command"])
         );
     }
-    print!("{}", tree(&client["tree"], 1));
+    out!("{}", tree(&client["tree"], 1));
 }
 
 fn text(value: &Value) -> &str {
@@ -104,9 +105,9 @@ pub(crate) fn show_log(job: &str, request: &LogRequest) -> Result<ExitCode, Stri
         Some(pattern) => {
             let pattern = Regex::new(pattern).map_err(|error| format!("--grep: {error}"))?;
             let (lines, more) = log::grep(&path, &pattern, 0, MATCHES_MAX).map_err(failed)?;
-            lines.iter().for_each(|line| println!("{}:{}", line.number, line.text));
+            lines.iter().for_each(|line| outln!("{}:{}", line.number, line.text));
             if more {
-                eprintln!("pithos: there are more than {MATCHES_MAX} matches");
+                errln!("pithos: there are more than {MATCHES_MAX} matches");
             }
             Ok(if lines.is_empty() { ExitCode::FAILURE } else { ExitCode::SUCCESS })
         }

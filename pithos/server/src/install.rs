@@ -4,6 +4,7 @@ use std::io::{IsTerminal, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+use pithos_sessions::{out, outln};
 use serde_json::{Map, Value, json};
 
 /// How a client keeps its servers.
@@ -103,7 +104,7 @@ pub(crate) fn run(request: &Request) -> Result<ExitCode, String> {
         return write(client, &server, request.yes);
     }
     for client in chosen {
-        println!(
+        outln!(
             "{} ({}), in {}:\n{}",
             client.title,
             client.name,
@@ -111,7 +112,7 @@ pub(crate) fn run(request: &Request) -> Result<ExitCode, String> {
             client.snippet(&server)
         );
     }
-    println!("pithos install CLIENT --write puts it there.");
+    outln!("pithos install CLIENT --write puts it there.");
     Ok(ExitCode::SUCCESS)
 }
 
@@ -206,9 +207,9 @@ fn write(client: &Client, server: &Server, yes: bool) -> Result<ExitCode, String
         Err(error) => return Err(failed(error)),
     };
     let new = client.merged(&old, server).map_err(|message| format!("{}: {message}", path.display()))?;
-    println!("{} will be:\n{new}", path.display());
+    outln!("{} will be:\n{new}", path.display());
     if !yes && !confirmed()? {
-        println!("nothing was written");
+        outln!("nothing was written");
         return Ok(ExitCode::FAILURE);
     }
     if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
@@ -217,7 +218,7 @@ fn write(client: &Client, server: &Server, yes: bool) -> Result<ExitCode, String
     // Whole or not at all: a client may read it at any moment.
     let fresh = path.with_extension("pithos-new");
     std::fs::write(&fresh, new).and_then(|()| std::fs::rename(&fresh, &path)).map_err(failed)?;
-    println!("written; restart {} to use it", client.title);
+    outln!("written; restart {} to use it", client.title);
     Ok(ExitCode::SUCCESS)
 }
 
@@ -225,7 +226,7 @@ fn confirmed() -> Result<bool, String> {
     if !std::io::stdin().is_terminal() {
         return Err("--write asks before it writes, and standard input is no terminal: add --yes".to_string());
     }
-    print!("write it? [y/N] ");
+    out!("write it? [y/N] ");
     let mut answer = String::new();
     std::io::stdout()
         .flush()

@@ -1,5 +1,7 @@
 //! The `pithos` command: the MCP server, and the same work from a command line. The only place that knows JSON-RPC.
 #![forbid(unsafe_code)]
+// They panic when a stream cannot be written: see `print`.
+#![cfg_attr(not(test), deny(clippy::print_stdout, clippy::print_stderr))]
 
 mod audit;
 mod cli;

@@ -6,6 +6,7 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use pithos_sandbox::Machine;
+use pithos_sessions::errln;
 use pithos_sessions::once::{self, Program, STATUS_NOT_STARTED};
 use pithos_sessions::{Confinement, Error};
 use serde::{Deserialize, Serialize};
@@ -70,7 +71,7 @@ pub(crate) fn run(confinement: &Confinement, program: &Program, timeout: Option<
     match once::run(confinement, program, timeout) {
         Ok(status) => status.into(),
         Err(error) => {
-            eprintln!("pithos: {error}");
+            errln!("pithos: {error}");
             if matches!(error, Error::Sandbox(_)) {
                 // What is remembered may be wrong by now.
                 state::forget(REMEMBERED);

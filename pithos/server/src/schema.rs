@@ -56,6 +56,7 @@ fn job_output() -> Value {
             "truncated": {"type": "boolean"},
             "waiting_for_input": {"type": "object"},
             "denials": {"type": "array", "items": {"type": "object"}},
+            "changed": {"type": "object", "description": "in an overlaid session: count, files, undo"},
             "killed": {"type": "array", "items": {"type": "object"}},
             "notes": {"type": "array", "items": {"type": "string"}}
         },
@@ -80,6 +81,7 @@ fn run() -> Tool {
             "timeout_ms": {"type": "integer", "minimum": 1},
             "yield_ms": {"type": "integer", "minimum": 0, "description": "come back with a running job after this; default 30000"},
             "background": {"type": "boolean", "description": "run in a copy of the session and come back at once"},
+            "overlay": {"type": "boolean", "description": "run in an overlaid copy of the session, which the result names: diff it, then commit or close it"},
             "output_bytes": {"type": "integer", "minimum": 256},
             "output_lines": {"type": "integer", "minimum": 2},
             "ansi": {"type": "string", "enum": ["keep", "strip"]},
@@ -167,11 +169,16 @@ fn session() -> Tool {
     let input = json!({
         "type": "object",
         "properties": {
-            "action": {"type": "string", "enum": ["open", "fork", "close", "list"]},
-            "session": {"type": "string", "description": "fork, close: which"},
+            "action": {"type": "string", "enum": ["open", "fork", "close", "list", "diff", "undo", "commit", "discard", "checkpoint", "restore"]},
+            "session": {"type": "string", "description": "all but open, list: which"},
             "name": {"type": "string", "description": "open, fork: the new handle"},
             "cwd": {"type": "string"},
-            "ttl_s": {"type": "integer", "minimum": 1, "description": "open, fork: close it after so long without a run"}
+            "ttl_s": {"type": "integer", "minimum": 1, "description": "open, fork: close it after so long without a run"},
+            "overlay": {"type": "boolean", "description": "open: what runs change is seen in the session only, until it is committed"},
+            "paths": {"type": "array", "items": {"type": "string"}, "description": "commit, discard: only these"},
+            "job": {"type": "string", "description": "undo: go back to before this call; default: the last"},
+            "checkpoint": {"type": "string", "description": "restore: which"},
+            "output_bytes": {"type": "integer", "minimum": 256, "description": "diff"}
         },
         "required": ["action"],
         "additionalProperties": false
@@ -181,11 +188,18 @@ fn session() -> Tool {
         "properties": {
             "session": {"type": "string"},
             "cwd": {"type": "string"},
-            "sessions": {"type": "array", "items": {"type": "object"}}
+            "sessions": {"type": "array", "items": {"type": "object"}},
+            "undo": {"type": ["string", "null"], "description": "overlay, snapshot, or none"},
+            "count": {"type": "integer"},
+            "files": {"type": "array", "items": {"type": "object"}},
+            "committed": {"type": "boolean"},
+            "conflicts": {"type": "array", "items": {"type": "object"}},
+            "undone": {"type": "array", "items": {"type": "string"}},
+            "checkpoint": {"type": "string"}
         }
     });
     let description = "Open a shell session, fork one with all its state (a fork that is left alone is a snapshot: fork it again to restore), \
-                       close one with everything in it, or list them.";
+                       close one with everything in it, or list them. With an overlay: diff, undo a call, commit or discard changed files, checkpoint and restore files and shell.";
     tool("session", description, input, output, true)
 }
 

@@ -17,6 +17,8 @@ const NAME: &str = "pithos";
 const LOCK: &str = "lock";
 /// In a server's folder: a link to its folder for logs and temporary files.
 const DATA: &str = "data";
+/// In a data folder: layers of overlaid sessions.
+const LAYERS: &str = "layers";
 /// The names of data folders begin so.
 const DATA_PREFIX: &str = "pithos-";
 /// The longest file that is remembered.
@@ -32,6 +34,8 @@ pub(crate) struct Folders {
     pub(crate) logs: PathBuf,
     /// What its sessions find as `$TMPDIR`.
     pub(crate) private_tmp: PathBuf,
+    /// Layers of overlaid sessions.
+    pub(crate) layers: PathBuf,
     /// To be removed at the end: all of the above.
     pub(crate) passing: Vec<PathBuf>,
 }
@@ -61,9 +65,9 @@ pub(crate) fn make_only() -> Result<Folders, String> {
         std::os::unix::fs::symlink(&data, control.join(DATA)).map_err(said(&control))?;
     }
     let _ = HELD.set(hold(&control).map_err(said(&control))?);
-    let (logs, private_tmp) = (data.join("logs"), data.join("tmp"));
-    let folders = Folders { passing: vec![data, control.clone()], control, logs, private_tmp };
-    for folder in [&folders.logs, &folders.private_tmp] {
+    let (logs, private_tmp, layers) = (data.join("logs"), data.join("tmp"), data.join(LAYERS));
+    let folders = Folders { passing: vec![data, control.clone()], control, logs, private_tmp, layers };
+    for folder in [&folders.logs, &folders.private_tmp, &folders.layers] {
         DirBuilder::new().mode(0o700).create(folder).map_err(said(folder))?;
     }
     Ok(folders)
@@ -191,6 +195,12 @@ fn remove_server(control: &Path) {
         let ours =
             data.file_name().and_then(|name| name.to_str()).is_some_and(|name| name.starts_with(DATA_PREFIX));
         if ours && is_private(&data) {
+            // A commit that was interrupted is finished or taken back before what it needs is gone.
+            let problems = pithos_sessions::recover_commits(&data.join(LAYERS));
+            if !problems.is_empty() {
+                problems.iter().for_each(|problem| pithos_sessions::errln!("pithos: {problem}"));
+                return;
+            }
             // The standard library removes by descriptors and follows no link below.
             let _ = std::fs::remove_dir_all(data);
         }

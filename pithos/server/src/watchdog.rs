@@ -9,6 +9,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use pithos_sessions::Locked;
+use pithos_sessions::errln;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use serde_json::{Value, json};
 use tokio::runtime::Handle;
@@ -69,7 +70,7 @@ pub(crate) fn start(calls: Calls, stdio: bool) -> Result<(), String> {
         wait_until_stuck(&runtime, LOOK_EVERY, |silent| {
             silent >= STUCK_AFTER || silent >= STUCK_ALONE_AFTER && alone()
         });
-        eprintln!("pithos: the server's loop has been stuck for {} s: ending", STUCK_AFTER.as_secs());
+        errln!("pithos: the server's loop has been stuck for {} s: ending", STUCK_AFTER.as_secs());
         if stdio && !alone() {
             // Not by way of the library: its lock may be held by what is stuck.
             let _ = rustix::io::write(rustix::stdio::stdout(), calls.answers().as_bytes());

@@ -18,6 +18,8 @@ pub struct Confinement {
     pub workspace: PathBuf,
     /// `$tmp`: exists and belongs to this server alone.
     pub private_tmp: PathBuf,
+    /// Layers of overlays: exists, belongs to this server alone, and no session sees it.
+    pub layers: PathBuf,
     /// `~`.
     pub home: Option<PathBuf>,
     /// The environment from which the policy picks.
@@ -40,7 +42,7 @@ impl Confinement {
 
     /// Puts this process's child into the sandbox that all workers share; see [`Plan::contain`].
     pub(crate) fn contain(&self) -> Result<Contained, Error> {
-        Plan::contain(&self.policy(), &self.context(), &self.machine)
+        Plan::contain(&self.policy(), &self.context(), &self.machine, Some(&self.layers))
     }
 
     fn policy(&self) -> Policy {
@@ -64,14 +66,19 @@ impl Confinement {
         let text = |path: &PathBuf| path.to_string_lossy().into_owned();
         let machine =
             serde_json::to_string(&self.machine).map_err(|error| Error::Policy(error.to_string()))?;
-        let mut arguments =
-            vec![self.policy.to_toml()?, machine, text(&self.workspace), text(&self.private_tmp)];
+        let mut arguments = vec![
+            self.policy.to_toml()?,
+            machine,
+            text(&self.workspace),
+            text(&self.private_tmp),
+            text(&self.layers),
+        ];
         arguments.extend(self.home.as_ref().map(text));
         Ok(arguments)
     }
 
     pub(crate) fn from_arguments(arguments: &[String]) -> io::Result<Self> {
-        let [policy, machine, workspace, private_tmp, home @ ..] = arguments else {
+        let [policy, machine, workspace, private_tmp, layers, home @ ..] = arguments else {
             return Err(io::Error::other("the guardian is started by the server only"));
         };
         Ok(Self {
@@ -79,6 +86,7 @@ impl Confinement {
             machine: serde_json::from_str(machine)?,
             workspace: workspace.into(),
             private_tmp: private_tmp.into(),
+            layers: layers.into(),
             home: home.first().map(PathBuf::from),
             environment: std::env::vars_os().collect(),
         })

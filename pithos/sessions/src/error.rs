@@ -85,6 +85,20 @@ pub enum Error {
     /// The sandbox policy is wrong, or this machine cannot enforce it. Nothing was started.
     #[error("the sandbox: {0}")]
     Sandbox(#[source] pithos_sandbox::Error),
+    /// A session without an overlay was asked for what only one with an overlay has.
+    #[error("session '{}' changes the files themselves: open one with overlay: true", short(.0))]
+    NoOverlay(String),
+    /// Something of the session still runs, and would go on with files that are not there any more.
+    #[error("session '{session}' still runs {processes}: end that first")]
+    StillRuns {
+        /// The session.
+        session: String,
+        /// What runs.
+        processes: String,
+    },
+    /// What was asked of an overlay cannot be done.
+    #[error("{0}")]
+    Overlay(String),
     /// The log folder failed.
     #[error("the log folder {}: {error}", path.display())]
     Logs {

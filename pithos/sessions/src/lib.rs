@@ -13,6 +13,8 @@
 //!
 //! Inside the server everything that lives stands in one supervision tree of iris: see `tree`.
 #![forbid(unsafe_code)]
+// They panic when a stream cannot be written: see `print`.
+#![cfg_attr(not(test), deny(clippy::print_stdout, clippy::print_stderr))]
 
 mod actors;
 mod ansi;
@@ -29,6 +31,7 @@ mod manager;
 mod noticed;
 pub mod once;
 mod output;
+mod overlay;
 mod ports;
 mod proxy;
 mod screen;
@@ -51,7 +54,9 @@ pub use guardian::{Exit, raise_descriptor_limit};
 pub use job::{End, Job, Reason, Stdin};
 pub use manager::{Config, DEFAULT_SESSION, Manager, Request, Session, Warm};
 pub use output::{Budget, Capture, Rendered, Stream, Totals};
+pub use overlay::{Changed, Checkpoint, Committed, Differences, UndoTo, recover_commits};
 pub use pithos_sandbox::{Denial, Enforcement};
+pub use rush::{err, errln, out, outln};
 pub use rush_session::process_tree::Process;
 pub use rush_session::{Pipeline, RunDone, Status};
 pub use screen::View;
@@ -92,7 +97,7 @@ pub fn run_role(arguments: &[String]) -> Option<std::process::ExitCode> {
     Some(match one_script(&arguments[1..]) {
         Ok(status) => status.into(),
         Err(error) => {
-            eprintln!("{}: {error}", arguments.get(1).map_or("pithos", String::as_str));
+            errln!("{}: {error}", arguments.get(1).map_or("pithos", String::as_str));
             // As shells say of a script that cannot be read.
             std::process::ExitCode::from(126)
         }
@@ -114,7 +119,7 @@ fn run_worker(arguments: &[String]) -> Option<std::process::ExitCode> {
             std::process::ExitCode::SUCCESS
         }
         Err(error) => {
-            eprintln!("pithos: worker: {error}");
+            errln!("pithos: worker: {error}");
             std::process::ExitCode::FAILURE
         }
     })

@@ -146,6 +146,20 @@ pub const CELL_TIMEOUT_MS_MAX: u64 = RUN_TIMEOUT_MS_MAX;
 pub const STDIN_PATIENCE_MS: u64 = 5 * 1000;
 /// Between two looks whether a run waits for input; a look reads `/proc`.
 pub const PROMPT_LOOK_MS: u64 = 40;
+/// Calls of an overlaid session that can be undone; the oldest goes first.
+pub const UNDO_CALLS_MAX: usize = 32;
+/// Checkpoints that one session keeps.
+pub const CHECKPOINTS_MAX: usize = 64;
+/// Bytes that one call may change and still be undone: keeping them is a copy.
+pub const LEVEL_BYTES_MAX: u64 = 256 * 1024 * 1024;
+/// Changed files that a result lists.
+pub const CHANGED_LISTED_MAX: usize = 50;
+/// Files that a diff lists.
+pub const DIFF_LISTED_MAX: usize = 1000;
+/// The state of a shell as text, when it moves to another process: it is run as a script.
+pub const SHELL_STATE_BYTES_MAX: u64 = COMMAND_BYTES_MAX as u64;
+/// How long the reading or the restoring of a shell's state may take.
+pub const SHELL_STATE_TIMEOUT_MS: u64 = 10 * 1000;
 /// Cells of the largest terminal whose screen is modelled: some megabytes.
 pub const SCREEN_CELLS_MAX: usize = 100_000;
 /// Of the machine's memory, what a server starts may take so many hundredths together, where control groups are delegated.

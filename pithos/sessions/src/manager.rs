@@ -24,6 +24,7 @@ use crate::limits::{
     RUN_TIMEOUT_MS_MAX, SESSIONS_MAX, STDIN_TEXT_BYTES_MAX,
 };
 use crate::output::{Budget, Capture};
+use crate::overlay::Overlay;
 use crate::proxy::Proxy;
 use crate::shell::Shell;
 use crate::space::Space;
@@ -68,8 +69,9 @@ pub struct Session {
     pub handle: String,
     /// When it was opened.
     pub opened: Instant,
-    shell: Arc<Shell>,
-    unit: Supervised,
+    /// Its process, which is another one when its overlay was mounted anew.
+    process: Locked<(Arc<Shell>, Arc<Supervised>)>,
+    pub(crate) overlay: Option<Arc<Overlay>>,
     state: Locked<SessionState>,
     /// Held by whose run is next.
     turn: tokio::sync::Mutex<()>,
@@ -88,7 +90,13 @@ struct SessionState {
 }
 
 impl Session {
-    fn new(handle: String, shell: Shell, unit: Supervised, cwd: PathBuf) -> Self {
+    fn new(
+        handle: String,
+        shell: Shell,
+        unit: Supervised,
+        cwd: PathBuf,
+        overlay: Option<Arc<Overlay>>,
+    ) -> Self {
         let state = Locked::new(SessionState {
             cwd,
             last_job: None,
@@ -100,11 +108,50 @@ impl Session {
         Self {
             handle,
             opened: Instant::now(),
-            shell: Arc::new(shell),
-            unit,
+            process: Locked::new((Arc::new(shell), Arc::new(unit))),
+            overlay,
             state,
             turn: tokio::sync::Mutex::new(()),
         }
+    }
+
+    pub(crate) fn shell(&self) -> Arc<Shell> {
+        self.process.with(|(shell, _)| Arc::clone(shell))
+    }
+
+    pub(crate) fn unit(&self) -> Arc<Supervised> {
+        self.process.with(|(_, unit)| Arc::clone(unit))
+    }
+
+    /// Gives it another process; the one that it had.
+    pub(crate) fn replace_process(&self, shell: Shell, unit: Supervised) -> (Arc<Shell>, Arc<Supervised>) {
+        let new = (Arc::new(shell), Arc::new(unit));
+        self.process.with(|process| std::mem::replace(process, new))
+    }
+
+    /// Takes the place of a run, so that none begins; false when one is there.
+    pub(crate) fn occupy(&self) -> bool {
+        self.state.with(|state| {
+            let busy = state.starting || state.last_job.as_ref().is_some_and(|job| job.end().is_none());
+            if !busy {
+                state.starting = true;
+            }
+            !busy
+        })
+    }
+
+    /// Leaves the place again.
+    pub(crate) fn vacate(&self) {
+        self.state.with(|state| state.starting = false);
+    }
+
+    pub(crate) fn move_to(&self, cwd: PathBuf) {
+        self.state.with(|state| state.cwd = cwd);
+    }
+
+    /// The last job that was started in it.
+    pub(crate) fn last_job(&self) -> Option<Arc<Job>> {
+        self.state.with(|state| state.last_job.clone())
     }
 
     /// The working directory after the last run.
@@ -122,13 +169,13 @@ impl Session {
     /// Its process.
     #[must_use]
     pub fn pid(&self) -> u32 {
-        self.shell.pid()
+        self.shell().pid()
     }
 
     /// Whether its process lives.
     #[must_use]
     pub fn alive(&self) -> bool {
-        self.shell.alive()
+        self.shell().alive()
     }
 
     /// The job that occupies it now.
@@ -167,9 +214,12 @@ const TERMINAL_TYPE: &str = "xterm-256color";
 
 /// Sessions and jobs.
 pub struct Manager {
-    config: Config,
-    plan: Plan,
-    guardian: Guardian,
+    pub(crate) config: Config,
+    pub(crate) plan: Arc<Plan>,
+    pub(crate) guardian: Guardian,
+    pub(crate) next_layers: AtomicU64,
+    /// Why folders cannot be overlaid, found out once.
+    pub(crate) overlays_unfit: tokio::sync::OnceCell<Option<String>>,
     /// How hosts are reached, when the policy names any.
     proxy: Option<Arc<Proxy>>,
     sessions: Locked<HashMap<String, Arc<Session>>>,
@@ -226,6 +276,7 @@ impl Manager {
     pub fn start(config: Config) -> Result<Arc<Self>, Error> {
         check_private_folder(&config.logs)?;
         check_private_folder(&config.confinement.private_tmp)?;
+        check_private_folder(&config.confinement.layers)?;
         let plan = config.confinement.prepare().map_err(Error::Sandbox)?;
         let arguments = config.confinement.arguments().map_err(Error::Sandbox)?;
         let (proxy, door) = proxy_of(&config.confinement)?;
@@ -234,7 +285,7 @@ impl Manager {
                 .map_err(Error::Guardian)?;
         let tree = Tree::start().map_err(|reason| Error::Tree(reason.to_string()))?;
         let manager = Arc::new(Self {
-            plan,
+            plan: Arc::new(plan),
             cells: Cells::new(guardian.clone(), tree.clone(), config.warm.cells),
             actors: Actors::new(guardian.clone(), tree.clone()),
             tree,
@@ -243,6 +294,8 @@ impl Manager {
             sessions: Locked::new(HashMap::new()),
             jobs: Locked::new(Jobs::default()),
             pool: Arc::default(),
+            next_layers: AtomicU64::new(1),
+            overlays_unfit: tokio::sync::OnceCell::new(),
             next_session: AtomicU64::new(1),
             next_job: AtomicU64::new(1),
             opening: tokio::sync::Mutex::new(()),
@@ -259,7 +312,7 @@ impl Manager {
     pub async fn open(&self, name: Option<&str>, cwd: Option<&str>) -> Result<Arc<Session>, Error> {
         let handle = self.new_handle(name)?;
         let shell = self.take_shell().await?;
-        let session = self.register(handle, shell, self.plan.policy().workspace.clone())?;
+        let session = self.register(handle, shell, self.plan.policy().workspace.clone(), None)?;
         if let Some(cwd) = cwd {
             let request = Request {
                 session: Some(session.handle.clone()),
@@ -283,9 +336,13 @@ impl Manager {
     /// When the session is unknown or busy, the name is taken, or the copy cannot be made.
     pub async fn fork(&self, handle: &str, name: Option<&str>) -> Result<Arc<Session>, Error> {
         let parent = self.idle_session(handle)?;
+        self.revive(&parent).await?;
         let new_handle = self.new_handle(name)?;
-        let shell = parent.shell.fork(&self.guardian).await.map_err(Error::Shell)?;
-        self.register(new_handle, shell, parent.cwd())
+        if let Some(overlay) = &parent.overlay {
+            return self.fork_overlaid(&parent, overlay, new_handle).await;
+        }
+        let shell = parent.shell().fork(&self.guardian).await.map_err(Error::Shell)?;
+        self.register(new_handle, shell, parent.cwd(), None)
     }
 
     /// Closes a session when nothing has run in it for so long.
@@ -334,9 +391,12 @@ impl Manager {
         if let Some(job) = session.running() {
             job.stop(Reason::Closed);
         }
-        session.shell.exit();
-        session.unit.end(None);
+        session.shell().exit();
+        session.unit().end(None);
         self.guardian.end_and_forget(session.pid());
+        if let Some(overlay) = &session.overlay {
+            overlay.remove_later();
+        }
         Ok(())
     }
 
@@ -348,6 +408,12 @@ impl Manager {
         within_limits(&request)?;
         let wanted = request.session.clone().unwrap_or_else(|| DEFAULT_SESSION.to_string());
         let mut session = self.session_or_default(&wanted).await?;
+        if let Some(overlay) = session.overlay.clone() {
+            if let Some(job) = session.last_job().filter(|job| job.end().is_some()) {
+                let _ = overlay.settle(&job.handle).await;
+            }
+            overlay.begin().await;
+        }
         if request.background {
             session = self.copy_for_job(&session).await?;
         }
@@ -404,7 +470,7 @@ impl Manager {
             log: self.config.logs.join(format!("{handle}.log")),
             apart: request.apart,
             space: self.config.space.clone(),
-            shell: Arc::clone(&session.shell),
+            shell: session.shell(),
             guardian: self.guardian.clone(),
             unit: self.tree.add(Branch::Jobs, &handle, {
                 let (guardian, pid) = (self.guardian.clone(), session.pid());
@@ -536,12 +602,13 @@ impl Manager {
     /// A copy of a session that only a background job knows: it is in no table and ends with its job.
     async fn copy_for_job(&self, parent: &Session) -> Result<Arc<Session>, Error> {
         let parent = self.idle_session(&parent.handle)?;
-        let shell = parent.shell.fork(&self.guardian).await.map_err(Error::Shell)?;
+        let shell = parent.shell().fork(&self.guardian).await.map_err(Error::Shell)?;
         let unit = self.session_unit(&format!("{} (copy {})", parent.handle, shell.pid()), shell.pid());
-        Ok(Arc::new(Session::new(parent.handle.clone(), shell, unit, parent.cwd())))
+        let overlay = parent.overlay.clone();
+        Ok(Arc::new(Session::new(parent.handle.clone(), shell, unit, parent.cwd(), overlay)))
     }
 
-    fn idle_session(&self, handle: &str) -> Result<Arc<Session>, Error> {
+    pub(crate) fn idle_session(&self, handle: &str) -> Result<Arc<Session>, Error> {
         let session = self.session(handle)?;
         match session.running() {
             Some(job) => Err(Error::Busy { session: handle.to_string(), job: job.handle.clone() }),
@@ -553,11 +620,16 @@ impl Manager {
         let known = self.sessions.with(|sessions| sessions.get(handle).cloned());
         match known {
             Some(session) if session.alive() => Ok(session),
+            // What it has changed is in its layers, and nobody has committed it yet.
+            Some(session) if session.overlay.is_some() => {
+                self.revive(&session).await?;
+                Ok(session)
+            }
             Some(session) => {
                 let how = session.state.with(|state| state.last_job.clone()).and_then(|job| job.end());
                 let how = how.and_then(|end| end.failure.clone());
                 drop(self.sessions.with(|sessions| sessions.remove(&session.handle)));
-                session.unit.end(how.as_deref());
+                session.unit().end(how.as_deref());
                 self.guardian.end_and_forget(session.pid());
                 if handle == DEFAULT_SESSION {
                     let fresh = self.open_default().await?;
@@ -570,6 +642,24 @@ impl Manager {
             None if handle == DEFAULT_SESSION => self.open_default().await,
             None => Err(self.unknown_session(handle)),
         }
+    }
+
+    /// Gives an overlaid session whose process has ended another one over the same files.
+    pub(crate) async fn revive(&self, session: &Arc<Session>) -> Result<(), Error> {
+        let Some(overlay) = &session.overlay else { return Ok(()) };
+        let _one_at_a_time = self.opening.lock().await;
+        if session.alive() {
+            return Ok(());
+        }
+        let cwd = session.cwd();
+        self.end_shell(session).await;
+        self.begin_shell(session, overlay, "", &cwd).await?;
+        let news = format!(
+            "the process of session '{}' has ended: its variables, functions and background processes are lost; its files are as they were",
+            session.handle
+        );
+        session.state.with(|state| state.news = Some(news));
+        Ok(())
     }
 
     async fn open_default(&self) -> Result<Arc<Session>, Error> {
@@ -588,7 +678,7 @@ impl Manager {
         Error::UnknownSession { handle: handle.to_string(), open }
     }
 
-    fn new_handle(&self, name: Option<&str>) -> Result<String, Error> {
+    pub(crate) fn new_handle(&self, name: Option<&str>) -> Result<String, Error> {
         self.sessions.with(|sessions| {
             if sessions.len() >= SESSIONS_MAX {
                 return Err(Error::TooManySessions);
@@ -607,9 +697,15 @@ impl Manager {
         })
     }
 
-    fn register(&self, handle: String, shell: Shell, cwd: PathBuf) -> Result<Arc<Session>, Error> {
+    pub(crate) fn register(
+        &self,
+        handle: String,
+        shell: Shell,
+        cwd: PathBuf,
+        overlay: Option<Arc<Overlay>>,
+    ) -> Result<Arc<Session>, Error> {
         let unit = self.session_unit(&handle, shell.pid());
-        let session = Arc::new(Session::new(handle.clone(), shell, unit, cwd));
+        let session = Arc::new(Session::new(handle.clone(), shell, unit, cwd, overlay));
         let taken = self.sessions.with(|sessions| match sessions.entry(handle.clone()) {
             std::collections::hash_map::Entry::Occupied(_) => true,
             std::collections::hash_map::Entry::Vacant(place) => {
@@ -624,7 +720,7 @@ impl Manager {
         Ok(session)
     }
 
-    fn session_unit(&self, name: &str, pid: u32) -> Supervised {
+    pub(crate) fn session_unit(&self, name: &str, pid: u32) -> Supervised {
         let guardian = self.guardian.clone();
         self.tree.add(Branch::Sessions, name, move || drop(guardian.end(pid)))
     }
@@ -677,12 +773,15 @@ impl Manager {
                     state.cwd = PathBuf::from(&done.cwd);
                 }
             });
+            if let Some(overlay) = &session.overlay {
+                let _ = overlay.settle(&job.handle).await;
+            }
             if end.done.is_none() && !session.alive() {
-                session.unit.end(end.failure.as_deref());
+                session.unit().end(end.failure.as_deref());
             }
             if background {
-                session.unit.end(None);
-                session.shell.exit();
+                session.unit().end(None);
+                session.shell().exit();
                 let _ = guardian.ended(session.pid()).await;
             }
         });
@@ -743,10 +842,16 @@ impl CellHost for Manager {
         }))
     }
 
-    fn folder(&self, session: Option<&str>) -> String {
+    fn folder(&self, session: Option<&str>) -> Option<String> {
         let known = self.sessions.with(|sessions| sessions.get(session.unwrap_or(DEFAULT_SESSION)).cloned());
-        let known = known.map(|session| session.cwd());
-        known.unwrap_or_else(|| self.plan.policy().workspace.clone()).to_string_lossy().into_owned()
+        let folder = match known {
+            Some(session) if session.overlay.as_ref().is_some_and(|overlay| overlay.snapshot.is_none()) => {
+                return None;
+            }
+            Some(session) => session.cwd(),
+            None => self.plan.policy().workspace.clone(),
+        };
+        Some(folder.to_string_lossy().into_owned())
     }
 }
 

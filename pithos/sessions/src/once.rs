@@ -16,6 +16,7 @@ use std::time::{Duration, Instant};
 use nix::sys::signal::{SigSet, Signal as Number};
 use nix::sys::signalfd::{SfdFlags, SignalFd};
 use pithos_sandbox::{Contained, Denial, Plan};
+use rush::errln;
 use rush_session::process_tree;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{
@@ -146,7 +147,7 @@ fn outside(child: u32, set: &SigSet, mut end: Option<Instant>) -> io::Result<u8>
         );
     }
     if timed_out {
-        eprintln!("pithos: the command was ended: its time was over");
+        errln!("pithos: the command was ended: its time was over");
         return Ok(STATUS_TIMEOUT);
     }
     Ok(status_of(status))
@@ -179,9 +180,11 @@ fn inside(mut plan: Plan, program: &Program, set: &SigSet, folder: &Path) -> Res
     let status = attend(started.id(), set).map_err(Error::Once)?;
     if status != 0 {
         for denial in denials.with(std::mem::take) {
-            eprintln!(
+            errln!(
                 "[the sandbox denied {}: {}; to allow it, {}]",
-                denial.subject, denial.rule, denial.how_to_allow
+                denial.subject,
+                denial.rule,
+                denial.how_to_allow
             );
         }
     }

@@ -14,7 +14,7 @@ use tokio::sync::oneshot;
 
 use crate::SHELL_ROLE;
 use crate::connection::{Connection, Stream};
-use crate::guardian::Guardian;
+use crate::guardian::{Guardian, OverlayRequest};
 use crate::limits::START_TIMEOUT_MS;
 use crate::sync::Locked;
 
@@ -42,6 +42,14 @@ impl Shell {
         let (ours, theirs) = StdStream::pair()?;
         let (shell, ready) = Self::connect(ours)?;
         let pid = guardian.spawn(SHELL_ROLE, arguments, theirs.into()).await?;
+        shell.wait_ready(ready, pid).await
+    }
+
+    /// Starts a shell process over overlays.
+    pub(crate) async fn start_over(guardian: &Guardian, overlays: Vec<OverlayRequest>) -> io::Result<Self> {
+        let (ours, theirs) = StdStream::pair()?;
+        let (shell, ready) = Self::connect(ours)?;
+        let pid = guardian.spawn_over(SHELL_ROLE, &[], overlays, theirs.into()).await?;
         shell.wait_ready(ready, pid).await
     }
 

@@ -11,6 +11,7 @@ use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::os::unix::net::UnixStream;
 use std::time::Instant;
 
+use rush::errln;
 use rush::sys;
 use rush_session::{Command, CommandEnd, Decoder, ToShell, encode, send_all};
 use rustix::fs::{Mode, OFlags};
@@ -32,7 +33,7 @@ pub(crate) fn run(words: &[Vec<u8>]) -> Option<i32> {
     match attempt(words) {
         Ok((pid, end)) => {
             if let Some(start) = start {
-                eprintln!("rush: connect: ran at daemon {pid}, {} us", start.elapsed().as_micros());
+                errln!("rush: connect: ran at daemon {pid}, {} us", start.elapsed().as_micros());
             }
             Some(match end {
                 CommandEnd::Exited { status } => status,
@@ -41,12 +42,12 @@ pub(crate) fn run(words: &[Vec<u8>]) -> Option<i32> {
         }
         Err(Refused::Before(error)) => {
             if trace {
-                eprintln!("rush: connect: not at a daemon ({error}); running here");
+                errln!("rush: connect: not at a daemon ({error}); running here");
             }
             None
         }
         Err(Refused::After(error)) => {
-            eprintln!("rush: --connect: the daemon's shell is lost: {error}");
+            errln!("rush: --connect: the daemon's shell is lost: {error}");
             Some(1)
         }
     }

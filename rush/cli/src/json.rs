@@ -6,6 +6,7 @@
 use std::io::{self, PipeReader, PipeWriter, Read, Write};
 use std::time::{Duration, Instant};
 
+use rush::errln;
 use rush::exec::record::{PipelineRecord, Wanted};
 use rush::{Session, signals, sys};
 use rush_session::{Captured, RunResult, Status, Timings};
@@ -32,7 +33,7 @@ pub(crate) fn run(limit: Option<u64>, shell: impl FnOnce(&mut dyn FnMut(&mut Ses
             result.status.0
         }
         Err(error) => {
-            eprintln!("rush: --json: {error}");
+            errln!("rush: --json: {error}");
             1
         }
     }

@@ -1,5 +1,7 @@
 //! The `rush` command as a library, so that tests can be the shell themselves: the command line and starting up.
 #![forbid(unsafe_code)]
+// They panic when a stream cannot be written: see `print`.
+#![cfg_attr(not(test), deny(clippy::print_stdout, clippy::print_stderr))]
 
 mod arguments;
 #[cfg(target_os = "linux")]

@@ -10,6 +10,8 @@ use rush::{Session, sys};
 use std::os::unix::ffi::OsStringExt;
 use std::rc::Rc;
 
+use rush::{err, out, outln};
+
 const USAGE: &str = "\
 usage: rush [option ...] [FILE [ARG ...]]
        rush [option ...] -c COMMAND [NAME [ARG ...]]
@@ -55,16 +57,16 @@ pub(crate) fn run_words(words: &[Vec<u8>], environment: Environment) -> (i32, Op
         Ok(arguments) => arguments,
         Err(message) => {
             let usage = if message.ends_with("invalid option") { USAGE } else { "" };
-            eprint!("{}: {message}\n{usage}", String::from_utf8_lossy(&name));
+            err!("{}: {message}\n{usage}", String::from_utf8_lossy(&name));
             return (2, None);
         }
     };
     if arguments.version {
-        println!("rush {} (bash {} compatible)", env!("CARGO_PKG_VERSION"), rush::VERSION);
+        outln!("rush {} (bash {} compatible)", env!("CARGO_PKG_VERSION"), rush::VERSION);
         return (0, None);
     }
     if arguments.help {
-        print!("{USAGE}");
+        out!("{USAGE}");
         return (0, None);
     }
     if arguments.json {

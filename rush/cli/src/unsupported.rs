@@ -25,6 +25,6 @@ pub(crate) mod session {
 }
 
 fn refuse(what: &str) -> i32 {
-    eprintln!("rush: {what}: needs Linux, whose kernel keeps every process of a session below it");
+    rush::errln!("rush: {what}: needs Linux, whose kernel keeps every process of a session below it");
     2
 }

@@ -175,3 +175,28 @@ fn separators_may_have_several_bytes() {
     check(&format!("{locale}x=é; printf '<%s>' $x"), "<é>", 0);
     check("LC_ALL=C; IFS=ç; x=çx; printf '<%s>' $x", "<><><x>", 0);
 }
+
+/// Jobs by their numbers where there is no job control: their processes are in the script's own process group, which must not get the signal.
+#[test]
+fn kill_finds_the_jobs_of_a_script() {
+    check("sleep 100 & kill %1; wait; echo $?", "0\n", 0);
+    check("sleep 100 | cat & kill %1; wait; echo $?", "0\n", 0);
+    check("sleep 100 | sleep 100 | cat & kill %1; wait %1; echo $?", "143\n", 0);
+    check("sleep 100 & kill %%; wait $!; echo $?", "143\n", 0);
+    check("sleep 100 & kill %sleep; wait $!; echo $?", "143\n", 0);
+    check("exec 2>/dev/null; (sleep 100) & kill -9 %1; wait %1; echo $?", "137\n", 0);
+    check("sleep 100 & kill -STOP %1; kill -CONT %1; kill %1; wait $!; echo $?", "143\n", 0);
+    check("sleep 100 & sleep 100 & kill %1 %2; wait %1; echo $?; wait %2; echo $?", "143\n143\n", 0);
+    check("kill %7; echo $?", "rush: line 1: kill: %7: no such job\n1\n", 0);
+}
+
+/// The traps of a shell are not those of its children, not even for the moment between fork and reset.
+#[test]
+fn a_signal_right_after_the_fork_is_the_childs_own() {
+    let loops = "trap 'echo got' TERM; for i in {1..40}; do";
+    for job in
+        ["sleep 100", "sleep 100 | cat", "(sleep 100)", "{ sleep 100; echo never; }", "while :; do :; done"]
+    {
+        check(&format!("{loops} {job} & kill %%; wait $!; done; echo $?"), "143\n", 0);
+    }
+}

@@ -2,6 +2,7 @@
 //! whoever looks, messages come between what is written around them.
 
 use std::io::{BufRead, BufReader, Read, Write};
+use std::os::unix::process::ExitStatusExt;
 use std::process::{Child, Command, Output, Stdio};
 use std::sync::mpsc;
 use std::time::Duration;
@@ -151,4 +152,38 @@ fn a_file_that_grows_too_large_ends_the_program() {
     let output = run(&script);
     assert_eq!(String::from_utf8_lossy(&output.stdout), "153\n");
     assert!(output.status.success());
+}
+
+/// Standard output or error of the command itself that takes nothing: no panic, an honest status.
+#[test]
+fn a_stream_that_takes_nothing_is_no_crash() {
+    let gone = || Stdio::from(std::io::pipe().expect("a pipe").1);
+    let full = || Stdio::from(std::fs::File::options().write(true).open("/dev/full").expect("a device"));
+    for words in
+        [&["--version"][..], &["--help"], &["daemon", "status"], &["daemon", "--help"], &["--nothing"]]
+    {
+        for (kind, sink) in [("gone", &gone as &dyn Fn() -> Stdio), ("full", &full)] {
+            for on_output in [true, false] {
+                let mut command = Command::new(env!("CARGO_BIN_EXE_rush"));
+                command.args(words).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+                if on_output {
+                    command.stdout(sink())
+                } else {
+                    command.stderr(sink())
+                };
+                let output = command.output().expect("rush starts");
+                let told = String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned();
+                let status = output.status;
+                assert!(!told.contains("panicked"), "{words:?}, {kind}: {told}");
+                assert!(
+                    !matches!(status.code(), Some(101)) && status.signal() != Some(6),
+                    "{words:?}, {kind}: {status}"
+                );
+                if on_output && kind == "full" && words[0] != "--nothing" {
+                    assert_eq!(status.code(), Some(1), "{words:?}");
+                    assert!(told.contains("No space left"), "{words:?}: {told}");
+                }
+            }
+        }
+    }
 }

@@ -54,6 +54,12 @@ pub fn descendants(root: u32, except: &HashSet<u32>) -> Vec<Process> {
     below(all(), root, except)
 }
 
+/// The processes below `root` that have not ended, with their command lines.
+#[must_use]
+pub fn running(root: u32) -> Vec<Process> {
+    live(descendants(root, &HashSet::new())).into_iter().map(with_command).collect()
+}
+
 /// The processes below `root` that started more than `time` ago. Nothing when the system does not say how long it has been up.
 #[must_use]
 pub fn older_than(root: u32, time: Duration) -> HashSet<u32> {

@@ -14,6 +14,7 @@ pub mod interactive;
 pub mod limits;
 pub mod pattern;
 pub mod perf;
+pub mod print;
 pub mod printf;
 pub mod quote;
 pub mod regex;

@@ -7,6 +7,7 @@ use cynic::Engine;
 
 use crate::args::Options;
 use crate::exit_status::ExitStatus;
+use crate::print::{errln, out};
 
 /// Prints the bytecode of each file.
 pub(crate) fn run(options: &Options, files: &[PathBuf]) -> Result<ExitStatus, String> {
@@ -26,9 +27,9 @@ pub(crate) fn run(options: &Options, files: &[PathBuf]) -> Result<ExitStatus, St
             false => engine.compile(&name, &text).map(|script| script.disassemble()),
         };
         match code {
-            Ok(text) => print!("{text}"),
+            Ok(text) => out!("{text}"),
             Err(error) => {
-                eprintln!("{error}");
+                errln!("{error}");
                 status = ExitStatus::Uncaught;
             }
         }

@@ -2,6 +2,7 @@
 
 use crate::args::Options;
 use crate::exit_status::ExitStatus;
+use crate::print::outln;
 use crate::session::Session;
 
 /// Evaluates `code`; prints its value unless that is undefined.
@@ -10,7 +11,7 @@ pub(crate) fn run(options: &Options, code: &str) -> Result<ExitStatus, String> {
     let outcome = session.evaluate_entry("<eval>", code).and_then(|value| {
         session.drain(None)?;
         if !value.is_undefined() {
-            println!("{}", session.shown(&value));
+            outln!("{}", session.shown(&value));
         }
         Ok(())
     });

@@ -1,6 +1,7 @@
 //! `cynic --list-features`.
 
 use crate::exit_status::ExitStatus;
+use crate::print::outln;
 
 /// The features that `--enable` knows, with what they do.
 const FEATURES: &[(&str, &str)] =
@@ -9,7 +10,7 @@ const FEATURES: &[(&str, &str)] =
 /// Prints the features.
 pub(crate) fn run() -> Result<ExitStatus, String> {
     for (name, meaning) in FEATURES {
-        println!("{name:20} {meaning}");
+        outln!("{name:20} {meaning}");
     }
     Ok(ExitStatus::Success)
 }

@@ -13,6 +13,8 @@ use std::sync::mpsc::Sender;
 use cynic::host::{Sink, Stream};
 use cynic::{CancelToken, Engine, Error, Handle, HostError};
 
+use crate::print::{errln, outln};
+
 use super::repl_brackets::{Brackets, brackets};
 use super::repl_completion;
 use super::repl_editor::{Event, LineEditor};
@@ -94,7 +96,7 @@ pub(crate) fn run(options: &Options) -> Result<ExitStatus, String> {
     session.isolate.set_cancel_token(token.clone());
     let remember = session.isolate.realm().evaluate(NAME, "var _; (value) => { _ = value; }");
     let remember = remember.map_err(|_| "the session cannot be prepared")?;
-    println!("{BANNER}");
+    outln!("{BANNER}");
     let mut ended = None;
     loop {
         editor.read();
@@ -154,7 +156,7 @@ fn run_timer(session: &mut Session, editor: &LineEditor) -> Option<ExitStatus> {
 /// Reports what went wrong; a status if the session cannot go on.
 fn report(session: &mut Session, error: &Error) -> Option<ExitStatus> {
     if session.recover(error) {
-        eprintln!("Interrupted");
+        errln!("Interrupted");
         return None;
     }
     let status = session.report(error);
@@ -166,7 +168,7 @@ fn evaluate(session: &mut Session, remember: &Handle, text: &str) -> Option<Exit
     let outcome = session.catch_up();
     let outcome = outcome.and_then(|()| session.evaluate_entry(NAME, &as_expression(text)));
     let outcome = outcome.and_then(|value| {
-        println!("{}", session.shown(&value));
+        outln!("{}", session.shown(&value));
         session.isolate.realm().call(remember, &[value])?;
         session.catch_up()
     });

@@ -37,6 +37,8 @@ use crate::limits::{
     PROGRESS_INTERVAL, TEST262_DEADLINE, TEST262_STACK_BYTES, TEST262_WATCHDOG, TEST262_ZEAL_FACTOR,
 };
 
+use crate::print::{out, outln};
+
 /// The list of known failures, relative to the folder that the command is run in.
 const DEFAULT_EXPECTATIONS: &str = "cynic/conformance/test262-failures.txt";
 
@@ -112,13 +114,13 @@ fn worker_arguments(options: &Options, suite: &Path) -> Vec<OsString> {
 
 fn show(options: &Options, report: &Report) -> Result<(), String> {
     if options.list_failures {
-        print!("{}", report.failure_list());
+        out!("{}", report.failure_list());
     }
     if !options.quiet {
-        println!("folder: passed / failed / skipped");
-        print!("{}", report.folder_table());
+        outln!("folder: passed / failed / skipped");
+        out!("{}", report.folder_table());
     }
-    println!("{}", report.total_line());
+    outln!("{}", report.total_line());
     if let Some(file) = &options.json {
         std::fs::write(file, report.to_json()).map_err(|error| format!("{}: {error}", file.display()))?;
     }
@@ -134,7 +136,7 @@ fn settle(options: &Options, tests: &[String], report: &Report) -> Result<ExitSt
     let surprises = list.compare(tests, &failed);
     if options.bless {
         list.blessed(tests, &failed).write(&file).map_err(|error| format!("{name}: {error}"))?;
-        println!("{name}: {} added, {} removed", surprises.failures.len(), surprises.passes.len());
+        outln!("{name}: {} added, {} removed", surprises.failures.len(), surprises.passes.len());
         return Ok(ExitStatus::Success);
     }
     if surprises.is_empty() {
@@ -148,14 +150,10 @@ fn show_surprises(surprises: &Surprises) {
     for (what, paths) in [("unexpected failure", &surprises.failures), ("unexpected pass", &surprises.passes)]
     {
         for path in paths {
-            println!("{what}: {path}");
+            outln!("{what}: {path}");
         }
     }
-    println!(
-        "{} unexpected failures, {} unexpected passes",
-        surprises.failures.len(),
-        surprises.passes.len()
-    );
+    outln!("{} unexpected failures, {} unexpected passes", surprises.failures.len(), surprises.passes.len());
 }
 
 /// The progress line on a terminal.

@@ -5,9 +5,10 @@
 //! object. Matching is in `regexp_exec`, the `Symbol.*` methods in `regexp_symbols`.
 
 use std::collections::HashMap;
+use std::ops::ControlFlow;
 use std::rc::Rc;
 
-use cynic_regexp::{Flags, Input, Regex, Scratch};
+use cynic_regexp::{Flags, Input, Regex, Scratch, SyntaxError, SyntaxErrorKind};
 
 use super::{regexp_exec, regexp_symbols};
 use crate::atoms;
@@ -181,7 +182,7 @@ fn compile(vm: &mut Vm, pattern: JsStr, flags: JsStr) -> JsResult<Rc<Program>> {
     if let Some(known) = key.as_ref().and_then(|key| vm.regexp.cache.get(key)) {
         return Ok(Rc::clone(known));
     }
-    let regex = match Regex::compile(input(pattern.view(vm)), parsed) {
+    let regex = match compile_metered(vm, pattern, parsed)? {
         Ok(regex) => regex,
         Err(error) => {
             let source = quoted(vm, pattern);
@@ -199,6 +200,30 @@ fn compile(vm: &mut Vm, pattern: JsStr, flags: JsStr) -> JsResult<Rc<Program>> {
         vm.regexp.cache.insert(key, Rc::clone(&program));
     }
     Ok(program)
+}
+
+/// Compiles within the heap's limit and the time that is left.
+fn compile_metered(vm: &mut Vm, pattern: JsStr, flags: Flags) -> JsResult<Result<Regex, SyntaxError>> {
+    if pattern.len() > cynic_regexp::limits::PATTERN_UNITS_MAX {
+        // Not even looked at: a concatenation would be copied.
+        return Ok(Err(SyntaxError { offset: 0, kind: SyntaxErrorKind::TooLarge }));
+    }
+    let view = pattern.view(vm);
+    let charge = vm.charge_external(0)?;
+    let mut stopped = None;
+    let mut budget = |steps: u32, bytes: isize| {
+        let held = charge.bytes().saturating_add_signed(bytes);
+        let paid = vm.recharge_external(&charge, held);
+        match paid.and_then(|()| vm.poll_n(steps / regexp_exec::MATCHER_STEPS_PER_STEP)) {
+            Ok(()) => ControlFlow::Continue(()),
+            Err(abrupt) => {
+                stopped = Some(abrupt);
+                ControlFlow::Break(())
+            }
+        }
+    };
+    let compiled = Regex::compile_metered(input(view), flags, &mut budget);
+    stopped.map_or(Ok(compiled), Err)
 }
 
 /// A pattern or its flags for a message: of a long one, the beginning.

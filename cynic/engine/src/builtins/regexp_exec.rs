@@ -18,7 +18,7 @@ use crate::value::Value;
 use crate::vm::{JsResult, Vm};
 
 /// Steps of the matcher that count as one step of the isolate.
-const MATCHER_STEPS_PER_STEP: u32 = 8;
+pub(super) const MATCHER_STEPS_PER_STEP: u32 = 8;
 
 /// 22.2.6.2
 pub(super) fn exec(vm: &mut Vm, args: CallArgs) -> JsResult<Value> {
@@ -126,7 +126,9 @@ pub(super) fn run(vm: &mut Vm, program: &Rc<Program>, s: JsStr, from: usize, sti
             // What the matcher went through in less than one of its budgets.
             let end = capture(vm, 0).filter(|_| found).map_or(s.len(), |range| range.end);
             let looked_at = if sticky && !found { 0 } else { end.saturating_sub(from) };
-            vm.poll_n(1 + (looked_at / 4096) as u32)?;
+            vm.poll_n(
+                1 + (looked_at / 4096) as u32 + program.regex.steps_to_begin() / MATCHER_STEPS_PER_STEP,
+            )?;
             Ok(found)
         }
         (Err(_), Some(abrupt)) => Err(abrupt),

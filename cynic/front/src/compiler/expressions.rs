@@ -4,6 +4,9 @@
 //! leaves it in a given one. `expression_to` may write its destination early, so a destination that the expression
 //! could read must go through `assign_expression_to`.
 
+use std::ops::ControlFlow;
+use std::time::Instant;
+
 use oxc_ast::ast::*;
 use oxc_span::GetSpan;
 
@@ -291,7 +294,12 @@ impl<'a> Generator<'a> {
         let (pattern, flags) = (it.regex.pattern.text.as_str(), it.regex.flags.to_string());
         let units = restore(pattern, it.span.start + 1, &self.surrogates);
         let parsed = cynic_regexp::Flags::parse(flags.encode_utf16());
-        let checked = parsed.map(|flags| cynic_regexp::Regex::check(&units, flags));
+        let deadline = self.options.deadline;
+        let mut budget = |_, _| match deadline {
+            Some(deadline) if Instant::now() >= deadline => ControlFlow::Break(()),
+            _ => ControlFlow::Continue(()),
+        };
+        let checked = parsed.map(|flags| cynic_regexp::Regex::check(&units, flags, &mut budget));
         match checked {
             Some(Ok(())) => {}
             Some(Err(error)) => {

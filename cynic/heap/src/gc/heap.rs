@@ -238,8 +238,10 @@ impl Heap {
 
     /// Collect at every allocation, and poison what is freed.
     pub fn set_zeal(&mut self, on: bool) {
-        self.flush();
-        self.zeal = on;
+        if self.zeal != on {
+            self.flush();
+            self.zeal = on;
+        }
     }
     /// Whether every allocation collects.
     pub fn zeal(&self) -> bool {

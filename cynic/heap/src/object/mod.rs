@@ -344,10 +344,13 @@ impl JsObject {
         data_of::<T>(self.slot(i))
     }
 
-    /// The array's length, of an Array.
+    /// The array's length, of an Array; 0 of anything else, which a caller has ruled out (so that the compiler drops the test).
     #[inline(always)]
     pub fn array_length(&self) -> u32 {
         debug_assert!(self.is_array());
+        if !self.is_array() {
+            return 0;
+        }
         // SAFETY: arrays have at least one inline slot.
         let v = unsafe { self.inline_slot(ARRAY_LENGTH_SLOT) };
         match v.as_int32() {
@@ -360,6 +363,9 @@ impl JsObject {
     #[inline(always)]
     pub fn short_array_length(&self) -> Option<u32> {
         debug_assert!(self.is_array());
+        if !self.is_array() {
+            return None;
+        }
         // SAFETY: arrays have at least one inline slot.
         let v = unsafe { self.inline_slot(ARRAY_LENGTH_SLOT) };
         v.as_int32().map(|length| length as u32)
@@ -368,6 +374,10 @@ impl JsObject {
     /// Stores an Array's length (nothing else changes).
     #[inline(always)]
     pub fn set_array_length_slot(&self, n: u32) {
+        debug_assert!(self.is_array());
+        if !self.is_array() {
+            return;
+        }
         let v = if n <= i32::MAX as u32 { Value::int32(n as i32) } else { Value::double(f64::from(n)) };
         // SAFETY: arrays have at least one inline slot; numbers need no barrier.
         unsafe { *self.inline_slots().add(ARRAY_LENGTH_SLOT as usize) = v };

@@ -1,15 +1,17 @@
 //! Emits instructions for a tree. The order of alternatives is that of 22.2.2; where first sets prove that an alternative cannot matter it is not
 //! kept, which is what makes most loops and choices free of backtracking.
 
-use super::analysis::{self, NextSet, disjoint, first, next_after, union};
+use super::analysis::{self, Followers, NextSet, disjoint, first, union};
 use super::program::{
     BackReference, CompiledSet, CountedLoop, Literal, LoopKind, MemoPoint, NONE, Op, Program, SimpleLoop,
     Start,
 };
+use crate::GroupName;
 use crate::charset::CharSet;
 use crate::error::SyntaxErrorKind;
-use crate::limits::{FIRST_SET_WIDTH_MAX, PROGRAM_OPS_MAX, UNROLL_WEIGHT_MAX};
-use crate::syntax::ast::{Node, Repeat, UNBOUNDED};
+use crate::limits::{FIRST_SET_WIDTH_MAX, PROGRAM_OPS_MAX, SET_PLANES_MAX, UNROLL_WEIGHT_MAX};
+use crate::meter::Meter;
+use crate::syntax::ast::{Node, Repeat, Target, UNBOUNDED};
 use crate::syntax::push_code_point;
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -18,6 +20,9 @@ type Emitted = Result<(), SyntaxErrorKind>;
 
 /// Nullable loops around a memo point beyond which the program is not remembered at all.
 const MEMO_REGISTERS_MAX: usize = 3;
+
+/// Steps that laying out a set takes, and bytes that its entries in tables take.
+const SET_STEPS: usize = 256;
 
 /// What surrounds the node being emitted.
 #[derive(Clone)]
@@ -28,15 +33,18 @@ struct Context {
     in_look: bool,
 }
 
-#[derive(Default)]
-struct Emitter {
+struct Emitter<'a> {
+    meter: Meter<'a>,
+    names: &'a [GroupName],
     ops: Vec<Op>,
     sets: Vec<CompiledSet>,
-    set_ids: HashMap<CharSet, u32>,
+    set_ids: HashMap<Rc<CharSet>, u32>,
+    planes: usize,
     literals: Vec<Literal>,
     loops: Vec<SimpleLoop>,
     counted: Vec<CountedLoop>,
     references: Vec<BackReference>,
+    reference_ids: HashMap<(Target, bool, bool), u32>,
     memo_points: Vec<MemoPoint>,
     memo_states: u64,
     /// Failures depend on place and position alone.
@@ -47,13 +55,20 @@ struct Emitter {
 }
 
 /// Compiles a pattern with `groups` groups, the whole match included.
-pub(crate) fn compile(node: &Node, groups: u32, unicode: bool) -> Result<Program, SyntaxErrorKind> {
-    let mut emitter = Emitter { memoisable: true, ..Emitter::default() };
+pub(crate) fn compile<'a>(
+    node: &Node,
+    groups: u32,
+    names: &'a [GroupName],
+    unicode: bool,
+    meter: Meter<'a>,
+) -> Result<Program, SyntaxErrorKind> {
+    let mut emitter = Emitter::new(names, meter);
     let context = Context { follow: None, backwards: false, in_look: false };
     emitter.node(node, &context)?;
     emitter.push(Op::Match)?;
     let start = emitter.start_of(node);
     let leading_loop = emitter.leading_loop();
+    emitter.meter.check()?;
     let states = if emitter.memoisable { u32::try_from(emitter.memo_states).unwrap_or(0) } else { 0 };
     Ok(Program {
         ops: emitter.ops.into(),
@@ -72,7 +87,28 @@ pub(crate) fn compile(node: &Node, groups: u32, unicode: bool) -> Result<Program
     })
 }
 
-impl Emitter {
+impl<'a> Emitter<'a> {
+    fn new(names: &'a [GroupName], meter: Meter<'a>) -> Self {
+        Self {
+            meter,
+            names,
+            ops: Vec::new(),
+            sets: Vec::new(),
+            set_ids: HashMap::new(),
+            planes: 0,
+            literals: Vec::new(),
+            loops: Vec::new(),
+            counted: Vec::new(),
+            references: Vec::new(),
+            reference_ids: HashMap::new(),
+            memo_points: Vec::new(),
+            memo_states: 0,
+            memoisable: true,
+            progress_registers: Vec::new(),
+            registers: 0,
+        }
+    }
+
     fn start_of(&mut self, node: &Node) -> Start {
         if analysis::is_anchored(node, false) {
             return Start::Beginning;
@@ -87,7 +123,7 @@ impl Emitter {
             self.literals.iter_mut().skip(id as usize).for_each(Literal::prepare_search);
             return Start::Literal(id);
         }
-        match first(node) {
+        match first(node, &mut self.meter) {
             analysis::First { chars: Some(chars), nullable: false } => Start::Set(self.set(&chars)),
             _ => Start::Anywhere,
         }
@@ -109,6 +145,8 @@ impl Emitter {
         if self.ops.len() >= PROGRAM_OPS_MAX {
             return Err(SyntaxErrorKind::TooLarge);
         }
+        // What a growing list has besides.
+        self.meter.hold(2 * size_of::<Op>());
         self.ops.push(op);
         Ok(())
     }
@@ -143,18 +181,26 @@ impl Emitter {
         self.registers - 1
     }
 
-    fn set(&mut self, set: &CharSet) -> u32 {
+    fn set(&mut self, set: &Rc<CharSet>) -> u32 {
+        self.meter.work(set.ranges().len());
         if let Some(&id) = self.set_ids.get(set) {
             return id;
         }
         let id = self.sets.len() as u32;
-        self.sets.push(CompiledSet::new(set));
-        self.set_ids.insert(set.clone(), id);
+        let compiled = CompiledSet::new(set, self.planes < SET_PLANES_MAX);
+        self.planes += usize::from(compiled.has_plane());
+        self.meter.work(SET_STEPS);
+        self.meter.hold(compiled.heap_bytes() + set.bytes() + SET_STEPS);
+        self.sets.push(compiled);
+        self.set_ids.insert(Rc::clone(set), id);
         id
     }
 
     fn literal(&mut self, units: Vec<u16>) -> u32 {
-        self.literals.push(Literal::new(units));
+        self.meter.work(units.len());
+        let literal = Literal::new(units);
+        self.meter.hold(literal.heap_bytes());
+        self.literals.push(literal);
         self.literals.len() as u32 - 1
     }
 
@@ -167,6 +213,7 @@ impl Emitter {
             self.memoisable = false;
             return NONE;
         }
+        self.meter.hold(2 * size_of::<MemoPoint>() + 4 * MEMO_REGISTERS_MAX);
         let base = self.memo_states as u32;
         self.memo_states += 1 << self.progress_registers.len();
         self.memo_points.push(MemoPoint { base, registers: self.progress_registers.clone().into() });
@@ -176,6 +223,8 @@ impl Emitter {
     // Nodes.
 
     fn node(&mut self, node: &Node, context: &Context) -> Emitted {
+        self.meter.work(1);
+        self.meter.check()?;
         match node {
             Node::Empty => Ok(()),
             Node::Char(c) => self.push(if context.backwards { Op::CharBack(*c) } else { Op::Char(*c) }),
@@ -194,13 +243,10 @@ impl Emitter {
                 self.push(Op::Save(after))
             }
             Node::Repeat(repeat) => self.repeat(repeat, context),
-            Node::BackReference { groups, ignore_case } => {
+            Node::BackReference { target, ignore_case } => {
                 self.memoisable = false;
-                let groups = groups.iter().copied().collect();
-                let reference =
-                    BackReference { groups, ignore_case: *ignore_case, behind: context.backwards };
-                self.references.push(reference);
-                self.push(Op::BackReference(self.references.len() as u32 - 1))
+                let id = self.reference(*target, *ignore_case, context.backwards);
+                self.push(Op::BackReference(id))
             }
             Node::Look { behind, negative, body } => self.look(*behind, *negative, body),
             Node::LineStart { multiline } => self.push(Op::LineStart { multiline: *multiline }),
@@ -211,7 +257,27 @@ impl Emitter {
         }
     }
 
+    /// One for all references to the same that are compared alike: a name can have many groups.
+    fn reference(&mut self, target: Target, ignore_case: bool, behind: bool) -> u32 {
+        let next = self.references.len() as u32;
+        let id = *self.reference_ids.entry((target, ignore_case, behind)).or_insert(next);
+        if id == next {
+            let groups: Box<[u32]> = match target {
+                Target::Group(group) => [group].into(),
+                Target::Name(name) => self
+                    .names
+                    .get(name as usize)
+                    .map(|name| name.groups.as_slice().into())
+                    .unwrap_or_default(),
+            };
+            self.meter.hold(size_of_val(&*groups) + 96);
+            self.references.push(BackReference { groups, ignore_case, behind });
+        }
+        id
+    }
+
     fn sequence(&mut self, items: &[Node], context: &Context) -> Emitted {
+        let mut followers = Followers::new(items, &context.follow);
         let mut i = 0;
         while let Some(item) = items.get(i) {
             let run = literal_run(items.get(i..).unwrap_or_default());
@@ -225,7 +291,7 @@ impl Emitter {
             if matches!(item, Node::Char(_) | Node::Set(_)) {
                 self.node(item, context)?;
             } else {
-                let follow = next_after(items.get(i..).unwrap_or_default(), &context.follow);
+                let follow = followers.from(i, &mut self.meter);
                 self.node(item, &Context { follow, ..context.clone() })?;
             }
         }
@@ -273,15 +339,15 @@ impl Emitter {
     }
 
     /// For each alternative: what it can begin with, and what the later ones can.
-    fn alternatives_next(&self, items: &[Node], context: &Context) -> Vec<(NextSet, NextSet)> {
+    fn alternatives_next(&mut self, items: &[Node], context: &Context) -> Vec<(NextSet, NextSet)> {
         if context.backwards || items.len() > FIRST_SET_WIDTH_MAX {
             return vec![(None, None); items.len()];
         }
         let mut rest: NextSet = Some(Rc::new(CharSet::empty()));
         let mut result = Vec::with_capacity(items.len());
         for item in items.iter().rev() {
-            let own = first(item).then(&context.follow);
-            let with_own = union(&own, &rest);
+            let own = first(item, &mut self.meter).then(&context.follow, &mut self.meter);
+            let with_own = union(&own, &rest, &mut self.meter);
             result.push((own, rest));
             rest = with_own;
         }
@@ -310,14 +376,14 @@ impl Emitter {
             return self.simple_loop(repeat, &set, context);
         }
         // Iterations of a body that takes nothing are all alike.
-        let min = if repeat.body.is_always_empty() { repeat.min.min(1) } else { repeat.min };
+        let min = if repeat.body_is_always_empty { repeat.min.min(1) } else { repeat.min };
         let optional = if repeat.max == UNBOUNDED { 1 } else { repeat.max - repeat.min };
         let copies = u64::from(min) + u64::from(optional);
         let few = min <= 1 && optional <= 1;
-        if !few && repeat.body.weight().saturating_mul(copies) > UNROLL_WEIGHT_MAX {
+        if !few && repeat.body_weight.saturating_mul(copies) > UNROLL_WEIGHT_MAX {
             return self.counted_loop(repeat, min, context);
         }
-        let inner = Context { follow: Self::next_iteration(repeat, context), ..context.clone() };
+        let inner = Context { follow: self.next_iteration(repeat, context), ..context.clone() };
         for copy in 1..=min {
             let last = copy == min && repeat.max == repeat.min;
             self.clear_captures(repeat)?;
@@ -336,11 +402,12 @@ impl Emitter {
     }
 
     /// What can come after an iteration: another one, or what follows the repeat.
-    fn next_iteration(repeat: &Repeat, context: &Context) -> NextSet {
+    fn next_iteration(&mut self, repeat: &Repeat, context: &Context) -> NextSet {
         if context.backwards {
             return None;
         }
-        union(&first(&repeat.body).chars, &context.follow)
+        let body = first(&repeat.body, &mut self.meter).chars;
+        union(&body, &context.follow, &mut self.meter)
     }
 
     fn clear_captures(&mut self, repeat: &Repeat) -> Emitted {
@@ -350,8 +417,8 @@ impl Emitter {
         Ok(())
     }
 
-    fn simple_loop(&mut self, repeat: &Repeat, set: &CharSet, context: &Context) -> Emitted {
-        let own = Some(Rc::new(set.clone()));
+    fn simple_loop(&mut self, repeat: &Repeat, set: &Rc<CharSet>, context: &Context) -> Emitted {
+        let own = Some(Rc::clone(set));
         let kind = if repeat.min == repeat.max || disjoint(&own, &context.follow) {
             LoopKind::Possessive
         } else if repeat.greedy {
@@ -365,6 +432,7 @@ impl Emitter {
             _ => None,
         };
         let memo = if kind == LoopKind::Possessive { NONE } else { self.memo(context) };
+        self.meter.hold(2 * size_of::<SimpleLoop>());
         self.loops.push(SimpleLoop { kind, set, min: repeat.min, max: repeat.max, follow, memo });
         self.push(Op::Loop(self.loops.len() as u32 - 1))
     }
@@ -374,7 +442,7 @@ impl Emitter {
         let body = if context.backwards {
             analysis::First { chars: None, nullable: true }
         } else {
-            first(&repeat.body)
+            first(&repeat.body, &mut self.meter)
         };
         let op = match body {
             analysis::First { chars: Some(chars), nullable: false } => {
@@ -396,7 +464,7 @@ impl Emitter {
     /// One optional iteration: it must take something (22.2.2.3.1 RepeatMatcher).
     fn iteration(&mut self, repeat: &Repeat, context: &Context) -> Emitted {
         self.clear_captures(repeat)?;
-        if !repeat.body.is_nullable() {
+        if !repeat.body_is_nullable {
             return self.node(&repeat.body, context);
         }
         let register = self.register();
@@ -421,6 +489,7 @@ impl Emitter {
         self.memoisable = false;
         let (count_register, start_register) = (self.register(), self.register());
         let id = self.counted.len();
+        self.meter.hold(2 * size_of::<CountedLoop>());
         self.counted.push(CountedLoop {
             count_register,
             start_register,
@@ -434,7 +503,7 @@ impl Emitter {
         let head = self.here();
         self.push(Op::CounterHead(id as u32))?;
         self.clear_captures(repeat)?;
-        let follow = Self::next_iteration(repeat, context);
+        let follow = self.next_iteration(repeat, context);
         self.node(&repeat.body, &Context { follow, ..context.clone() })?;
         self.push(Op::CounterProgress(id as u32))?;
         self.push(Op::Jump(head))?;

@@ -135,6 +135,11 @@ impl Literal {
         Self { wide: wide.into(), narrow, finder: None }
     }
 
+    /// Bytes the literal takes, itself included.
+    pub(crate) fn heap_bytes(&self) -> usize {
+        size_of::<Self>() + self.wide.len() * 3 + self.finder.as_ref().map_or(0, |_| self.wide.len() + 256)
+    }
+
     /// Readies the literal for being searched for.
     pub(crate) fn prepare_search(&mut self) {
         let finder = |narrow: &[u8]| Box::new(memchr::memmem::Finder::new(narrow).into_owned());
@@ -179,7 +184,8 @@ pub(crate) struct CompiledSet {
 const LINEAR_RANGES_MAX: usize = 4;
 
 impl CompiledSet {
-    pub(crate) fn new(set: &CharSet) -> Self {
+    /// `plane` allows a table of bits.
+    pub(crate) fn new(set: &CharSet, plane: bool) -> Self {
         let mut low = Box::new([false; 256]);
         let mut high = Vec::new();
         for &(lo, hi) in set.ranges() {
@@ -193,7 +199,7 @@ impl CompiledSet {
             }
         }
         let surrogates = CharSet::from_ranges(vec![(0xD800, 0xDFFF), (0x1_0000, MAX)]);
-        let plane = (high.len() > LINEAR_RANGES_MAX).then(|| plane_of(&high));
+        let plane = (plane && high.len() > LINEAR_RANGES_MAX).then(|| plane_of(&high));
         let absent: Vec<u8> = (0..=255_u8).filter(|&byte| !low[usize::from(byte)]).collect();
         let stop_bytes = match absent[..] {
             [a] => Some([a, a, a]),
@@ -209,6 +215,16 @@ impl CompiledSet {
             stop_bytes,
             only: set.as_single(),
         }
+    }
+
+    pub(crate) fn has_plane(&self) -> bool {
+        self.plane.is_some()
+    }
+
+    /// Bytes the set takes, itself included.
+    pub(crate) fn heap_bytes(&self) -> usize {
+        let plane = self.plane.as_ref().map_or(0, |plane| size_of_val(&**plane));
+        size_of::<Self>() + size_of_val(&*self.low) + size_of_val(&*self.high) + plane
     }
 
     pub(crate) fn contains(&self, c: u32) -> bool {
@@ -250,6 +266,23 @@ pub(crate) enum Start {
     Set(u32),
     /// At this literal.
     Literal(u32),
+}
+
+impl Program {
+    /// Bytes the program takes, roughly.
+    pub(crate) fn heap_bytes(&self) -> usize {
+        let references = self.references.iter().map(|each| size_of_val(&*each.groups)).sum::<usize>();
+        let memo_points = self.memo_points.iter().map(|each| size_of_val(&*each.registers)).sum::<usize>();
+        size_of_val(&*self.ops)
+            + self.sets.iter().map(CompiledSet::heap_bytes).sum::<usize>()
+            + self.literals.iter().map(Literal::heap_bytes).sum::<usize>()
+            + size_of_val(&*self.loops)
+            + size_of_val(&*self.counted)
+            + size_of_val(&*self.references)
+            + references
+            + size_of_val(&*self.memo_points)
+            + memo_points
+    }
 }
 
 /// A compiled pattern.

@@ -17,6 +17,9 @@ pub(crate) const UNSET: u32 = u32::MAX;
 /// A larger backtrack stack is given back before the next match.
 const ENTRIES_KEPT_MAX: usize = 1 << 16;
 
+/// A longer run of instructions without a choice is charged for.
+const RUN_OPS_FREE: usize = 64;
+
 /// A longer literal is charged for.
 const LITERAL_UNITS_FREE: usize = 64;
 
@@ -148,6 +151,8 @@ impl<'a, 'b, U: Unit, const PAIRS: bool> Matcher<'a, 'b, U, PAIRS> {
         let (mut pc, mut pos) = (0_usize, start);
         self.state.stack.clear();
         self.tick(1)?;
+        // Where the instructions that are executed one after the other begin: a long run of them is paid for at its end.
+        let mut entered = 0_usize;
         loop {
             let Some(&op) = program.ops.get(pc) else { return Ok(None) };
             let next = match op {
@@ -200,7 +205,9 @@ impl<'a, 'b, U: Unit, const PAIRS: bool> Matcher<'a, 'b, U, PAIRS> {
                     Some(pos)
                 }
                 Op::Jump(target) => {
+                    self.pay_run(pc, entered)?;
                     pc = target as usize;
+                    entered = pc;
                     continue;
                 }
                 Op::Loop(id) => self.simple_loop(id, pc, pos)?,
@@ -209,6 +216,7 @@ impl<'a, 'b, U: Unit, const PAIRS: bool> Matcher<'a, 'b, U, PAIRS> {
                     Some(pos)
                 }
                 Op::ClearCaptures { from, to } => {
+                    self.tick((to - from) >> 4)?;
                     for slot in from * 2..to * 2 {
                         self.set_slot(slot, UNSET)?;
                     }
@@ -268,10 +276,12 @@ impl<'a, 'b, U: Unit, const PAIRS: bool> Matcher<'a, 'b, U, PAIRS> {
                     pos = after;
                     pc += 1;
                 }
-                None => match self.backtrack()? {
-                    Some((other, at)) => (pc, pos) = (other as usize, at as usize),
-                    None => return Ok(None),
-                },
+                None => {
+                    self.pay_run(pc, entered)?;
+                    let Some((other, at)) = self.backtrack()? else { return Ok(None) };
+                    (pc, pos) = (other as usize, at as usize);
+                    entered = pc;
+                }
             }
         }
     }
@@ -296,6 +306,12 @@ impl<'a, 'b, U: Unit, const PAIRS: bool> Matcher<'a, 'b, U, PAIRS> {
             }
             None => self.poll(count),
         }
+    }
+
+    #[inline(always)]
+    fn pay_run(&mut self, pc: usize, entered: usize) -> Result<(), Interrupted> {
+        let run = pc.saturating_sub(entered);
+        if run > RUN_OPS_FREE { self.tick((run >> 4) as u32) } else { Ok(()) }
     }
 
     #[cold]
@@ -622,6 +638,7 @@ impl<'a, 'b, U: Unit, const PAIRS: bool> Matcher<'a, 'b, U, PAIRS> {
     /// 22.2.2.7.2 BackreferenceMatcher.
     fn back_reference(&mut self, id: u32, pos: usize) -> Step {
         let Some(reference) = self.program.references.get(id as usize) else { return Ok(None) };
+        self.tick((reference.groups.len() >> 4) as u32)?;
         let Some((start, end)) = reference.groups.iter().find_map(|&group| self.capture(group)) else {
             return Ok(Some(pos));
         };

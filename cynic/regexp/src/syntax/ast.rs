@@ -22,9 +22,8 @@ pub(crate) enum Node {
         body: Box<Node>,
     },
     Repeat(Box<Repeat>),
-    /// The one of these groups that took part.
     BackReference {
-        groups: Rc<[u32]>,
+        target: Target,
         ignore_case: bool,
     },
     Look {
@@ -45,10 +44,24 @@ pub(crate) enum Node {
     },
 }
 
+/// What a back reference refers to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Target {
+    /// A group by its number.
+    Group(u32),
+    /// The one group of a name, by the name's number, that took part.
+    Name(u32),
+}
+
 /// A quantified node; groups `first_capture..end_capture` stand inside and are cleared at each iteration.
 #[derive(Clone, Debug)]
 pub(crate) struct Repeat {
     pub(crate) body: Node,
+    /// What [`Node::is_nullable`], [`Node::is_always_empty`] and [`Node::weight`] say of the body. Kept, so that nested repeats do not look at
+    /// what is innermost once for each level.
+    pub(crate) body_is_nullable: bool,
+    pub(crate) body_is_always_empty: bool,
+    pub(crate) body_weight: u64,
     pub(crate) min: u32,
     pub(crate) max: u32,
     pub(crate) greedy: bool,
@@ -58,10 +71,10 @@ pub(crate) struct Repeat {
 
 impl Node {
     /// The set of a node that always takes exactly one character.
-    pub(crate) fn as_single_character(&self) -> Option<CharSet> {
+    pub(crate) fn as_single_character(&self) -> Option<Rc<CharSet>> {
         match self {
-            Self::Char(c) => Some(CharSet::single(*c)),
-            Self::Set(set) => Some((**set).clone()),
+            Self::Char(c) => Some(Rc::new(CharSet::single(*c))),
+            Self::Set(set) => Some(Rc::clone(set)),
             _ => None,
         }
     }
@@ -73,7 +86,7 @@ impl Node {
             Self::Sequence(items) => items.iter().all(Self::is_nullable),
             Self::Disjunction(items) => items.iter().any(Self::is_nullable),
             Self::Capture { body, .. } => body.is_nullable(),
-            Self::Repeat(repeat) => repeat.min == 0 || repeat.body.is_nullable(),
+            Self::Repeat(repeat) => repeat.min == 0 || repeat.body_is_nullable,
             _ => true,
         }
     }
@@ -84,7 +97,7 @@ impl Node {
             Self::Char(_) | Self::Set(_) | Self::BackReference { .. } => false,
             Self::Sequence(items) | Self::Disjunction(items) => items.iter().all(Self::is_always_empty),
             Self::Capture { body, .. } => body.is_always_empty(),
-            Self::Repeat(repeat) => repeat.max == 0 || repeat.body.is_always_empty(),
+            Self::Repeat(repeat) => repeat.max == 0 || repeat.body_is_always_empty,
             _ => true,
         }
     }
@@ -99,7 +112,7 @@ impl Node {
             Self::Repeat(repeat) => {
                 let copies =
                     if repeat.max == UNBOUNDED { u64::from(repeat.min) + 1 } else { u64::from(repeat.max) };
-                repeat.body.weight().saturating_add(2).saturating_mul(copies.max(1))
+                repeat.body_weight.saturating_add(2).saturating_mul(copies.max(1))
             }
             _ => 1,
         }

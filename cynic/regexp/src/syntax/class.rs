@@ -3,9 +3,8 @@
 use super::ast::Node;
 use super::escape::Place;
 use super::parser::{Parsed, Parser};
-use crate::charset::CharSet;
+use crate::charset::{CharSet, RangeList};
 use crate::error::SyntaxErrorKind as Kind;
-use std::rc::Rc;
 
 /// A ClassAtom: one character, or a set that cannot bound a range.
 enum Atom {
@@ -22,37 +21,45 @@ impl Parser<'_> {
         }
         self.pos += 1;
         let negated = self.eat(b"^");
-        let mut ranges = Vec::new();
+        let mut ranges = RangeList::default();
         loop {
+            self.check()?;
             if self.eat(b"]") {
                 break;
             }
             let low_at = self.pos;
             let low = self.class_atom(start)?;
             if !self.looking_at(b"-") || self.looking_at(b"-]") {
-                add(&mut ranges, low);
+                self.add_atom(&mut ranges, &low);
                 continue;
             }
             self.pos += 1;
             let high = self.class_atom(start)?;
             match (low, high) {
-                (Atom::Char(low), Atom::Char(high)) if low <= high => ranges.push((low, high)),
+                (Atom::Char(low), Atom::Char(high)) if low <= high => {
+                    ranges.add(&[(low, high)], &mut self.meter);
+                }
                 (Atom::Char(_), Atom::Char(_)) => return Err(self.error_at(low_at, Kind::ClassRangeOrder)),
                 _ if self.unicode => return Err(self.error_at(low_at, Kind::ClassRangeOfClass)),
                 (low, high) => {
-                    add(&mut ranges, low);
-                    add(&mut ranges, Atom::Char(u32::from(b'-')));
-                    add(&mut ranges, high);
+                    self.add_atom(&mut ranges, &low);
+                    self.add_atom(&mut ranges, &Atom::Char(u32::from(b'-')));
+                    self.add_atom(&mut ranges, &high);
                 }
             }
         }
-        self.spend_class(ranges.len())?;
-        let set = self.close(CharSet::from_ranges(ranges));
-        let set = if negated { set.complement() } else { set };
-        Ok(match set.as_single() {
-            Some(only) => Node::Char(only),
-            None => Node::Set(Rc::new(set)),
-        })
+        let set = ranges.into_set(&mut self.meter);
+        let set = if self.modifiers.ignore_case { self.close(set) } else { self.intern(set) };
+        let set = if negated { self.intern(set.complement()) } else { set };
+        self.check()?;
+        Ok(Self::node_of_set(set))
+    }
+
+    fn add_atom(&mut self, ranges: &mut RangeList, atom: &Atom) {
+        match atom {
+            Atom::Char(c) => ranges.add(&[(*c, *c)], &mut self.meter),
+            Atom::Set(set) => ranges.add(set.ranges(), &mut self.meter),
+        }
     }
 
     fn class_atom(&mut self, class_start: usize) -> Parsed<Atom> {
@@ -70,12 +77,5 @@ impl Parser<'_> {
             return Ok(Atom::Set(escape.chars));
         }
         self.character_escape(start, Place::Class).map(Atom::Char)
-    }
-}
-
-fn add(ranges: &mut Vec<(u32, u32)>, atom: Atom) {
-    match atom {
-        Atom::Char(c) => ranges.push((c, c)),
-        Atom::Set(set) => ranges.extend_from_slice(set.ranges()),
     }
 }

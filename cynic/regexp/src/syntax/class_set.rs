@@ -12,6 +12,11 @@ use std::collections::{BTreeMap, BTreeSet};
 /// Strings longer than this are not shared in a tree, which costs a level of recursion per character.
 const TRIE_DEPTH_MAX: usize = 32;
 
+/// What a string of a class takes besides its characters, and what a branch of the tree of strings takes: the first of its kind in a map allocates
+/// places for eleven.
+const STRING_BYTES: usize = 96;
+const BRANCH_BYTES: usize = 480;
+
 /// The value of an operand: characters, and strings of other lengths than one.
 #[derive(Clone, Default)]
 struct Operand {
@@ -56,7 +61,7 @@ impl Parser<'_> {
     pub(super) fn set_class(&mut self) -> Parsed<Node> {
         let operand = self.nested_class()?;
         let strings: Vec<Vec<u32>> = operand.strings.into_iter().collect();
-        Ok(self.node_of_strings(&operand.chars, &strings))
+        self.node_of_strings(&operand.chars, &strings)
     }
 
     /// `[...]` or `[^...]`.
@@ -92,7 +97,8 @@ impl Parser<'_> {
                 return Err(self.error(Kind::InvalidSetOperation));
             }
             let operand = self.range_or_operand(start)?;
-            self.spend_class(result.chars.ranges().len() + operand.chars.ranges().len())?;
+            let sizes = result.chars.ranges().len() + operand.chars.ranges().len();
+            self.spend_class(sizes + operand.strings.len())?;
             result.union(operand);
         }
         Ok(result)
@@ -202,6 +208,8 @@ impl Parser<'_> {
                     }
                     _ => {
                         operand.may_contain_strings = true;
+                        self.meter.hold(STRING_BYTES + string.len() * 4);
+                        self.spend_class(1)?;
                         operand.strings.insert(string);
                     }
                 }
@@ -210,6 +218,7 @@ impl Parser<'_> {
                 }
                 continue;
             }
+            self.meter.work(1);
             string.push(self.set_character(start)?);
         }
     }
@@ -222,17 +231,21 @@ impl Parser<'_> {
     }
 
     /// A class as a choice, longest string first (22.2.2.3, CompileAtom of CharacterClass).
-    pub(super) fn node_of_strings(&self, chars: &CharSet, strings: &[Vec<u32>]) -> Node {
+    pub(super) fn node_of_strings(&mut self, chars: &CharSet, strings: &[Vec<u32>]) -> Parsed<Node> {
         if strings.is_empty() {
-            return self.set_node(chars.clone());
+            return Ok(self.set_node(chars.clone()));
         }
         if self.behind || strings.iter().any(|string| string.len() > TRIE_DEPTH_MAX) {
             return self.plain_choice(chars, strings);
         }
         // At one place all strings that match are prefixes of the longest, so a tree that tries to go on before it ends has the same order.
         let mut root = Trie::default();
+        let mut held = 0;
         for string in strings {
-            root.insert(string);
+            let bytes = root.insert(string) * BRANCH_BYTES;
+            self.meter.hold(bytes);
+            held += bytes;
+            self.spend_class(string.len())?;
         }
         let mut heads = Vec::new();
         for (&c, next) in &mut root.next {
@@ -240,37 +253,49 @@ impl Parser<'_> {
             next.is_end |= chars.contains(c);
         }
         let rest = chars.subtract(&CharSet::from_ranges(heads));
-        self.node_of_trie(&root, rest)
+        let node = self.node_of_trie(&root, rest)?;
+        self.meter.release(held);
+        Ok(node)
     }
 
-    fn plain_choice(&self, chars: &CharSet, strings: &[Vec<u32>]) -> Node {
+    fn plain_choice(&mut self, chars: &CharSet, strings: &[Vec<u32>]) -> Parsed<Node> {
         let mut sorted: Vec<&Vec<u32>> = strings.iter().collect();
         sorted.sort_by_key(|string| std::cmp::Reverse(string.len()));
         let empty = sorted.pop_if(|string| string.is_empty()).is_some();
-        let sequence =
-            |string: &Vec<u32>| Node::Sequence(string.iter().map(|&c| self.character(c)).collect());
-        let mut alternatives: Vec<Node> = sorted.into_iter().map(sequence).collect();
+        let mut alternatives = Vec::with_capacity(sorted.len() + 2);
+        for string in sorted {
+            self.meter.hold((string.len() + 1) * size_of::<Node>());
+            self.spend_class(string.len())?;
+            let mut characters = Vec::with_capacity(string.len());
+            for &c in string {
+                self.check()?;
+                characters.push(self.character(c));
+            }
+            alternatives.push(Node::Sequence(characters));
+        }
         alternatives.push(self.set_node(chars.clone()));
         if empty {
             alternatives.push(Node::Empty);
         }
-        Node::Disjunction(alternatives)
+        Ok(Node::Disjunction(alternatives))
     }
 
     /// The choice at one branch; `leaves` are further characters after which nothing comes.
-    fn node_of_trie(&self, trie: &Trie, leaves: CharSet) -> Node {
+    fn node_of_trie(&mut self, trie: &Trie, leaves: CharSet) -> Parsed<Node> {
         // Characters with the same continuation share one branch.
         let mut branches: BTreeMap<String, (Vec<(u32, u32)>, &Trie)> = BTreeMap::new();
         for (&c, next) in &trie.next {
+            self.spend_class(1)?;
             branches.entry(next.shape()).or_insert_with(|| (Vec::new(), next)).0.push((c, c));
         }
         let mut alternatives = Vec::with_capacity(branches.len() + 2);
         for (ranges, next) in branches.into_values() {
+            self.meter.hold(3 * size_of::<Node>());
             let head = self.set_node(CharSet::from_ranges(ranges));
             if next.next.is_empty() {
                 alternatives.push(head);
             } else {
-                alternatives.push(Node::Sequence(vec![head, self.node_of_trie(next, CharSet::empty())]));
+                alternatives.push(Node::Sequence(vec![head, self.node_of_trie(next, CharSet::empty())?]));
             }
         }
         if !leaves.is_empty() {
@@ -279,21 +304,27 @@ impl Parser<'_> {
         if trie.is_end {
             alternatives.push(Node::Empty);
         }
-        if alternatives.len() == 1 {
+        Ok(if alternatives.len() == 1 {
             alternatives.pop().unwrap_or(Node::Empty)
         } else {
             Node::Disjunction(alternatives)
-        }
+        })
     }
 }
 
 impl Trie {
-    fn insert(&mut self, string: &[u32]) {
+    /// Adds a string; how many branches that takes.
+    fn insert(&mut self, string: &[u32]) -> usize {
         let mut at = self;
+        let mut added = 0;
         for &c in string {
-            at = at.next.entry(c).or_default();
+            at = at.next.entry(c).or_insert_with(|| {
+                added += 1;
+                Self::default()
+            });
         }
         at.is_end = true;
+        added
     }
 
     /// A text that is equal for equal continuations.

@@ -1,6 +1,7 @@
 //! Escapes: AtomEscape, CharacterEscape, CharacterClassEscape and group names (22.2.1, Annex B.1.2).
 
-use super::ast::Node;
+use super::ast::{Node, Target};
+use super::case_memo::CaseMemo;
 use super::parser::{Parsed, Parser, combine_surrogates};
 use crate::charset::CharSet;
 use crate::error::SyntaxErrorKind as Kind;
@@ -37,17 +38,25 @@ impl Parser<'_> {
                     return Ok(node);
                 }
             }
-            b'k' if self.unicode || !self.groups.named.is_empty() => return self.named_reference(start),
+            b'k' if self.unicode || !self.groups.names.is_empty() => return self.named_reference(start),
             _ => {}
+        }
+        let known = self.case.escape(unit, self.modifiers.ignore_case);
+        if let Some(node) = known {
+            self.pos += 1;
+            return Ok(node);
         }
         if let Some(escape) = self.character_class_escape(start)? {
             return Ok(match escape.strings {
-                Some(strings) => self.node_of_strings(&escape.chars, &strings),
-                None => self.set_node(escape.chars),
+                Some(strings) => self.node_of_strings(&escape.chars, &strings)?,
+                None => {
+                    let node = self.set_node(escape.chars);
+                    self.case.remember_escape(unit, self.modifiers.ignore_case, &node);
+                    node
+                }
             });
         }
         let c = self.character_escape(start, Place::Atom)?;
-        self.spend_character(c)?;
         Ok(self.character(c))
     }
 
@@ -56,8 +65,8 @@ impl Parser<'_> {
         let digits = self.pos;
         let number = self.decimal_digits().unwrap_or(0);
         if number <= u64::from(self.groups.count) {
-            let groups = [number as u32].into();
-            return Ok(Some(Node::BackReference { groups, ignore_case: self.modifiers.ignore_case }));
+            let target = Target::Group(number as u32);
+            return Ok(Some(Node::BackReference { target, ignore_case: self.modifiers.ignore_case }));
         }
         if self.unicode {
             return Err(self.error_at(start, Kind::InvalidDecimalEscape));
@@ -72,11 +81,10 @@ impl Parser<'_> {
             return Err(self.error_at(start, Kind::InvalidNamedReference));
         }
         let name = self.group_name().map_err(|_| self.error_at(start, Kind::InvalidNamedReference))?;
-        let groups = self.groups.indices_of(&name);
-        if groups.is_empty() {
+        let Some(id) = self.groups.id_of(&name) else {
             return Err(self.error_at(start, Kind::UnknownGroupName));
-        }
-        Ok(Node::BackReference { groups: groups.into(), ignore_case: self.modifiers.ignore_case })
+        };
+        Ok(Node::BackReference { target: Target::Name(id), ignore_case: self.modifiers.ignore_case })
     }
 
     /// A group name and its `>`; the cursor is behind the `<`.
@@ -136,12 +144,23 @@ impl Parser<'_> {
     }
 
     /// 22.2.2.7.4 MaybeSimpleCaseFolding.
-    pub(super) fn maybe_fold(&self, set: CharSet) -> CharSet {
-        if self.sets && self.modifiers.ignore_case { casing::fold_set(&set) } else { set }
+    pub(super) fn maybe_fold(&mut self, set: CharSet) -> CharSet {
+        if !(self.sets && self.modifiers.ignore_case) {
+            return set;
+        }
+        if let Some(known) = self.case.folded(&set) {
+            self.work(known.ranges().len());
+            return known;
+        }
+        self.work(CaseMemo::cost(&set));
+        let folded = casing::fold_set(&set);
+        self.case.remember_folded(set, &folded);
+        folded
     }
 
     /// 22.2.2.7.6 CharacterComplement, among 22.2.2.7.2 AllCharacters: with `v` and `i` only folded characters exist.
-    pub(super) fn complement(&self, set: &CharSet) -> CharSet {
+    pub(super) fn complement(&mut self, set: &CharSet) -> CharSet {
+        self.work(set.ranges().len());
         self.maybe_fold(CharSet::all()).subtract(set)
     }
 
@@ -217,7 +236,7 @@ impl Parser<'_> {
                 }
                 c
             }
-            b'k' if !self.groups.named.is_empty() => {
+            b'k' if !self.groups.names.is_empty() => {
                 return Err(self.error_at(start, Kind::InvalidNamedReference));
             }
             _ => c,

@@ -2,6 +2,7 @@
 //! that the tree only speaks of sets of characters.
 
 pub(crate) mod ast;
+mod case_memo;
 mod class;
 mod class_set;
 mod escape;

@@ -2,15 +2,23 @@
 //! `class` and `class_set`.
 
 use super::ast::{Node, Repeat, UNBOUNDED};
+use super::case_memo::CaseMemo;
 use super::groups::GroupTable;
-use crate::charset::CharSet;
+use crate::charset::{CharSet, RangeList};
 use crate::error::{SyntaxError, SyntaxErrorKind as Kind};
 use crate::flags::Flags;
 use crate::limits::{CAPTURES_MAX, CLASS_WORK_MAX, NESTING_MAX, PATTERN_UNITS_MAX, PROPERTY_RANGES_MAX};
+use crate::meter::Meter;
 use crate::unicode::casing::{self, CaseMode};
+use std::collections::HashSet;
 use std::rc::Rc;
 
 pub(super) type Parsed<T> = Result<T, SyntaxError>;
+
+/// What a node is taken to hold: itself, and what a growing list of nodes has besides.
+const NODE_BYTES: usize = 2 * size_of::<Node>();
+/// What a name of groups is taken to hold.
+const NAME_BYTES: usize = 160;
 
 /// The flags that `(?ims-ims:)` can change.
 #[derive(Clone, Copy)]
@@ -32,40 +40,71 @@ pub(crate) struct Parser<'a> {
     pub(super) groups: GroupTable,
     /// Inside a lookbehind, where terms are matched from right to left.
     pub(super) behind: bool,
+    pub(super) meter: Meter<'a>,
+    pub(super) case: CaseMemo,
+    /// The sets of the tree; equal ones are shared.
+    interned: HashSet<Rc<CharSet>>,
+    /// Whether a tree is wanted, or only its early errors.
+    keep: bool,
     captures: u32,
     depth: u32,
     /// What properties have brought in, see [`PROPERTY_RANGES_MAX`].
     property_ranges: usize,
     /// See [`CLASS_WORK_MAX`].
     class_work: usize,
-    /// The way from the root to here: which alternative of which disjunction.
-    path: Vec<(u32, u32)>,
-    disjunctions: u32,
-    /// Named groups seen so far, with their paths.
-    seen_names: Vec<(Vec<u16>, Vec<(u32, u32)>)>,
+    /// For each name, whether a group has it that can take part in a match together with a group declared here.
+    names_taken: Vec<bool>,
+    /// The names taken in the current alternative and in those around it, in the order of their groups.
+    taken: Vec<u32>,
 }
 
-/// Parses a whole pattern.
-pub(crate) fn parse(source: &[u16], flags: Flags) -> Parsed<(Node, GroupTable)> {
-    if source.len() > PATTERN_UNITS_MAX {
-        return Err(SyntaxError { offset: 0, kind: Kind::TooLarge });
-    }
-    let mut parser = Parser::new(source, flags);
+/// Whether a pattern is short enough to be looked at.
+pub(crate) fn check_length(units: usize) -> Parsed<()> {
+    if units > PATTERN_UNITS_MAX { Err(SyntaxError { offset: 0, kind: Kind::TooLarge }) } else { Ok(()) }
+}
+
+/// Parses a whole pattern. Without `keep` the tree is dropped while it is read.
+pub(crate) fn parse<'a>(
+    source: &'a [u16],
+    flags: Flags,
+    keep: bool,
+    meter: Meter<'a>,
+) -> Parsed<(Node, GroupTable, Meter<'a>)> {
+    check_length(source.len())?;
+    let mut parser = Parser::new(source, flags, keep, meter);
     if parser.groups.count >= CAPTURES_MAX {
         return Err(SyntaxError { offset: 0, kind: Kind::TooManyGroups });
     }
     let node = parser.disjunction()?;
+    parser.check()?;
     match parser.peek() {
-        None => Ok((node, parser.groups)),
+        None => Ok((node, parser.groups, parser.meter)),
         Some(_) => Err(parser.error(Kind::UnmatchedParenthesis)),
     }
 }
 
 impl<'a> Parser<'a> {
-    fn new(source: &'a [u16], flags: Flags) -> Self {
+    fn new(source: &'a [u16], flags: Flags, keep: bool, mut meter: Meter<'a>) -> Self {
+        meter.work(source.len());
+        let groups = GroupTable::scan(source, flags.unicode_sets());
+        meter.hold(groups.names.len() * NAME_BYTES);
+        Self {
+            keep,
+            names_taken: vec![false; groups.names.len()],
+            groups,
+            ..Self::bare(source, 0, flags, meter)
+        }
+    }
+
+    /// A parser that only reads a group name at `pos`.
+    pub(super) fn for_name(source: &'a [u16], pos: usize, meter: Meter<'a>) -> Self {
+        Self::bare(source, pos, Flags::default(), meter)
+    }
+
+    fn bare(source: &'a [u16], pos: usize, flags: Flags, meter: Meter<'a>) -> Self {
         Self {
             source,
-            pos: 0,
+            pos,
             unicode: flags.either_unicode(),
             sets: flags.unicode_sets(),
             modifiers: Modifiers {
@@ -73,36 +112,18 @@ impl<'a> Parser<'a> {
                 multiline: flags.multiline(),
                 dot_all: flags.dot_all(),
             },
-            groups: GroupTable::scan(source, flags.unicode_sets()),
-            behind: false,
-            captures: 0,
-            depth: 0,
-            property_ranges: 0,
-            class_work: 0,
-            path: Vec::new(),
-            disjunctions: 0,
-            seen_names: Vec::new(),
-        }
-    }
-
-    /// A parser that only reads a group name at `pos`.
-    pub(super) fn for_name(source: &'a [u16], pos: usize) -> Self {
-        let modifiers = Modifiers { ignore_case: false, multiline: false, dot_all: false };
-        Self {
-            source,
-            pos,
-            unicode: false,
-            sets: false,
-            modifiers,
             groups: GroupTable::default(),
             behind: false,
+            meter,
+            case: CaseMemo::default(),
+            interned: HashSet::new(),
+            keep: false,
             captures: 0,
             depth: 0,
             property_ranges: 0,
             class_work: 0,
-            path: Vec::new(),
-            disjunctions: 0,
-            seen_names: Vec::new(),
+            names_taken: Vec::new(),
+            taken: Vec::new(),
         }
     }
 
@@ -164,7 +185,7 @@ impl<'a> Parser<'a> {
     }
 
     /// The node for one literal character under the current modifiers.
-    pub(super) fn character(&self, c: u32) -> Node {
+    pub(super) fn character(&mut self, c: u32) -> Node {
         if !self.modifiers.ignore_case {
             return Node::Char(c);
         }
@@ -172,16 +193,41 @@ impl<'a> Parser<'a> {
     }
 
     /// The node for one character of `set`, which is closed under case here.
-    pub(super) fn set_node(&self, set: CharSet) -> Node {
-        let set = self.close(set);
+    pub(super) fn set_node(&mut self, set: CharSet) -> Node {
+        let set = if self.modifiers.ignore_case { self.close(set) } else { self.intern(set) };
+        Self::node_of_set(set)
+    }
+
+    pub(super) fn node_of_set(set: Rc<CharSet>) -> Node {
         match set.as_single() {
             Some(only) => Node::Char(only),
-            None => Node::Set(Rc::new(set)),
+            None => Node::Set(set),
         }
     }
 
-    pub(super) fn close(&self, set: CharSet) -> CharSet {
-        if self.modifiers.ignore_case { casing::close_over_case(self.case_mode(), &set) } else { set }
+    /// The set, and all that equals a member when case is ignored.
+    pub(super) fn close(&mut self, set: CharSet) -> Rc<CharSet> {
+        if let Some(known) = self.case.closed(&set) {
+            self.work(set.ranges().len());
+            return known;
+        }
+        self.work(CaseMemo::cost(&set));
+        let mode = self.case_mode();
+        let closed = self.intern(casing::close_over_case(mode, &set));
+        self.case.remember_closed(set, &closed);
+        closed
+    }
+
+    /// The set shared with those equal to it.
+    pub(super) fn intern(&mut self, set: CharSet) -> Rc<CharSet> {
+        self.meter.work(set.ranges().len());
+        if let Some(known) = self.interned.get(&set) {
+            return Rc::clone(known);
+        }
+        self.meter.hold(set.bytes());
+        let set = Rc::new(set);
+        self.interned.insert(Rc::clone(&set));
+        set
     }
 
     // Limits.
@@ -192,16 +238,22 @@ impl<'a> Parser<'a> {
         if self.property_ranges > PROPERTY_RANGES_MAX { Err(self.error(Kind::TooLarge)) } else { Ok(()) }
     }
 
-    /// Counts the work on a class: `ranges`, and the table of foldings if case does not matter.
-    pub(super) fn spend_class(&mut self, ranges: usize) -> Parsed<()> {
-        let foldings = if self.modifiers.ignore_case { casing::FOLDINGS } else { 0 };
-        self.class_work += ranges + foldings;
-        if self.class_work > CLASS_WORK_MAX { Err(self.error(Kind::TooLarge)) } else { Ok(()) }
+    /// Counts ranges that are looked at; [`Parser::check`] says whether these were too many.
+    pub(super) fn work(&mut self, ranges: usize) {
+        self.class_work += ranges;
+        self.meter.work(ranges);
     }
 
-    /// The same for one character outside classes; ASCII has a table of its own.
-    pub(super) fn spend_character(&mut self, c: u32) -> Parsed<()> {
-        if c < 0x80 { Ok(()) } else { self.spend_class(0) }
+    /// Counts the work on a class.
+    pub(super) fn spend_class(&mut self, ranges: usize) -> Parsed<()> {
+        self.work(ranges);
+        self.check()
+    }
+
+    /// Fails if the pattern has asked for too much, or the caller has said stop.
+    pub(super) fn check(&self) -> Parsed<()> {
+        let over = if self.class_work > CLASS_WORK_MAX { Err(Kind::TooLarge) } else { self.meter.check() };
+        over.map_err(|kind| self.error(kind))
     }
 
     // Grammar.
@@ -217,20 +269,34 @@ impl<'a> Parser<'a> {
 
     fn disjunction(&mut self) -> Parsed<Node> {
         self.enter()?;
-        let id = self.disjunctions;
-        self.disjunctions += 1;
+        let outer = self.taken.len();
         let mut alternatives = Vec::new();
+        let mut elsewhere = Vec::new();
         loop {
-            self.path.push((id, alternatives.len() as u32));
-            let alternative = self.alternative();
-            self.path.pop();
-            alternatives.push(alternative?);
+            let alternative = self.alternative()?;
+            if self.keep {
+                self.meter.hold(NODE_BYTES);
+                alternatives.push(alternative);
+            }
             if !self.eat(b"|") {
                 break;
             }
+            // The next alternative may use the same names again.
+            for name in self.taken.split_off(outer) {
+                self.take_name(name, false);
+                elsewhere.push(name);
+            }
+        }
+        // What follows all alternatives may use the names of none.
+        self.meter.work(elsewhere.len());
+        for name in elsewhere {
+            if !self.is_taken(name) {
+                self.take_name(name, true);
+                self.taken.push(name);
+            }
         }
         self.leave();
-        Ok(disjunction_of(alternatives))
+        Ok(self.disjunction_of(alternatives))
     }
 
     fn alternative(&mut self) -> Parsed<Node> {
@@ -239,7 +305,13 @@ impl<'a> Parser<'a> {
             if unit == u16::from(b'|') || unit == u16::from(b')') {
                 break;
             }
-            terms.push(self.term()?);
+            self.meter.work(1);
+            self.check()?;
+            let term = self.term()?;
+            if self.keep {
+                self.meter.hold(NODE_BYTES);
+                terms.push(term);
+            }
         }
         Ok(if terms.len() == 1 { terms.pop().unwrap_or(Node::Empty) } else { Node::Sequence(terms) })
     }
@@ -275,10 +347,7 @@ impl<'a> Parser<'a> {
                 return Err(self.error_at(start, Kind::NothingToRepeat));
             }
             _ => match self.bump() {
-                Some(c) => {
-                    self.spend_character(c)?;
-                    self.character(c)
-                }
+                Some(c) => self.character(c),
                 None => Node::Empty,
             },
         };
@@ -290,9 +359,10 @@ impl<'a> Parser<'a> {
         node
     }
 
-    fn dot(&self) -> Node {
+    fn dot(&mut self) -> Node {
         let newlines = CharSet::from_ranges(vec![(0xA, 0xA), (0xD, 0xD), (0x2028, 0x2029)]);
-        Node::Set(Rc::new(if self.modifiers.dot_all { CharSet::all() } else { newlines.complement() }))
+        let set = if self.modifiers.dot_all { CharSet::all() } else { newlines.complement() };
+        Node::Set(self.intern(set))
     }
 
     /// Reads the quantifier after `atom`, if there is one.
@@ -317,7 +387,18 @@ impl<'a> Parser<'a> {
         }
         let greedy = !self.eat(b"?");
         let end_capture = self.captures + 1;
-        Ok(Node::Repeat(Box::new(Repeat { body: atom, min, max, greedy, first_capture, end_capture })))
+        self.meter.hold(NODE_BYTES);
+        Ok(Node::Repeat(Box::new(Repeat {
+            body_is_nullable: atom.is_nullable(),
+            body_is_always_empty: atom.is_always_empty(),
+            body_weight: atom.weight(),
+            body: atom,
+            min,
+            max,
+            greedy,
+            first_capture,
+            end_capture,
+        })))
     }
 
     /// `{n}`, `{n,}` or `{n,m}`; the cursor moves only over a complete one.
@@ -384,7 +465,7 @@ impl<'a> Parser<'a> {
         if self.eat(b"<") {
             let name_start = self.pos;
             let name = self.group_name()?;
-            self.declare_name(name, name_start)?;
+            self.declare_name(&name, name_start)?;
             return Ok((self.capture(start)?, true));
         }
         let outer = self.modifiers;
@@ -397,6 +478,7 @@ impl<'a> Parser<'a> {
     fn capture(&mut self, start: usize) -> Parsed<Node> {
         self.captures += 1;
         let index = self.captures;
+        self.meter.hold(NODE_BYTES);
         let body = Box::new(self.group_body(start)?);
         Ok(Node::Capture { index, body })
     }
@@ -439,31 +521,47 @@ impl<'a> Parser<'a> {
     }
 
     /// Two groups may share a name only if they are in different alternatives of one disjunction (MightBothParticipate).
-    fn declare_name(&mut self, name: Vec<u16>, offset: usize) -> Parsed<()> {
-        let apart = |other: &[(u32, u32)]| self.path.iter().zip(other).any(|(a, b)| a.0 == b.0 && a.1 != b.1);
-        if self.seen_names.iter().any(|(seen, path)| *seen == name && !apart(path)) {
+    fn declare_name(&mut self, name: &[u16], offset: usize) -> Parsed<()> {
+        let Some(id) = self.groups.id_of(name) else { return Ok(()) };
+        if self.is_taken(id) {
             return Err(self.error_at(offset, Kind::DuplicateGroupName));
         }
-        self.seen_names.push((name, self.path.clone()));
+        self.take_name(id, true);
+        self.taken.push(id);
         Ok(())
+    }
+
+    fn is_taken(&self, name: u32) -> bool {
+        self.names_taken.get(name as usize).copied().unwrap_or(false)
+    }
+
+    fn take_name(&mut self, name: u32, taken: bool) {
+        if let Some(state) = self.names_taken.get_mut(name as usize) {
+            *state = taken;
+        }
+    }
+
+    /// OPTIMIZATION: a choice between single characters is a set; equal to the disjunction, since only one alternative can match a character.
+    fn disjunction_of(&mut self, mut alternatives: Vec<Node>) -> Node {
+        if alternatives.len() <= 1 {
+            return alternatives.pop().unwrap_or(Node::Empty);
+        }
+        if !alternatives.iter().all(|node| matches!(node, Node::Char(_) | Node::Set(_))) {
+            return Node::Disjunction(alternatives);
+        }
+        let mut ranges = RangeList::default();
+        for node in &alternatives {
+            match node {
+                Node::Char(c) => ranges.add(&[(*c, *c)], &mut self.meter),
+                Node::Set(set) => ranges.add(set.ranges(), &mut self.meter),
+                _ => {}
+            }
+        }
+        let set = ranges.into_set(&mut self.meter);
+        Node::Set(self.intern(set))
     }
 }
 
 pub(super) fn combine_surrogates(lead: u32, trail: u32) -> u32 {
     0x1_0000 + ((lead - 0xD800) << 10) + (trail - 0xDC00)
-}
-
-/// OPTIMIZATION: a choice between single characters is a set; equal to the disjunction, since only one alternative can match a character.
-fn disjunction_of(mut alternatives: Vec<Node>) -> Node {
-    if alternatives.len() == 1 {
-        return alternatives.pop().unwrap_or(Node::Empty);
-    }
-    let sets: Option<Vec<CharSet>> = alternatives.iter().map(Node::as_single_character).collect();
-    match sets {
-        Some(sets) => {
-            let ranges = sets.iter().flat_map(|set| set.ranges().iter().copied()).collect();
-            Node::Set(Rc::new(CharSet::from_ranges(ranges)))
-        }
-        None => Node::Disjunction(alternatives),
-    }
 }

@@ -5,6 +5,7 @@ use std::path::Path;
 use std::process::{Command, ExitCode, Stdio};
 use std::time::{Duration, Instant};
 
+use pithos_sessions::outln;
 use serde_json::{Value, json};
 
 use super::client::Client;
@@ -47,12 +48,12 @@ pub(crate) fn run(as_json: bool) -> Result<ExitCode, String> {
     let _ = std::fs::remove_dir_all(&folder);
     let report = outcome?;
     if as_json {
-        println!("{report}");
+        outln!("{report}");
         return Ok(ExitCode::SUCCESS);
     }
     for row in report["rows"].as_array().into_iter().flatten() {
         let time = |name: &str| shown(Duration::from_nanos((row[name].as_f64().unwrap_or(0.0) * 1e3) as u64));
-        println!(
+        outln!(
             "{:28} p50 {:>9}  p99 {:>9}  ({} calls)",
             row["name"].as_str().unwrap_or(""),
             time("p50_us"),
@@ -60,7 +61,7 @@ pub(crate) fn run(as_json: bool) -> Result<ExitCode, String> {
             row["calls"]
         );
     }
-    println!("{SESSIONS} sessions at once: {} MB, the server with them", report["sessions_mb"]);
+    outln!("{SESSIONS} sessions at once: {} MB, the server with them", report["sessions_mb"]);
     Ok(ExitCode::SUCCESS)
 }
 

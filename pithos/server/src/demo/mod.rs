@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Stdio};
 use std::time::{Duration, Instant};
 
+use pithos_sessions::outln;
 use serde_json::{Value, json};
 
 use client::{Client, ToolResult};
@@ -36,7 +37,7 @@ fn day(folder: &Path) -> Result<(), String> {
     let tools = client.request("tools/list", json!({}))?;
     let names: Vec<&str> =
         tools["tools"].as_array().into_iter().flatten().filter_map(|tool| tool["name"].as_str()).collect();
-    println!("an MCP server with the tools {} ({})\n", names.join(", "), shown(start.elapsed()));
+    outln!("an MCP server with the tools {} ({})\n", names.join(", "), shown(start.elapsed()));
     let beside = folder.join("bash");
     std::fs::create_dir_all(&beside).map_err(|error| format!("{}: {error}", beside.display()))?;
     let mut demo = Demo { client, step: 0, last_job: String::new(), beside };
@@ -47,7 +48,7 @@ fn day(folder: &Path) -> Result<(), String> {
     demo.warm_calls()?;
     let server = demo.client.pid();
     demo.client.close()?;
-    println!("the client closed its side: the server (pid {server}) ended and left nothing behind");
+    outln!("the client closed its side: the server (pid {server}) ended and left nothing behind");
     Ok(())
 }
 
@@ -78,8 +79,8 @@ impl Demo {
     /// The same step through `bash -c`, in a folder beside.
     fn beside(&self, peer: &Peer) {
         match peer {
-            Peer::Without("") => println!(),
-            Peer::Without(why) => println!("    bash -c: {why}\n"),
+            Peer::Without("") => outln!(),
+            Peer::Without(why) => outln!("    bash -c: {why}\n"),
             Peer::Bash(command) => {
                 let start = Instant::now();
                 let output = Command::new("bash")
@@ -88,13 +89,13 @@ impl Demo {
                     .stdin(Stdio::null())
                     .output();
                 match output {
-                    Ok(output) => println!(
+                    Ok(output) => outln!(
                         "    bash -c: {}, status {}, {} bytes of output\n",
                         shown(start.elapsed()),
                         output.status.code().unwrap_or(-1),
                         output.stdout.len() + output.stderr.len()
                     ),
-                    Err(error) => println!("    bash -c: {error}\n"),
+                    Err(error) => outln!("    bash -c: {error}\n"),
                 }
             }
         }
@@ -102,16 +103,16 @@ impl Demo {
 
     fn report(&mut self, title: &str, tool: &str, arguments: &Value, result: &ToolResult, wall: Duration) {
         self.step += 1;
-        println!("{:2}. {title}  ({})", self.step, shown(wall));
+        outln!("{:2}. {title}  ({})", self.step, shown(wall));
         let asked = arguments["command"].as_str().map_or_else(|| arguments.to_string(), str::to_string);
-        println!("    {tool}: {}", clipped(asked.lines().next().unwrap_or(""), 100));
+        outln!("    {tool}: {}", clipped(asked.lines().next().unwrap_or(""), 100));
         let lines: Vec<&str> = result.text.lines().collect();
         let skipped = lines.len().saturating_sub(LINES_SHOWN_MAX);
         for (index, line) in lines.iter().enumerate() {
             match index.checked_sub(LINES_SHOWN_MAX / 2) {
-                Some(0) if skipped > 0 => println!("    | … {skipped} lines of the result …"),
+                Some(0) if skipped > 0 => outln!("    | … {skipped} lines of the result …"),
                 Some(past) if past < skipped => {}
-                _ => println!("    | {}", clipped(line, 110)),
+                _ => outln!("    | {}", clipped(line, 110)),
             }
         }
     }
@@ -152,16 +153,16 @@ impl Demo {
             }
         }
         self.step += 1;
-        println!("{:2}. `echo hi`, {WARM_CALLS} times through the whole server", self.step);
+        outln!("{:2}. `echo hi`, {WARM_CALLS} times through the whole server", self.step);
         let (middle, slowest) = (percentile(&mut ours, 50), percentile(&mut ours, 99));
-        println!("    pithos      {} p50, {} p99", shown(middle), shown(slowest));
+        outln!("    pithos      {} p50, {} p99", shown(middle), shown(slowest));
         for flags in ["-c", "-lc"] {
             if let Some(theirs) = bash(flags) {
                 let ratio = theirs.as_secs_f64() / middle.as_secs_f64();
-                println!("    bash {flags:4}   {} p50: {ratio:.0} times as long", shown(theirs));
+                outln!("    bash {flags:4}   {} p50: {ratio:.0} times as long", shown(theirs));
             }
         }
-        println!();
+        outln!();
         Ok(())
     }
 }

@@ -97,7 +97,10 @@ mod tests {
         }
         let unknown = arguments("run", &json!({"command": ":", "comand": ""})).expect_err("unknown");
         assert!(unknown.starts_with("there is no argument 'comand'; there are: "), "{unknown}");
-        let action = arguments("session", &json!({"action": "restore"})).expect_err("no such action");
-        assert_eq!(action, "'action' must be one of open, fork, close, list, and is \"restore\"");
+        let action = arguments("session", &json!({"action": "mend"})).expect_err("no such action");
+        assert_eq!(
+            action,
+            "'action' must be one of open, fork, close, list, diff, undo, commit, discard, checkpoint, restore, and is \"mend\""
+        );
     }
 }

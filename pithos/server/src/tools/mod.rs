@@ -5,6 +5,7 @@ mod check;
 mod job;
 mod js;
 mod log;
+mod overlay;
 mod run;
 mod session;
 

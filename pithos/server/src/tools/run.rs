@@ -8,7 +8,7 @@ use pithos_sessions::{Request, Stdin, TerminalSize};
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::{AnsiWord, Call, budget, or_cancelled, parse, show_screen};
+use super::{AnsiWord, Call, budget, or_cancelled, overlay, parse, show_screen};
 use crate::result::{self, Report};
 
 #[derive(Deserialize)]
@@ -27,6 +27,8 @@ struct Arguments {
     yield_ms: Option<u64>,
     #[serde(default)]
     background: bool,
+    #[serde(default)]
+    overlay: bool,
     output_bytes: Option<usize>,
     output_lines: Option<usize>,
     ansi: Option<AnsiWord>,
@@ -63,8 +65,13 @@ pub(super) async fn call(arguments: Value, call: Call) -> Result<Report, String>
         (None, Some(text)) => (Stdin::Bytes(text.into_bytes()), None),
         (None, None) => (Stdin::Closed, None),
     };
+    let mut named = arguments.session;
+    if arguments.overlay {
+        let opened = call.manager.overlaid_copy(named.as_deref()).await;
+        named = Some(opened.map_err(|error| error.to_string())?.handle.clone());
+    }
     let request = Request {
-        session: arguments.session,
+        session: named,
         script: arguments.command,
         cwd: arguments.cwd,
         environment: arguments.env,
@@ -97,6 +104,12 @@ pub(super) async fn call(arguments: Value, call: Call) -> Result<Report, String>
     let mut report = result::of_job(&call.manager, &job, budget);
     if arguments.screen {
         show_screen(&mut report, &job)?;
+    }
+    if job.end().is_some()
+        && let Ok(session) = call.manager.session(&job.session)
+        && session.undo().is_some()
+    {
+        overlay::tell_changes(&call.manager, &session, &job.handle, &mut report).await;
     }
     Ok(report)
 }

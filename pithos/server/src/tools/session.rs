@@ -1,4 +1,4 @@
-//! The `session` tool: open, fork, close, list.
+//! The `session` tool: open, fork, close, list; what else an overlaid session can do is in `overlay`.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -7,7 +7,7 @@ use pithos_sessions::{Manager, Session};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::{Call, parse};
+use super::{Call, overlay, parse};
 use crate::result::Report;
 
 #[derive(Deserialize)]
@@ -18,6 +18,13 @@ struct Arguments {
     name: Option<String>,
     cwd: Option<String>,
     ttl_s: Option<u64>,
+    #[serde(default)]
+    overlay: bool,
+    #[serde(default)]
+    paths: Vec<String>,
+    job: Option<String>,
+    checkpoint: Option<String>,
+    output_bytes: Option<usize>,
 }
 
 #[derive(Deserialize)]
@@ -27,6 +34,12 @@ enum Action {
     Fork,
     Close,
     List,
+    Diff,
+    Undo,
+    Commit,
+    Discard,
+    Checkpoint,
+    Restore,
 }
 
 pub(super) async fn call(arguments: Value, call: Call) -> Result<Report, String> {
@@ -35,7 +48,12 @@ pub(super) async fn call(arguments: Value, call: Call) -> Result<Report, String>
     let manager = &call.manager;
     match arguments.action {
         Action::Open => {
-            let opened = manager.open(arguments.name.as_deref(), arguments.cwd.as_deref()).await;
+            let (name, cwd) = (arguments.name.as_deref(), arguments.cwd.as_deref());
+            let opened = if arguments.overlay {
+                manager.open_overlaid(name, cwd).await
+            } else {
+                manager.open(name, cwd).await
+            };
             Ok(one(&expiring(manager, opened.map_err(|error| error.to_string())?, arguments.ttl_s)))
         }
         Action::Fork => {
@@ -45,6 +63,15 @@ pub(super) async fn call(arguments: Value, call: Call) -> Result<Report, String>
         Action::Close => {
             manager.close(named()?).map_err(|error| error.to_string())?;
             Ok(Report { structured: json!({"session": named()?}), text: "closed\n".to_string() })
+        }
+        Action::Diff => overlay::diff(manager, named()?, arguments.output_bytes).await,
+        Action::Undo => overlay::undo(manager, named()?, arguments.job).await,
+        Action::Commit => overlay::commit(manager, named()?, &arguments.paths).await,
+        Action::Discard => overlay::discard(manager, named()?, &arguments.paths).await,
+        Action::Checkpoint => overlay::checkpoint(manager, named()?).await,
+        Action::Restore => {
+            let checkpoint = arguments.checkpoint.as_deref().ok_or("restore needs a checkpoint")?;
+            overlay::restore(manager, named()?, checkpoint).await
         }
         Action::List => {
             let sessions = manager.sessions();
@@ -77,5 +104,7 @@ pub(crate) fn describe(session: &Session) -> Value {
         "alive": session.alive(),
         "busy_with": session.running().map(|job| job.handle.clone()),
         "open_s": session.opened.elapsed().as_secs(),
+        "undo": session.undo(),
+        "undo_note": session.snapshot_because().map(overlay::snapshot_note),
     })
 }

@@ -5,7 +5,7 @@
 use std::any::Any;
 use std::collections::{HashMap, VecDeque};
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
-use std::sync::{Arc, Weak};
+use std::sync::{Arc, Weak, mpsc};
 
 use iris_runtime::supervisor::{ChildSpec, Restart, StartContext};
 use iris_runtime::{
@@ -122,14 +122,16 @@ impl Group {
         index: u32,
         argument: Arc<str>,
         restart: RestartPolicy,
+        begun: Begun,
     ) -> ChildSpec {
         let group = Arc::clone(self);
-        let first = std::sync::atomic::AtomicBool::new(true);
+        let begun = Locked::new(Some(begun));
         let start = move |cx: &StartContext| {
-            if !first.swap(false, Ordering::Relaxed) {
+            let begun = begun.with(Option::take);
+            if begun.is_none() {
                 group.restarts.fetch_add(1, Ordering::Relaxed);
             }
-            group.spawn(cx, index, &argument)
+            group.spawn(cx, index, &argument, begun)
         };
         ChildSpec::new("", start).restart(match restart {
             RestartPolicy::Temporary => Restart::Temporary,
@@ -143,6 +145,7 @@ impl Group {
         cx: &StartContext,
         index: u32,
         argument: &Arc<str>,
+        begun: Option<Begun>,
     ) -> Result<Pid, ExitReason> {
         let options = SpawnOptions {
             pool: JAVASCRIPT_POOL,
@@ -156,6 +159,7 @@ impl Group {
             argument: Arc::clone(argument),
             slot: None,
             version: self.version(),
+            begun,
             pending: None,
         };
         let actor = cx.handle.spawn_with::<Message>(options, actor)?;
@@ -175,6 +179,26 @@ impl Drop for Pending {
     }
 }
 
+/// Tells whoever asked for an actor how its first `init` went. A failure is told when this is dropped, and the runtime drops a behaviour after its actor
+/// has ended: who hears of it meets that actor nowhere any more.
+pub(super) struct Begun {
+    to: mpsc::Sender<Result<(), String>>,
+    outcome: Result<(), String>,
+}
+
+impl Begun {
+    pub(super) fn new(to: mpsc::Sender<Result<(), String>>) -> Self {
+        Self { to, outcome: Err("it ended before its init".to_string()) }
+    }
+}
+
+impl Drop for Begun {
+    fn drop(&mut self) {
+        // Whoever asked for the actor may have stopped waiting.
+        let _ = self.to.send(std::mem::replace(&mut self.outcome, Ok(())));
+    }
+}
+
 /// The iris behaviour of one JavaScript actor.
 pub(super) struct JsActor {
     group: Arc<Group>,
@@ -182,6 +206,7 @@ pub(super) struct JsActor {
     argument: Arc<str>,
     slot: Option<u32>,
     version: u32,
+    begun: Option<Begun>,
     pending: Option<Pending>,
 }
 
@@ -189,7 +214,15 @@ impl JsActor {
     /// The behaviour that takes over from the one that runs; it gets index, argument and state from that.
     pub(super) fn successor(group: &Arc<Group>, version: u32, pending: Pending) -> Self {
         let argument = Arc::from("");
-        Self { group: Arc::clone(group), index: 0, argument, slot: None, version, pending: Some(pending) }
+        Self {
+            group: Arc::clone(group),
+            index: 0,
+            argument,
+            slot: None,
+            version,
+            begun: None,
+            pending: Some(pending),
+        }
     }
 
     fn receive(&self, text: &str) -> (Result<Option<String>, String>, Flow) {
@@ -213,12 +246,18 @@ impl Behaviour<Message> for JsActor {
     }
 
     fn started(&mut self, _cx: &mut Context<'_, Message>) -> Flow {
-        match isolate::start(&self.group, self.index, self.version, &self.argument) {
+        let started = isolate::start(&self.group, self.index, self.version, &self.argument);
+        let started = started.map_err(|message| format!("init: {message}"));
+        if let Some(begun) = &mut self.begun {
+            begun.outcome = started.as_ref().map(|_| ()).map_err(Clone::clone);
+        }
+        match started {
             Ok(slot) => {
                 self.slot = Some(slot);
+                self.begun = None;
                 Flow::Continue
             }
-            Err(message) => Flow::Exit(ExitReason::error(format!("init: {message}"))),
+            Err(message) => Flow::Exit(ExitReason::error(message)),
         }
     }
 

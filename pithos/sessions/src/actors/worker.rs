@@ -6,6 +6,7 @@ use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
+use std::sync::mpsc::{self, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
 use iris_runtime::supervisor::{ChildSpec, Command, Restart, StartContext, Strategy, Supervisor};
@@ -13,7 +14,7 @@ use iris_runtime::{ActorRef, CallError, ExitReason, PoolOptions, Runtime, SpawnO
 use rush_session::{Frames, encode, send_all};
 use serde_json::{Value, json};
 
-use super::group::{Group, Groups, JAVASCRIPT_POOL, JsActor, Load, Loader, Message, Pending};
+use super::group::{Begun, Group, Groups, JAVASCRIPT_POOL, JsActor, Load, Loader, Message, Pending};
 use super::message::{ActorRequest, FromActors, RestartPolicy, ToActors};
 use super::replies::Replies;
 use crate::limits::{
@@ -145,26 +146,58 @@ impl System {
         }
         let argument: Arc<str> = Arc::from(bounded(argument)?);
         let start = Instant::now();
+        let made = code.is_some();
         let group = self.group_for(name, code)?;
         let supervisor = self.supervisor_of(&group)?;
         let first = group.reserve(count);
+        let (begun, begins) = mpsc::channel();
         let calls: Vec<_> = (first..first + count)
             .map(|index| {
-                let spec = group.child(index, Arc::clone(&argument), restart);
+                let spec = group.child(index, Arc::clone(&argument), restart, Begun::new(begun.clone()));
                 supervisor.call(None, |reply| Command::Start(spec, reply))
             })
             .collect();
-        let mut started = 0;
+        drop(begun);
+        let patience = Duration::from_millis(ACTOR_GRACE_MS);
+        let mut failures = Replies::default();
         for call in calls {
-            match call.wait(Some(Duration::from_millis(ACTOR_GRACE_MS))) {
-                Ok(Ok(_)) => started += 1,
-                Ok(Err(reason)) => return Err(format!("{started} of {count} were started, then: {reason}")),
-                Err(error) => return Err(format!("{started} of {count} were started, then: {error}")),
+            match call.wait(Some(patience)) {
+                // Who was spawned tells of its `init`; who was not has dropped what it would have told with.
+                Ok(_) => {}
+                Err(error) => return Err(format!("the group's supervisor gave no answer: {error}")),
             }
         }
-        Ok(
-            json!({"name": name, "first": first, "count": started, "version": group.version(), "ms": milliseconds(start)}),
-        )
+        // An actor is started when its `init` has run: before that, what is sent to it may never be read.
+        let mut started = 0_u32;
+        let end = Instant::now() + patience;
+        loop {
+            match begins.recv_timeout(end.saturating_duration_since(Instant::now())) {
+                Ok(Ok(())) => started += 1,
+                Ok(Err(message)) => failures.fail(message),
+                Err(RecvTimeoutError::Disconnected) => break,
+                Err(RecvTimeoutError::Timeout) => {
+                    return Err(format!(
+                        "{started} of {count} were started within {} s; the others may still come",
+                        patience.as_secs()
+                    ));
+                }
+            }
+        }
+        let failures = failures.into_json();
+        if started == 0 {
+            // A group that nobody lives in would only be in the way of the next attempt.
+            if made {
+                let _ = self.stop(name);
+            }
+            let why = failures["failures"][0]["message"].as_str().unwrap_or("they ended before that");
+            return Err(format!("none of {count} actors could be started: {why}"));
+        }
+        let mut answer = json!({"name": name, "first": first, "count": started, "version": group.version(), "ms": milliseconds(start)});
+        if failures["failures"].is_array() {
+            answer["failed"] = failures["failed"].clone();
+            answer["failures"] = failures["failures"].clone();
+        }
+        Ok(answer)
     }
 
     /// The group of a name; made when there is code for it.

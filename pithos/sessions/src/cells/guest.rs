@@ -20,7 +20,7 @@ type Result<T = ()> = std::result::Result<T, Error>;
 
 #[derive(Default)]
 struct State {
-    folder: PathBuf,
+    folder: Option<PathBuf>,
     store: Map<String, Json>,
     console: String,
     console_truncated: bool,
@@ -79,9 +79,10 @@ impl Guest {
     }
 
     /// Fresh state for a cell.
-    pub(super) fn begin(&self, folder: String, store: Map<String, Json>, console: Vec<OwnedFd>) {
+    pub(super) fn begin(&self, folder: Option<String>, store: Map<String, Json>, console: Vec<OwnedFd>) {
         let descriptors = console.into_iter().map(File::from).collect();
-        *self.0.borrow_mut() = State { folder: folder.into(), store, descriptors, ..State::default() };
+        *self.0.borrow_mut() =
+            State { folder: folder.map(PathBuf::from), store, descriptors, ..State::default() };
     }
 
     /// What the cell left: console, whether that is cut, store. Everything rooted in its isolate is let go.
@@ -111,8 +112,13 @@ impl Guest {
         waiting.map_or(Ok(()), |resolver| settle(realm, &resolver, result))
     }
 
-    fn path_of(&self, text: &str) -> PathBuf {
-        self.0.borrow().folder.join(Path::new(text))
+    fn path_of(&self, text: &str) -> std::result::Result<PathBuf, String> {
+        let state = self.0.borrow();
+        let folder = state
+            .folder
+            .as_ref()
+            .ok_or("the session has an overlay, whose files only its shell sees: use shell()")?;
+        Ok(folder.join(Path::new(text)))
     }
 
     /// `shell(command, options?)`: a promise of `{status, output, ...}` from the cell's session.
@@ -138,7 +144,10 @@ impl Guest {
 
     /// `read(path)`: a promise of the file's text.
     fn read(&self, realm: &mut Realm<'_>, name: &str) -> Result<Handle> {
-        let path = self.path_of(name);
+        let path = match self.path_of(name) {
+            Ok(path) => path,
+            Err(message) => return settled(realm, Err(message)),
+        };
         let length = std::fs::metadata(&path).map(|data| data.len());
         let result = match length {
             Ok(length) if length > CELL_FILE_BYTES_MAX => {
@@ -153,15 +162,19 @@ impl Guest {
 
     /// `write(path, text)`: a promise of the number of bytes.
     fn write(&self, realm: &mut Realm<'_>, name: &str, text: &str) -> Result<Handle> {
-        let written = std::fs::write(self.path_of(name), text);
-        settled(realm, written.map(|()| Json::from(text.len())).map_err(|error| describe(name, &error)))
+        let written = self
+            .path_of(name)
+            .and_then(|path| std::fs::write(path, text).map_err(|error| describe(name, &error)));
+        settled(realm, written.map(|()| Json::from(text.len())))
     }
 
     /// `list(path?)`: a promise of `[{name, type, size}]`, sorted by name.
     fn list(&self, realm: &mut Realm<'_>, name: Option<String>) -> Result<Handle> {
         let name = name.unwrap_or_else(|| ".".to_string());
-        let entries = std::fs::read_dir(self.path_of(&name));
-        let result = entries.map_err(|error| describe(&name, &error)).map(|entries| {
+        let entries = self
+            .path_of(&name)
+            .and_then(|path| std::fs::read_dir(path).map_err(|error| describe(&name, &error)));
+        let result = entries.map(|entries| {
             let mut rows: Vec<(String, Json)> = entries.flatten().map(|entry| row(&entry)).collect();
             rows.sort_by(|left, right| left.0.cmp(&right.0));
             Json::Array(rows.into_iter().map(|(_, row)| row).collect())

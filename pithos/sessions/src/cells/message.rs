@@ -20,8 +20,8 @@ pub(super) enum ToCell {
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct CellRun {
     pub(super) code: String,
-    /// Where relative paths start.
-    pub(super) folder: String,
+    /// Where relative paths start; none when the session's files are those of an overlay, which this process does not see.
+    pub(super) folder: Option<String>,
     pub(super) timeout_ms: u64,
     pub(super) fuel: Option<u64>,
     pub(super) heap_bytes: usize,

@@ -87,8 +87,8 @@ pub(crate) trait CellHost: Send + Sync + 'static {
         command: String,
         options: Value,
     ) -> impl Future<Output = Result<Value, String>> + Send;
-    /// The folder that relative paths of the cell start from.
-    fn folder(&self, session: Option<&str>) -> String;
+    /// The folder that relative paths of the cell start from; none when the session has an overlay, which only its shell sees.
+    fn folder(&self, session: Option<&str>) -> Option<String>;
 }
 
 /// A worker process that waits for a cell.

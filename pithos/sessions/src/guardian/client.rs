@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 use tokio::sync::{oneshot, watch};
 
 use super::names::Names;
-use super::{FromGuardian, ToGuardian, strays};
+use super::{FromGuardian, OverlayRequest, ToGuardian, strays};
 use crate::connection::{Connection, Stream};
 use crate::limits::{KILL_GRACE_MS, START_TIMEOUT_MS};
 use crate::noticed::{Noticed, Record};
@@ -118,6 +118,17 @@ impl Guardian {
     /// # Errors
     /// When the guardian is gone or the process cannot be started.
     pub async fn spawn(&self, role: &str, arguments: &[String], socket: OwnedFd) -> io::Result<u32> {
+        self.spawn_over(role, arguments, Vec::new(), socket).await
+    }
+
+    /// The same, over overlays.
+    pub(crate) async fn spawn_over(
+        &self,
+        role: &str,
+        arguments: &[String],
+        overlays: Vec<OverlayRequest>,
+        socket: OwnedFd,
+    ) -> io::Result<u32> {
         let id = self.shared.next_id.fetch_add(1, Ordering::Relaxed);
         let (sender, receiver) = oneshot::channel();
         let gone = self.shared.waiting.with(|waiting| {
@@ -129,7 +140,8 @@ impl Guardian {
         if gone {
             return Err(no_guardian());
         }
-        let request = ToGuardian::Spawn { id, role: role.to_string(), arguments: arguments.to_vec() };
+        let request =
+            ToGuardian::Spawn { id, role: role.to_string(), arguments: arguments.to_vec(), overlays };
         let answer = match self.shared.connection.send(&request, vec![socket]) {
             // A guardian that is stopped must not stop those who wait for it.
             Ok(()) => tokio::time::timeout(Duration::from_millis(START_TIMEOUT_MS), receiver).await,

@@ -16,10 +16,12 @@ mod strays;
 use std::collections::{HashMap, HashSet};
 use std::io;
 use std::os::fd::{AsFd, IntoRawFd, OwnedFd};
+use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-use pithos_sandbox::{Contained, Plan};
+use pithos_sandbox::{Contained, Overlaid, Plan};
+use rush::errln;
 use rush_session::Frames;
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::process::{Pid, PidfdFlags, WaitOptions, pidfd_open, waitpid};
@@ -44,11 +46,26 @@ enum ToGuardian {
     /// workers find it, and send it there. Comes first.
     Watch,
     /// Start a worker of this role. Carries the worker's socket.
-    Spawn { id: u64, role: String, arguments: Vec<String> },
+    Spawn {
+        id: u64,
+        role: String,
+        arguments: Vec<String>,
+        /// The overlays that it is to run over.
+        #[serde(default)]
+        overlays: Vec<OverlayRequest>,
+    },
     /// A process below a worker is a worker of its own from now on (a forked session).
     Adopt { pid: u32 },
     /// End a worker and all below it.
     End { pid: u32 },
+}
+
+/// An overlay to mount: its folder, and its layers below the folder of layers.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct OverlayRequest {
+    pub(crate) root: PathBuf,
+    pub(crate) upper: PathBuf,
+    pub(crate) work: PathBuf,
 }
 
 /// What the guardian says.
@@ -167,9 +184,9 @@ impl State {
             return Ok(false);
         };
         match request {
-            ToGuardian::Spawn { id, role, arguments } => {
+            ToGuardian::Spawn { id, role, arguments, overlays } => {
                 let spawned = match descriptors.pop() {
-                    Some(socket) => spawn(&self.plan, &role, &arguments, socket),
+                    Some(socket) => spawn(&self.plan, &role, &arguments, overlays, socket),
                     None => Err(io::Error::other("no socket came with the request")),
                 };
                 let answer = match spawned.and_then(|pid| Ok((pid, open_pidfd(pid)?))) {
@@ -185,12 +202,12 @@ impl State {
                 if let Some(door) = (descriptors.len() > 1).then(|| descriptors.pop()).flatten()
                     && let Err(error) = hand_out_listener(door)
                 {
-                    eprintln!("pithos: no host can be reached: {}: {error}", pithos_sandbox::PROXY);
+                    errln!("pithos: no host can be reached: {}: {error}", pithos_sandbox::PROXY);
                 }
                 let watched =
                     descriptors.pop().map(|socket| self.plan.watch(crate::noticed::reporter(socket)));
                 if let Some(Err(error)) = watched {
-                    eprintln!("pithos: denials are known from what programs say only: {error}");
+                    errln!("pithos: denials are known from what programs say only: {error}");
                 }
                 Ok(true)
             }
@@ -236,7 +253,20 @@ impl State {
     }
 }
 
-fn spawn(plan: &Plan, role: &str, arguments: &[String], socket: OwnedFd) -> io::Result<u32> {
+fn spawn(
+    plan: &Plan,
+    role: &str,
+    arguments: &[String],
+    overlays: Vec<OverlayRequest>,
+    socket: OwnedFd,
+) -> io::Result<u32> {
+    let layers: Vec<Overlaid> = overlays
+        .into_iter()
+        .map(|OverlayRequest { root, upper, work }| Overlaid { root, upper, work })
+        .collect();
+    let overlaid = (!layers.is_empty()).then(|| plan.overlaid(&layers, &plan.policy().workspace));
+    let overlaid = overlaid.transpose().map_err(io::Error::other)?;
+    let plan = overlaid.as_ref().unwrap_or(plan);
     let mut command = Command::new("/proc/self/exe");
     command
         .arg(role)

@@ -14,6 +14,7 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use rush::sys;
+use rush::{err, errln, out, outln};
 
 use crate::guard;
 use crate::limits::{DAEMON_PATIENCE_MS, POOL_SHELLS, POOL_SHELLS_MAX};
@@ -40,7 +41,7 @@ pub(crate) fn main(words: &[Vec<u8>]) -> i32 {
         ["stop"] => stop(&folder),
         ["status"] => status(&folder),
         ["--help"] => {
-            print!("{USAGE}");
+            out!("{USAGE}");
             return 0;
         }
         _ => return usage(),
@@ -48,14 +49,14 @@ pub(crate) fn main(words: &[Vec<u8>]) -> i32 {
     match done {
         Ok(status) => status,
         Err(error) => {
-            eprintln!("rush daemon: {error}");
+            errln!("rush daemon: {error}");
             1
         }
     }
 }
 
 fn usage() -> i32 {
-    eprint!("{USAGE}");
+    err!("{USAGE}");
     2
 }
 
@@ -83,7 +84,7 @@ fn start(folder: &Path, options: &Options) -> io::Result<i32> {
         return run(folder, options.pool);
     }
     if let Ok(pid) = running(folder) {
-        println!("rush daemon: running already, process {pid}");
+        outln!("rush daemon: running already, process {pid}");
         return Ok(0);
     }
     place::prepare(folder)?;
@@ -97,7 +98,7 @@ fn start(folder: &Path, options: &Options) -> io::Result<i32> {
     drop(command);
     let mut word = [0];
     if reader.read(&mut word)? == 1 {
-        println!("rush daemon: {} shells at {}", options.pool, place::socket(folder).display());
+        outln!("rush daemon: {} shells at {}", options.pool, place::socket(folder).display());
         return Ok(0);
     }
     child.wait()?;
@@ -116,7 +117,7 @@ fn run(folder: &Path, pool: usize) -> io::Result<i32> {
         match server::serve(folder, pool, alive, ready) {
             Ok(()) => 0,
             Err(error) => {
-                eprintln!("rush daemon: {error}");
+                errln!("rush daemon: {error}");
                 1
             }
         }
@@ -149,7 +150,7 @@ fn running(folder: &Path) -> io::Result<i32> {
 /// Ends the daemon, its pool and whatever their clients started.
 fn stop(folder: &Path) -> io::Result<i32> {
     let Ok(pid) = running(folder) else {
-        println!("rush daemon: not running");
+        outln!("rush daemon: not running");
         return Ok(1);
     };
     sys::send_signal(pid, SIGTERM).map_err(io::Error::from_raw_os_error)?;
@@ -160,18 +161,18 @@ fn stop(folder: &Path) -> io::Result<i32> {
         }
         std::thread::sleep(Duration::from_millis(1));
     }
-    println!("rush daemon: stopped");
+    outln!("rush daemon: stopped");
     Ok(0)
 }
 
 fn status(folder: &Path) -> io::Result<i32> {
     match running(folder) {
         Ok(pid) => {
-            println!("rush daemon: running, process {pid}, {}", place::socket(folder).display());
+            outln!("rush daemon: running, process {pid}, {}", place::socket(folder).display());
             Ok(0)
         }
         Err(_) => {
-            println!("rush daemon: not running");
+            outln!("rush daemon: not running");
             Ok(1)
         }
     }

@@ -11,6 +11,7 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::ffi::OsStringExt;
 use std::os::unix::net::UnixStream;
 
+use rush::errln;
 use rush::{Session, signals, sys};
 use rush_session::{
     Decoder, Fork, Frames, FromHost, FromShell, RemoteRun, StreamName, ToHost, ToShell, VERSION, encode,
@@ -31,13 +32,13 @@ pub(crate) fn main() -> i32 {
     match guard::run_guarded(|alive| match serve(alive) {
         Ok(()) => 0,
         Err(error) => {
-            eprintln!("rush session: {error}");
+            errln!("rush session: {error}");
             1
         }
     }) {
         Ok(status) => status,
         Err(error) => {
-            eprintln!("rush session: {error}");
+            errln!("rush session: {error}");
             1
         }
     }

@@ -189,10 +189,10 @@ pub(super) fn run_background(session: &mut Session, args: &[Bytes]) -> Outcome {
         let Some(job) = session.jobs.list.iter_mut().find(|j| j.number == number) else { continue };
         job.state = JobState::Running;
         job.notified = false;
-        let (group, mut text) = (job.group, format!("[{number}]+ ").into_bytes());
+        let mut text = format!("[{number}]+ ").into_bytes();
         text.extend_from_slice(&job.text);
         text.extend_from_slice(b" &\n");
-        let _ = sys::send_signal(-group, libc::SIGCONT);
+        let _ = job.signal(libc::SIGCONT);
         session.write_out(&text);
     }
     Ok(status)

@@ -89,26 +89,29 @@ fn list(session: &mut Session, wanted: &[Bytes]) -> i32 {
 }
 
 fn send(session: &mut Session, target: &[u8], signal: i32) -> bool {
-    let pid = if target.first() == Some(&b'%') {
-        match session.job_process_group(target) {
-            Some(group) => -group,
-            None => {
-                session.builtin_error(b"kill", [target, b": no such job"].concat());
-                return false;
-            }
+    if target.first() == Some(&b'%') {
+        session.flush_output();
+        let number = target.get(1..).and_then(|name| session.jobs.find(name).ok());
+        let job = session.jobs.list.iter().find(|job| Some(job.number) == number);
+        let Some((pid, sent)) = job.map(|job| (job.pid, job.signal(signal))) else {
+            session.builtin_error(b"kill", [target, b": no such job"].concat());
+            return false;
+        };
+        if let Err(error) = sent {
+            session.builtin_error(b"kill", format!("({pid}) - {}", sys::strerror(error)));
         }
-    } else {
-        match parse_integer(target).and_then(|n| i32::try_from(n).ok()) {
-            Some(pid) => pid,
-            None if target.is_empty() => {
-                session.builtin_error(b"kill", "`': not a pid or valid job spec");
-                return false;
-            }
-            None => {
-                let message = [target, b": arguments must be process or job IDs"].concat();
-                session.builtin_error(b"kill", message);
-                return false;
-            }
+        return sent.is_ok();
+    }
+    let pid = match parse_integer(target).and_then(|n| i32::try_from(n).ok()) {
+        Some(pid) => pid,
+        None if target.is_empty() => {
+            session.builtin_error(b"kill", "`': not a pid or valid job spec");
+            return false;
+        }
+        None => {
+            let message = [target, b": arguments must be process or job IDs"].concat();
+            session.builtin_error(b"kill", message);
+            return false;
         }
     };
     session.flush_output();

@@ -88,6 +88,7 @@ impl Session {
             });
             if let Some(job) = self.jobs.list.get_mut(at) {
                 job.group = group;
+                job.own_group = true;
                 job.state = JobState::Stopped(sys::stop_signal(wait_status));
                 job.notified = true;
                 let job = job.clone();
@@ -106,9 +107,7 @@ impl Session {
         if let Some(terminal) = self.terminal {
             sys::set_terminal_group(terminal.descriptor, job.group);
         }
-        if sys::send_signal(-job.group, libc::SIGCONT).is_err() {
-            let _ = sys::send_signal(job.pid, libc::SIGCONT);
-        }
+        let _ = job.signal(libc::SIGCONT);
         if let Some(job) = self.jobs.list.iter_mut().find(|j| j.number == job.number) {
             job.state = JobState::Running;
         }
@@ -129,8 +128,8 @@ impl Session {
     pub fn release_jobs(&mut self) {
         for job in &self.jobs.list {
             if matches!(job.state, JobState::Stopped(_)) && !job.spared {
-                let _ = sys::send_signal(-job.group, libc::SIGHUP);
-                let _ = sys::send_signal(-job.group, libc::SIGCONT);
+                let _ = job.signal(libc::SIGHUP);
+                let _ = job.signal(libc::SIGCONT);
             }
         }
     }

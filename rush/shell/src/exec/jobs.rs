@@ -23,8 +23,12 @@ pub struct Job {
     pub number: usize,
     /// Its (last) process.
     pub pid: i32,
-    /// Its process group.
+    /// Its process group, if it has one of its own.
     pub group: i32,
+    /// Whether it has: without job control its processes are in the shell's group.
+    pub own_group: bool,
+    /// Whether it is one pipeline, whose stages are the children of its process.
+    pub pipeline: bool,
     /// Its state.
     pub state: JobState,
     /// Its command text.
@@ -48,6 +52,42 @@ pub struct Jobs {
     recent: Vec<usize>,
 }
 
+impl Job {
+    /// Sends a signal to its process group; without one of its own, to its process, and to the stages of a pipeline before.
+    ///
+    /// # Errors
+    /// The error number, when it did not reach the job.
+    pub(crate) fn signal(&self, signal: i32) -> Result<(), i32> {
+        if self.own_group {
+            return sys::send_signal(-self.group, signal);
+        }
+        if !self.pipeline || signal == 0 {
+            return sys::send_signal(self.pid, signal);
+        }
+        // It stands still meanwhile, so that no stage begins after the look.
+        let stopped = !sys::child_changed(self.pid) && sys::stop_child(self.pid);
+        for stage in children(self.pid) {
+            // A stage that has ended meanwhile is no error.
+            let _ = sys::send_signal(stage, signal);
+        }
+        let sent = sys::send_signal(self.pid, signal);
+        if stopped && !is_stop(signal) {
+            let _ = sys::send_signal(self.pid, libc::SIGCONT);
+        }
+        sent
+    }
+}
+
+fn is_stop(signal: i32) -> bool {
+    matches!(signal, libc::SIGSTOP | libc::SIGTSTP | libc::SIGTTIN | libc::SIGTTOU)
+}
+
+/// The children of a process; none where the system does not list them.
+fn children(pid: i32) -> Vec<i32> {
+    let text = std::fs::read_to_string(format!("/proc/{pid}/task/{pid}/children")).unwrap_or_default();
+    text.split_ascii_whitespace().filter_map(|word| word.parse().ok()).collect()
+}
+
 impl Jobs {
     /// Adds a running job.
     pub(crate) fn add(&mut self, pid: i32, text: Bytes) -> usize {
@@ -57,6 +97,8 @@ impl Jobs {
             number,
             pid,
             group: pid,
+            own_group: false,
+            pipeline: false,
             state,
             text,
             notified: false,

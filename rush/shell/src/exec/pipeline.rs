@@ -306,6 +306,10 @@ impl Session {
         }
         self.last_background = Some(pid);
         let number = self.jobs.add(pid, text);
+        if let Some(job) = self.jobs.list.last_mut() {
+            job.own_group = monitor;
+            job.pipeline = and_or.rest.is_empty() && and_or.first.stages.len() > 1;
+        }
         if self.terminal.is_some() {
             self.write_err(format!("[{number}] {pid}\n").as_bytes());
         }

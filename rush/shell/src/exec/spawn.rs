@@ -343,6 +343,7 @@ impl Session {
     pub(crate) fn fork_child(&mut self, launch: &Launch) -> Expanded<i32> {
         self.flush_output();
         self.settle_input();
+        let held = self.hold_caught_signals();
         match sys::fork() {
             Ok(0) => {
                 launch.close_readers();
@@ -354,6 +355,7 @@ impl Session {
                     .traps
                     .enter_subshell(options.is(SetOption::Errtrace), options.is(SetOption::Functrace));
                 self.became_child();
+                drop(held);
                 self.loop_depth = 0;
                 Ok(0)
             }
@@ -363,6 +365,12 @@ impl Session {
                 Err(Unwind::Exit(254))
             }
         }
+    }
+
+    /// Around a fork that the child leaves with [`Self::became_child`].
+    pub(crate) fn hold_caught_signals(&self) -> Option<sys::HeldSignals> {
+        let caught = self.traps.caught();
+        (caught != 0).then(|| sys::hold_signals(caught))
     }
 
     /// Pipes for a background child: those of the levels, which stay open until the levels end.

@@ -187,6 +187,7 @@ impl Session {
                 None => None,
             };
             self.settle_input();
+            let held = self.hold_caught_signals();
             match sys::fork() {
                 Ok(0) => {
                     let level = &mut self.levels[index];
@@ -198,6 +199,7 @@ impl Session {
                         set_capture_pipe(file, writer);
                     }
                     self.became_child();
+                    drop(held);
                 }
                 Ok(pid) => {
                     let reader = pipe.map(|(reader, writer)| {

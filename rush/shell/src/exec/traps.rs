@@ -154,6 +154,18 @@ impl Traps {
         }
     }
 
+    /// The signals that are caught for a trap, of this shell or of one around it; a bit set. A fork holds them back until the child has them reset: what
+    /// arrives in between is the child's, and its copy of the handler would only note it.
+    pub(crate) fn caught(&self) -> u64 {
+        let runs =
+            |actions: &[Option<Action>], number: usize| matches!(actions[number], Some(Action::Run(_)));
+        (1..DEBUG)
+            .filter(|number| {
+                runs(&self.actions, *number) || self.inherited.as_ref().is_some_and(|all| runs(all, *number))
+            })
+            .fold(0, |set, number| set | 1 << (number - 1))
+    }
+
     /// In a real child: handlers are reset to the default.
     pub(crate) fn became_child(&mut self) {
         if let Some(inherited) = &self.inherited {

@@ -70,6 +70,27 @@ pub fn child_changed(pid: i32) -> bool {
     }
 }
 
+/// Stops a child and comes back when it stands still or has ended, without taking note of either; false for what is no child.
+pub fn stop_child(pid: i32) -> bool {
+    if super::send_signal(pid, libc::SIGSTOP).is_err() {
+        return false;
+    }
+    loop {
+        // SAFETY: `info` is plain data, valid when zeroed, and writable for the call; WNOWAIT leaves the child waitable.
+        let result = unsafe {
+            let mut info: libc::siginfo_t = std::mem::zeroed();
+            let options = libc::WEXITED | libc::WSTOPPED | libc::WNOWAIT;
+            libc::waitid(libc::P_PID, pid as libc::id_t, &mut info, options)
+        };
+        if result == 0 {
+            return true;
+        }
+        if errno() != libc::EINTR {
+            return false;
+        }
+    }
+}
+
 /// Whether a wait status says stopped.
 pub fn is_stopped(status: i32) -> bool {
     libc::WIFSTOPPED(status)
@@ -216,13 +237,11 @@ impl Program<'_> {
     /// process must have the terminal before its program runs.
     pub fn spawn_in_group(&self, group: i32, terminal: Option<i32>) -> Result<i32, i32> {
         let (reader, writer) = super::pipe()?;
-        let held = super::hold_signal(libc::SIGINT);
+        let held = super::hold_signals(u64::MAX);
         let pid = fork()?;
         if pid == 0 {
-            // Before it can be interrupted: a signal that only the shell's handler notes would be lost.
-            if !super::signal_is_ignored(libc::SIGINT) {
-                super::signal_default(libc::SIGINT);
-            }
+            // Before any arrives: a signal that only the shell's handler notes would be lost.
+            super::signals::default_where_caught();
             drop(held);
             super::signals::take_place(group, terminal);
             let error = self.exec();

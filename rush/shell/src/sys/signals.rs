@@ -61,6 +61,21 @@ pub fn signal_catch(signal: i32) {
     set_handler(signal, note_signal as *const () as libc::sighandler_t);
 }
 
+/// Gives each signal that the handler notes its default action.
+pub(super) fn default_where_caught() {
+    for signal in 1..=64 {
+        // SAFETY: a null new action only reads the old one into live memory; what cannot be asked for stays zeroed, which is no handler.
+        let handler = unsafe {
+            let mut action: libc::sigaction = std::mem::zeroed();
+            libc::sigaction(signal, std::ptr::null(), &mut action);
+            action.sa_sigaction
+        };
+        if handler == note_signal as *const () as libc::sighandler_t {
+            signal_default(signal);
+        }
+    }
+}
+
 /// Whether a signal is ignored now.
 pub fn signal_is_ignored(signal: i32) -> bool {
     // SAFETY: a null new action only reads the old one into live memory.
@@ -138,22 +153,27 @@ pub fn leave_terminal(terminal: i32) {
 }
 
 /// A signal that does not arrive before this is dropped.
-pub struct HeldSignal(libc::sigset_t);
+pub struct HeldSignals(libc::sigset_t);
 
 /// Holds a signal back: around a fork, it is the child's as soon as the child has its own way with it.
-pub fn hold_signal(signal: i32) -> HeldSignal {
-    let set = signal_set(1 << (signal - 1));
+pub fn hold_signal(signal: i32) -> HeldSignals {
+    hold_signals(1 << (signal - 1))
+}
+
+/// Holds a set of signals back, one bit each.
+pub fn hold_signals(bits: u64) -> HeldSignals {
+    let set = signal_set(bits);
     // SAFETY: both sets are live memory, and the call fills `before` or leaves it empty.
     unsafe {
         let mut before: libc::sigset_t = std::mem::zeroed();
         libc::sigprocmask(libc::SIG_BLOCK, &set, &mut before);
-        HeldSignal(before)
+        HeldSignals(before)
     }
 }
 
-impl Drop for HeldSignal {
+impl Drop for HeldSignals {
     fn drop(&mut self) {
-        // SAFETY: the set is live memory, filled by `hold_signal`.
+        // SAFETY: the set is live memory, filled by `hold_signals`.
         unsafe { libc::sigprocmask(libc::SIG_SETMASK, &self.0, std::ptr::null_mut()) };
     }
 }

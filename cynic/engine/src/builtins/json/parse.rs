@@ -5,7 +5,7 @@
 //! <https://tc39.es/ecma262/#sec-ParseJSON>
 
 use super::revive::Records;
-use crate::gc::RootedVec;
+use crate::gc::{ExternalCharge, RootedVec};
 use crate::object::Object;
 use crate::property_key::PropertyKey;
 use crate::string::builder::StringBuilder;
@@ -17,6 +17,9 @@ use crate::vm::{Abrupt, JsResult, Vm};
 const POLL_EVERY: u32 = 256;
 /// Bytes of bookkeeping per open container, for the heap check.
 const FRAME_BYTES: usize = 32;
+
+/// Units of one string or number whose copies are not worth a look at the heap's limit.
+const UNITS_UNCHECKED_MAX: usize = 4096;
 
 /// A code unit of either width.
 trait Unit: Copy {
@@ -302,11 +305,16 @@ impl<'a, 'r, U: Unit> Parser<'a, 'r, U> {
 
     fn string(&mut self, vm: &mut Vm) -> JsResult<JsStr> {
         if let Some(end) = self.plain_string_end() {
-            let view = U::view(&self.units[self.at + 1..end]);
+            let units = &self.units[self.at + 1..end];
+            if units.len() > UNITS_UNCHECKED_MAX {
+                vm.check_heap_room(size_of_val(units))?;
+            }
+            let view = U::view(units);
             self.at = end + 1;
             return Ok(vm.new_string_view(view));
         }
         self.at += 1;
+        let _charge = self.charge_escaped(vm)?;
         let mut builder = StringBuilder::new();
         loop {
             let start = self.at;
@@ -331,6 +339,24 @@ impl<'a, 'r, U: Unit> Parser<'a, 'r, U> {
         }
         self.at += 1;
         builder.finish(vm)
+    }
+
+    /// Charges what collecting the units of the string at the cursor takes until it is made, if that is much: a buffer may have twice the room it needs.
+    fn charge_escaped(&self, vm: &mut Vm) -> JsResult<Option<ExternalCharge>> {
+        let rest = self.units.get(self.at..).unwrap_or_default();
+        let mut escaped = false;
+        let end = rest.iter().position(|unit| {
+            let code = unit.code();
+            let ends = code == 0x22 && !escaped;
+            escaped = code == 0x5c && !escaped;
+            ends
+        });
+        match end {
+            Some(units) if units > UNITS_UNCHECKED_MAX => {
+                vm.charge_external(units * size_of::<U>() * 2).map(Some)
+            }
+            _ => Ok(None),
+        }
     }
 
     fn escape(&mut self, vm: &mut Vm) -> JsResult<u16> {
@@ -387,6 +413,8 @@ impl<'a, 'r, U: Unit> Parser<'a, 'r, U> {
             });
         }
         self.fraction_and_exponent(vm)?;
+        let length = self.at - start;
+        let _charge = if length > UNITS_UNCHECKED_MAX { Some(vm.charge_external(length)?) } else { None };
         let text: String =
             self.units[start..self.at].iter().map(|unit| char::from(unit.code() as u8)).collect();
         Ok(Value::number(text.parse().unwrap_or(f64::NAN)))

@@ -220,7 +220,7 @@ impl Vm {
         };
         let module = match kind {
             ModuleKind::JavaScript => self.compile_module_record(key, &text)?,
-            ModuleKind::Json => self.json_module_record(key, &text)?,
+            ModuleKind::Json => self.json_module_record(key, text)?,
         };
         map.modules.borrow_mut().insert((key.to_owned(), kind), module);
         map.write_barrier();
@@ -243,8 +243,14 @@ impl Vm {
         Ok(self.new_module_record(key, code, Value::cell(scope), Value::UNDEFINED))
     }
 
-    fn json_module_record(&mut self, key: &str, text: &str) -> JsResult<Module> {
-        let string = self.new_string(text);
+    fn json_module_record(&mut self, key: &str, text: String) -> JsResult<Module> {
+        // The host's text, the string, and what stands between the two if it is not ASCII.
+        let units = if text.is_ascii() { text.len() } else { text.encode_utf16().count() * 2 };
+        let between = if text.is_ascii() { 0 } else { units };
+        let charge = self.charge_external(text.len() + between)?;
+        self.check_heap_room(units)?;
+        let string = self.new_string(&text);
+        drop((text, charge));
         let value = crate::builtins::json::parse_text(self, string)?;
         let cell = self.new_value_array(1, value);
         Ok(self.new_module_record(key, ModuleCode::default(), Value::UNDEFINED, Value::cell(cell)))

@@ -1,0 +1,288 @@
+"""Sessions over an overlay of the workspace: what they change is theirs until it is committed."""
+
+import json
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+from server import Server
+
+
+def overlaid(server: Server, **arguments) -> str:
+    """A session over an overlay; without one here, the test has nothing to say."""
+    opened = server.tool("session", action="open", overlay=True, **arguments)
+    if opened["undo"] != "overlay":
+        pytest.skip(opened["undo_note"])
+    return opened["session"]
+
+
+def run(server: Server, session: str, command: str) -> dict:
+    result = server.tool("run", session=session, command=command)
+    assert result["state"] == "done", result
+    return result
+
+
+def act(server: Server, action: str, session: str, **more) -> dict:
+    result = server.call("session", action=action, session=session, **more)
+    assert not result.get("isError"), result
+    return result["structuredContent"]
+
+
+def paths(rows: list[dict], workspace: Path) -> dict:
+    return {os.path.relpath(row["path"], workspace): row["change"] for row in rows}
+
+
+@pytest.fixture
+def project(server, workspace: Path) -> Path:
+    (workspace / "a").write_text("one\n")
+    (workspace / "b").write_text("two\n")
+    (workspace / "d" / "e").mkdir(parents=True)
+    (workspace / "d" / "e" / "f").write_text("three\n")
+    return workspace
+
+
+def test_a_run_changes_nothing_until_it_is_committed(server, project: Path):
+    session = overlaid(server)
+    result = run(server, session, "echo more >> a; rm b; echo new > n; cat a; ls")
+    assert paths(result["changed"]["files"], project) == {"a": "modified", "b": "deleted", "n": "added"}
+    assert (project / "a").read_text() == "one\n" and (project / "b").exists() and not (project / "n").exists()
+    diff = server.call("session", action="diff", session=session)
+    assert "+more\n" in diff["content"][0]["text"] and diff["structuredContent"]["count"] == 3
+    assert run(server, session, "test -e n && ! test -e b")["status"] == 0
+    assert act(server, "commit", session)["committed"]
+    assert (project / "a").read_text() == "one\nmore\n" and not (project / "b").exists()
+    assert (project / "n").read_text() == "new\n"
+    assert act(server, "diff", session)["count"] == 0
+    assert "changed" in run(server, session, "cat a")
+
+
+def test_the_shell_goes_on_where_it_was(server, project: Path):
+    session = overlaid(server)
+    run(server, session, "cd d; x=$'a\\nb'; declare -A m=([k]='v w'); f() { echo in f; }; set -u; shopt -s extglob; alias ll='ls -l'; set -- p 'q r'; echo 1 > 1")
+    act(server, "discard", session)
+    result = server.call("run", session=session, command="pwd; echo \"$x|${m[k]}|$2\"; f; set -o | grep nounset; alias ll; ls")
+    assert result["content"][0]["text"] == f"{project}/d\na\nb|v w|q r\nin f\nnounset        \ton\nalias ll='ls -l'\ne\n"
+
+
+def test_calls_are_undone_one_by_one_or_to_a_call(server, project: Path):
+    session = overlaid(server)
+    jobs = [run(server, session, f"echo {n} >> log; rm -rf d; mkdir -p d/{n}; echo {n} > a")["job"] for n in range(4)]
+    text = lambda: server.text("run", session=session, command="cat log a; ls d")  # noqa: E731
+    assert text().startswith("0\n1\n2\n3\n3\n3\n")
+    assert act(server, "undo", session)["undone"]  # the look itself
+    assert act(server, "undo", session)["undone"] == [jobs[3]]
+    assert text().startswith("0\n1\n2\n2\n2\n")
+    undone = act(server, "undo", session, job=jobs[1])["undone"]
+    assert undone[:2] == jobs[1:3]
+    assert text().startswith("0\n0\n0\n")
+    act(server, "undo", session, job=jobs[0])
+    assert act(server, "diff", session)["count"] == 0
+    assert "there is no call" in server.text("session", action="undo", session=session)
+    assert (project / "d" / "e" / "f").read_text() == "three\n"
+
+
+def test_a_conflict_is_named_and_nothing_is_overwritten(server, project: Path):
+    session = overlaid(server)
+    run(server, session, "echo mine > a; echo mine > b; echo n > n; rm -r d")
+    (project / "a").write_text("theirs\n")
+    (project / "d" / "e" / "g").write_text("theirs\n")
+    result = act(server, "commit", session)
+    assert not result["committed"]
+    assert paths([row | {"change": "x"} for row in result["conflicts"]], project) == {"a": "x", "d": "x"}
+    assert (project / "a").read_text() == "theirs\n" and (project / "b").read_text() == "two\n"
+    assert not (project / "n").exists()
+    assert act(server, "commit", session, paths=["b", "n"])["committed"]
+    assert (project / "b").read_text() == "mine\n" and (project / "n").exists()
+    assert (project / "a").read_text() == "theirs\n"
+    assert paths(act(server, "diff", session)["files"], project) == {"a": "modified", "d": "deleted"}
+    act(server, "discard", session, paths=["a"])
+    assert server.text("run", session=session, command="cat a").startswith("theirs\n")
+
+
+def test_files_and_shell_go_back_together(server, project: Path):
+    session = overlaid(server)
+    run(server, session, "v=1; echo 1 > a; cd d")
+    kept = act(server, "checkpoint", session)["checkpoint"]
+    run(server, session, "v=2; echo 2 > ../a; rm -r e; cd ..; g() { :; }")
+    fork = act(server, "fork", session)["session"]
+    act(server, "restore", session, checkpoint=kept)
+    assert server.text("run", session=session, command="echo $v; cat ../a; ls; type -t g; pwd") == f"1\n1\ne\n{project}/d\n"
+    assert server.text("run", session=fork, command="echo $v; cat a; ls d; type -t g") == "2\n2\nfunction\n"
+    run(server, fork, "echo fork > only-there")
+    assert not (project / "only-there").exists()
+    assert run(server, session, "test -e ../only-there")["status"] == 1
+    assert act(server, "commit", fork)["committed"]
+    assert (project / "a").read_text() == "2\n" and (project / "only-there").exists()
+    assert "no checkpoint" in server.text("session", action="restore", session=session, checkpoint="c9")
+
+
+def test_forks_are_apart_and_one_is_kept(server, project: Path):
+    session = overlaid(server)
+    run(server, session, "echo base > base")
+    forks = [act(server, "fork", session)["session"] for _ in range(5)]
+    for number, fork in enumerate(forks):
+        run(server, fork, f"echo {number} > answer; echo {number} >> base")
+    for number, fork in enumerate(forks):
+        assert server.text("run", session=fork, command="cat answer base").startswith(f"{number}\nbase\n{number}\n")
+    assert act(server, "commit", forks[3])["committed"]
+    assert (project / "answer").read_text() == "3\n" and (project / "base").read_text() == "base\n3\n"
+    assert not act(server, "commit", forks[2])["committed"], "the file below is another one now"
+
+
+def test_a_layer_cannot_be_reached_from_inside(server, project: Path):
+    session = overlaid(server)
+    run(server, session, "echo secret-of-the-layer > inner")
+    found = server.text("run", session=session, command=(
+        "grep -rl secret-of-the-layer /tmp /dev /var /run 2>/dev/null | grep -vF \"$PWD/inner\"; ls /dev/shm; find / -xdev -name 'upper0-*' 2>/dev/null;"
+        "for p in /proc/[0-9]*; do ls $p/root/dev/shm $p/cwd/upper0-0 2>/dev/null; done; true"
+    ))
+    assert "upper0" not in found and "inner" not in found, found
+    for attempt in ("unshare -m true", "umount .", "mount -t tmpfs none .", "mknod w c 0 0", "setfattr -n user.overlay.opaque -v y d && getfattr -n user.overlay.opaque d"):
+        result = run(server, session, attempt + " 2>/dev/null")
+        assert result["status"] != 0 or attempt.startswith(("setfattr", "mknod")), attempt
+    # Neither a plain session nor another overlaid one sees what is in the layer.
+    other = overlaid(server)
+    for name in ("main", other):
+        assert run(server, name, "test -e inner")["status"] == 1
+
+
+def test_protected_paths_stay_as_they_are(pithos, tmp_path: Path):
+    subprocess.run(["git", "init", "-q", str(tmp_path)], check=True)
+    server = Server(pithos, tmp_path)
+    try:
+        session = overlaid(server)
+        result = run(server, session, "echo x > .git/hooks/pre-commit; echo x >> .git/config; mv .git g; echo y > f; git add f; git status --short")
+        assert not (tmp_path / ".git" / "hooks" / "pre-commit").exists()
+        assert "x" not in (tmp_path / ".git" / "config").read_text().split()
+        assert "hooks" not in json.dumps(result["changed"]) and "/g" not in json.dumps(result["changed"])
+        assert act(server, "commit", session)["committed"]
+        status = subprocess.run(["git", "-C", str(tmp_path), "status", "--short"], capture_output=True, check=True, text=True)
+        assert status.stdout == "A  f\n"
+    finally:
+        server.close()
+
+
+def test_what_cannot_be_done_is_said(server, project: Path):
+    session = overlaid(server)
+    server.tool("session", action="open", name="plain")
+    for action in ("diff", "undo", "commit", "discard", "checkpoint"):
+        for name, words in (("nobody", "no session"), ("plain", "overlay: true")):
+            result = server.call("session", action=action, session=name)
+            assert result["isError"] and words in result["content"][0]["text"], (action, name)
+    run(server, session, "/bin/sleep 1000 & sleep 0.3; echo x > a")
+    for action in ("undo", "commit", "discard"):
+        assert "sleep" in server.text("session", action=action, session=session)
+    # One that has ended and that the shell has not waited for does not count.
+    run(server, session, "kill -9 $!; sleep 0.2")
+    run(server, session, "while :; do :; done &")
+    assert "a part of the shell" in server.text("session", action="undo", session=session)
+    run(server, session, "kill $!; wait 2>/dev/null")
+    for wrong in (["../x"], ["/etc/passwd"]):
+        assert "may write" in server.text("session", action="commit", session=session, paths=wrong)
+    assert "cannot be undone" in server.text("session", action="undo", session=session, job="j999")
+    job = server.tool("run", session=session, command="sleep 1000", yield_ms=0)["job"]
+    assert "busy" in server.text("session", action="commit", session=session)
+    server.call("job", action="stop", job=job)
+    assert act(server, "commit", session)["committed"]
+    server.lives()
+
+
+@pytest.mark.parametrize("action", ["run", "diff", "commit", "undo", "checkpoint", "fork"])
+def test_files_outlive_the_shell(server, project: Path, action: str):
+    """What a session has changed is nobody's to throw away but the client's: a shell that is killed takes its variables with it and no file."""
+    session = overlaid(server)
+    run(server, session, "cd d; v=1; echo new > n")
+    server.call("run", session=session, command="echo last > m; kill -9 $$")
+    if action == "run":
+        told = server.call("run", session=session, command="pwd; cat n m; echo v=$v")
+        text = told["content"][0]["text"]
+        assert "its files are as they were" in text and f"{project}/d\nnew\nlast\nv=\n" in text
+    elif action == "diff":
+        assert act(server, "diff", session)["count"] == 2
+    elif action == "undo":
+        act(server, "undo", session)
+        assert run(server, session, "ls")["status"] == 0 and act(server, "diff", session)["count"] == 1
+    elif action == "fork":
+        copy = act(server, "fork", session)["session"]
+        assert act(server, "diff", copy)["count"] == 2
+    elif action == "checkpoint":
+        act(server, "checkpoint", session)
+    if action not in ("undo", "commit"):
+        act(server, "discard", session, paths=["n"])
+        run(server, session, "echo new > n")
+    assert act(server, "commit", session)["committed"]
+    assert (project / "d" / "n").read_text() == "new\n"
+    assert (project / "d" / "m").exists() == (action != "undo")
+
+
+def test_what_no_session_may_make_comes_by_no_commit(server, project: Path):
+    """Protected files that were not there: a plain session cannot make them, so an overlaid one cannot commit them."""
+    session = overlaid(server)
+    made = [".envrc", ".mcp.json", ".claude/settings.json"]
+    for path in made:
+        run(server, session, f"mkdir -p {os.path.dirname(path) or '.'}; echo x > {path}; echo good > good")
+    for paths in (None, [".envrc"], [".claude"], [".claude/settings.json", "good"]):
+        words = {} if paths is None else {"paths": paths}
+        assert "is not committed: policy" in server.text("session", action="commit", session=session, **words), paths
+    assert act(server, "commit", session, paths=["good"])["committed"]
+    assert (project / "good").exists()
+    assert not any((project / path).exists() for path in (*made, ".claude"))
+    server.call("session", action="discard", session=session, paths=[".envrc", ".mcp.json", ".claude"])
+    run(server, session, "echo more > good")
+    assert act(server, "commit", session)["committed"]
+
+
+def test_a_cell_does_not_pass_by_the_overlay(server, project: Path):
+    session = overlaid(server)
+    run(server, session, "echo inside > a")
+    for code in ("await read('a')", "await write('a', 'x')", "await list()"):
+        assert "use shell()" in server.text("js", session=session, code=code), code
+    assert "inside" in server.text("js", session=session, code="(await shell('cat a')).output")
+    assert (project / "a").read_text() != "x"
+
+
+def test_a_background_job_is_ended_in_a_later_call(server, project: Path):
+    session = overlaid(server)
+    run(server, session, "sleep 1000 &")
+    result = server.tool("run", session=session, command="kill %1; wait; echo $?", yield_ms=10000)
+    assert result["state"] == "done", result
+
+
+def test_a_run_over_an_overlay_of_its_own(server, project: Path):
+    server.tool("run", command="v=5; cd d")
+    result = server.tool("run", session="main", command="echo $v > v; pwd", overlay=True)
+    if result["changed"]["undo"] != "overlay":
+        pytest.skip("no overlay here")
+    assert paths(result["changed"]["files"], project) == {"d/v": "added"}
+    assert not (project / "d" / "v").exists()
+    assert act(server, "commit", result["session"])["committed"]
+    assert (project / "d" / "v").read_text() == "5\n"
+
+
+def test_without_an_overlay_there_are_snapshots(pithos, tmp_path: Path):
+    (tmp_path / "a").write_text("one\n")
+    (tmp_path / "d").mkdir()
+    (tmp_path / "d" / "f").write_text("f\n")
+    policy = tmp_path.parent / f"{tmp_path.name}.toml"
+    policy.write_text(
+        'name = "x"\nread = ["/"]\nexec = ["/usr", "/bin", "/lib", "/lib64"]\nwrite = ["$workspace", "$tmp"]\nnamespaces = "off"\nenvironment = ["PATH"]\n'
+    )
+    server = Server(pithos, tmp_path, "--sandbox", str(policy))
+    try:
+        opened = server.tool("session", action="open", overlay=True)
+        assert opened["undo"] == "snapshot" and "namespace" in opened["undo_note"]
+        session = opened["session"]
+        first = run(server, session, "echo more >> a; rm -r d; echo n > n")
+        assert first["changed"]["undo"] == "snapshot"
+        assert paths(first["changed"]["files"], tmp_path)["a"] == "modified"
+        assert (tmp_path / "n").exists(), "a snapshot is no overlay, and says so"
+        assert "+more\n" in server.text("session", action="diff", session=session)
+        run(server, session, "echo again >> a")
+        act(server, "undo", session)
+        assert (tmp_path / "a").read_text() == "one\nmore\n"
+        act(server, "discard", session)
+        assert (tmp_path / "a").read_text() == "one\n" and (tmp_path / "d" / "f").read_text() == "f\n"
+        assert not (tmp_path / "n").exists()
+    finally:
+        server.close()
