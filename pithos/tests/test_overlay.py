@@ -216,8 +216,38 @@ def test_files_outlive_the_shell(server, project: Path, action: str):
     assert (project / "d" / "m").exists() == (action != "undo")
 
 
-def test_what_no_session_may_make_comes_by_no_commit(server, project: Path):
-    """Protected files that were not there: a plain session cannot make them, so an overlaid one cannot commit them."""
+PROTECTING = """name = "x"
+read = ["/"]
+exec = ["/usr", "/bin", "/lib", "/lib64"]
+write = ["$workspace", "$tmp"]
+protect = ["$workspace/.envrc", "$workspace/.mcp.json", "$workspace/.claude"]
+environment = ["PATH"]
+"""
+
+
+def protected_only_by_name(pithos: str, workspace: Path) -> Server:
+    """A server whose sessions are not watched, so that protected files that are not there can be made."""
+    policy = workspace.parent / f"{workspace.name}.toml"
+    policy.write_text(PROTECTING + 'denials = "off"\n')
+    return Server(pithos, workspace, "--sandbox", str(policy))
+
+
+def test_an_overlaid_session_is_watched_as_others_are(server, project: Path):
+    session = overlaid(server)
+    for script in ("echo x > .envrc", "mkdir .claude", "mkdir n && cd n && echo x > ../.mcp.json", "mkdir m; ln -s .. m/up; echo x > m/up/.envrc"):
+        told = server.call("run", session=session, command=f"({script})")
+        assert "the sandbox denied" in told["content"][0]["text"], script
+    # What was not denied is not said to be: it is the link that is touched.
+    told = server.call("run", session=session, command="ln -s /etc/passwd l; touch -h l; chown -h $(id -u) l; cp -a l k")
+    assert told["structuredContent"]["status"] == 0 and "denied" not in told["content"][0]["text"]
+    told = server.call("run", session=session, command="true > /etc/passwd; touch l")
+    assert told["content"][0]["text"].count("the sandbox denied /etc/passwd") == 1
+
+
+def test_what_no_session_may_make_comes_by_no_commit(pithos, workspace: Path):
+    """Protected files that were not there: a session that is watched cannot make them, so one that is not cannot commit them."""
+    project = workspace
+    server = protected_only_by_name(pithos, workspace)
     session = overlaid(server)
     made = [".envrc", ".mcp.json", ".claude/settings.json"]
     for path in made:
@@ -231,6 +261,7 @@ def test_what_no_session_may_make_comes_by_no_commit(server, project: Path):
     server.call("session", action="discard", session=session, paths=[".envrc", ".mcp.json", ".claude"])
     run(server, session, "echo more > good")
     assert act(server, "commit", session)["committed"]
+    server.close()
 
 
 def test_a_cell_does_not_pass_by_the_overlay(server, project: Path):

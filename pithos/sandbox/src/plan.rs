@@ -59,7 +59,7 @@ pub struct Plan {
     pub(crate) overlays: Option<overlay::Ground>,
     report_in: Arc<PipeWriter>,
     report_out: Mutex<PipeReader>,
-    watch: Option<Watch>,
+    pub(crate) watch: Option<Watch>,
 }
 
 impl Plan {
@@ -124,8 +124,8 @@ impl Plan {
         Ok(Contained::Inside(Box::new(plan)))
     }
 
-    /// The same plan, with other steps and unwatched.
-    pub(crate) fn with_steps(&self, steps: Steps) -> Result<Plan, Error> {
+    /// The same plan, with other steps and another watch.
+    pub(crate) fn with_steps(&self, steps: Steps, watch: Option<Watch>) -> Result<Plan, Error> {
         let (reader, writer) = io::pipe().map_err(Error::Start)?;
         Ok(Plan {
             environment: self.environment.clone(),
@@ -135,7 +135,7 @@ impl Plan {
             overlays: None,
             report_in: Arc::new(writer),
             report_out: Mutex::new(reader),
-            watch: None,
+            watch,
         })
     }
 
@@ -194,7 +194,7 @@ impl Plan {
             return Err(Error::Rules("commands with namespaces of their own are not watched".to_owned()));
         }
         let (mounts, processes) = (self.enforcement.read_only_mounts, self.enforcement.own_processes);
-        match Watch::start(&self.resolved, mounts, processes, Arc::new(report)) {
+        match Watch::start(&self.resolved, mounts, processes, Arc::new(report), None) {
             Ok(watch) => self.watch = Some(watch),
             Err(error) => {
                 self.resolved.own_sockets = false;

@@ -72,7 +72,10 @@ impl Judge {
             What::Remove(named) => self.name(asked, named).and_then(|path| self.remove(&path)),
             What::Rename(from, to) => self.rename(asked, from, to),
             What::Link(from, to) => self.link(asked, from, to),
-            What::Attributes(named) => self.name(asked, named).and_then(|path| self.attributes(&path)),
+            What::Attributes(named, links) => {
+                let follow = links.followed(&asked.arguments);
+                self.name(asked, named).and_then(|path| self.attributes(&path, follow))
+            }
             What::Execute(named) => self.name(asked, named).and_then(|path| self.execute(&path)),
             What::Bind(at, length) => self.bind(asked, at, length),
             What::Reach(at, length) => self.reach(asked, at, length),
@@ -160,11 +163,11 @@ impl Judge {
         self.make(&to).or_else(write)
     }
 
-    fn attributes(&self, path: &Path) -> Option<Finding> {
+    fn attributes(&self, path: &Path, follow: bool) -> Option<Finding> {
         if !self.read_only_mounts {
             return None;
         }
-        let file = found(path, true).ok()?;
+        let file = found(path, follow).ok()?;
         // Its owner may, or root.
         let own = self.user.user == 0 || file.data.uid() == self.user.user;
         own.then(|| self.denied(&file.real, Access::Write, 0, &file.data, Advice::Itself)).flatten()

@@ -25,6 +25,7 @@ use judge::{Judge, Verdict};
 use kernel::sockets::Alarm;
 use kernel::{Answer, Asked};
 use serde::{Deserialize, Serialize};
+use std::ffi::CString;
 use std::io;
 use std::os::fd::OwnedFd;
 use std::process::{Child, Command};
@@ -52,22 +53,47 @@ pub struct Refused {
     pub denial: Denial,
 }
 
-type Report = dyn Fn(Refused) + Send + Sync;
+pub(crate) type Report = dyn Fn(Refused) + Send + Sync;
 type Start = (Command, mpsc::Sender<(Command, io::Result<Child>)>);
 
 /// The thread whose commands are watched.
-#[derive(Debug)]
 pub(crate) struct Watch {
     starts: Mutex<mpsc::Sender<Start>>,
+    /// Who is told of denials.
+    pub(crate) report: Arc<Report>,
+}
+
+impl std::fmt::Debug for Watch {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Watch")
+    }
+}
+
+/// A mount namespace, and a working directory in it: where commands see other files than this process does, those who look at their calls look there.
+#[derive(Clone, Debug)]
+pub(crate) struct Place {
+    pub(crate) namespace: Arc<OwnedFd>,
+    pub(crate) directory: CString,
+}
+
+impl Place {
+    /// Takes this thread there.
+    fn enter(&self) -> io::Result<()> {
+        let entered = crate::child::own_place()
+            .and_then(|()| crate::child::enter_mounts(&self.namespace))
+            .and_then(|()| crate::child::change_directory(&self.directory));
+        entered.map_err(|(_, errno)| io::Error::from_raw_os_error(errno))
+    }
 }
 
 impl Watch {
-    /// Makes the thread that starts commands, and those that look at their calls.
+    /// Makes the thread that starts commands, and those that look at their calls: all of them at `place`, if one is given.
     pub(crate) fn start(
         policy: &ResolvedPolicy,
         read_only_mounts: bool,
         own_processes: bool,
         report: Arc<Report>,
+        place: Option<&Place>,
     ) -> Result<Watch, Error> {
         let program = calls::program(&policy.policy, own_processes, policy.own_sockets)?;
         let judge = Arc::new(Judge::new(policy, read_only_mounts, own_processes));
@@ -87,7 +113,7 @@ impl Watch {
                     look_on(&listener, &judge, &policy, &*report, connector.as_deref().zip(alarm.as_ref()));
                 }
             };
-            alarmed_thread("denials", own_sockets, watcher)?;
+            alarmed_thread("denials", own_sockets, place.cloned(), watcher)?;
             waiting.push(sender);
         }
         drop(connector);
@@ -100,13 +126,16 @@ impl Watch {
                     attendant.attend(&listener, &judge, &alarm, &tell);
                 }
             };
-            alarmed_thread("connections", true, work)?;
+            alarmed_thread("connections", true, place.cloned(), work)?;
             waiting.push(sender);
         }
         let (starts, wanted) = mpsc::channel::<Start>();
         let (installed, listener) = mpsc::channel();
+        let place = place.cloned();
         thread("starter", move || {
-            let listener = kernel::install(&program);
+            // Before the filter, which has no say for this process.
+            let there = place.as_ref().map_or(Ok(()), Place::enter);
+            let listener = there.and_then(|()| kernel::install(&program));
             let good = listener.is_ok();
             let _ = installed.send(listener);
             while good && let Ok((mut command, done)) = wanted.recv() {
@@ -119,7 +148,7 @@ impl Watch {
         for watcher in waiting {
             let _ = watcher.send(Arc::clone(&listener));
         }
-        Ok(Watch { starts: Mutex::new(starts) })
+        Ok(Watch { starts: Mutex::new(starts), report })
     }
 
     /// Starts a command under the filter.
@@ -144,15 +173,19 @@ fn thread(name: &str, work: impl FnOnce() + Send + 'static) -> Result<(), Error>
 fn alarmed_thread(
     name: &str,
     wanted: bool,
+    place: Option<Place>,
     work: impl FnOnce(Option<Alarm>) + Send + 'static,
 ) -> Result<(), Error> {
     let (made, alarm) = mpsc::channel();
-    thread(name, move || match wanted.then(Alarm::new).transpose() {
-        Ok(alarm) => {
-            let _ = made.send(Ok(()));
-            work(alarm);
+    thread(name, move || {
+        let there = place.as_ref().map_or(Ok(()), Place::enter);
+        match there.and_then(|()| wanted.then(Alarm::new).transpose()) {
+            Ok(alarm) => {
+                let _ = made.send(Ok(()));
+                work(alarm);
+            }
+            Err(error) => drop(made.send(Err(error))),
         }
-        Err(error) => drop(made.send(Err(error))),
     })?;
     let gone = |_| Error::Start(io::Error::other("a thread that looks at calls has ended"));
     alarm.recv().map_err(gone)?.map_err(Error::Start)
