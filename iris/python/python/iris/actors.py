@@ -109,9 +109,8 @@ class _Parts:
     stopped: Optional[Callable[[Any], Any]] = None
     code_change: Optional[Callable[[Any], Any]] = None
 
-    @property
-    def is_async(self) -> bool:
-        return _is_async(self.call)
+    def __post_init__(self) -> None:
+        self.is_async = _is_async(self.call)
 
     @property
     def kind(self) -> str:

@@ -299,10 +299,9 @@ class LoopHost(watch.Served):
         mailbox = None if task is None else self._mailboxes.get(task)
         return None if mailbox is None else mailbox._inbox
 
-    def interrupt(self, turn: int) -> None:
+    def interrupt(self, turn: int) -> bool:
         task = self._task()
-        if task in self._mailboxes:
-            interrupt_turn(self.ident, self, turn, (_current_task, self.loop, task))
+        return task in self._mailboxes and interrupt_turn(self.ident, self, turn, (_current_task, self.loop, task))
 
     def spawn(
         self,
@@ -316,8 +315,9 @@ class LoopHost(watch.Served):
         mailbox._history = history
         inbox.set_token(mailbox)
         inbox.end_promptly()
-        context = contextvars.copy_context()
-        self.loop.call_soon_threadsafe(self._begin, mailbox, main, context)
+        # As one that sleeps and is rung for: the loop is woken once for all that are spawned meanwhile.
+        mailbox._asleep = functools.partial(self._begin, mailbox, main, contextvars.copy_context())
+        self.queue.put(mailbox)
         return mailbox
 
     def _begin(
@@ -365,7 +365,12 @@ async def _life(
     current_mailbox.set(mailbox)
     error = None
     try:
-        await _versions(mailbox, main)
+        while True:
+            try:
+                await main(mailbox)
+                break
+            except Swapped:
+                main = await _next_version(mailbox, main)
     except Asleep:
         mailbox._asleep, mailbox._task = again, None
         return
@@ -383,19 +388,14 @@ async def _life(
     mailbox._inbox.close(error, main)
 
 
-async def _versions(mailbox: AsyncMailbox, main: Callable[[AsyncMailbox], Awaitable[Any]]) -> None:
-    """Runs the code, and each version that replaces it."""
-    while True:
-        try:
-            await main(mailbox)
-            return
-        except Swapped:
-            if mailbox._history is None:
-                mailbox._history = History(Version(main, main))
-            version, old = mailbox._history.change(mailbox._inbox.take_swap())
-            if version.code_change is not None:
-                await _maybe(version.code_change(old))
-            main = version.main
+async def _next_version(mailbox: AsyncMailbox, main: Callable[[AsyncMailbox], Awaitable[Any]]) -> Callable[[Any], Any]:
+    """The code that replaces this one."""
+    if mailbox._history is None:
+        mailbox._history = History(Version(main, main))
+    version, old = mailbox._history.change(mailbox._inbox.take_swap())
+    if version.code_change is not None:
+        await _maybe(version.code_change(old))
+    return version.main
 
 
 def serving(
@@ -413,7 +413,16 @@ def serving(
             while True:
                 message = mailbox._passed.take(inbox) if mailbox._passed else inbox.try_recv()
                 if message is EMPTY:
-                    message = await mailbox._fresh(None)
+                    if mailbox._idleness is not None:
+                        message = await mailbox._fresh(None)
+                    else:
+                        # What `_arrival` does, without its two frames: most actors wait here nearly always.
+                        mailbox._waiter = mailbox._loop.create_future()
+                        try:
+                            await mailbox._waiter
+                        finally:
+                            mailbox._waiter = None
+                        continue
                 if message is ENDED:
                     break
                 inbox.reply(await receive(message))
