@@ -94,6 +94,8 @@ impl Vm {
             return Ok(0.0);
         }
         if let Some(s) = v.as_string() {
+            self.check_flat_room(s)?;
+            self.pay()?;
             return Ok(super::numeric::string_to_number(s.view(self)));
         }
         if v.is_symbol() {
@@ -171,7 +173,10 @@ impl Vm {
     #[inline]
     pub fn to_string(&mut self, v: Value) -> JsResult<JsStr> {
         match v.as_string() {
-            Some(s) => Ok(s),
+            Some(s) => {
+                self.check_flat_room(s)?;
+                Ok(s)
+            }
             None => self.to_string_slow(v),
         }
     }
@@ -290,6 +295,7 @@ impl Vm {
             return Ok(PropertyKey::index(i as u32));
         }
         if let Some(s) = v.as_string() {
+            self.check_flat_room(s)?;
             return Ok(self.key_from_string(s));
         }
         self.to_property_key_slow(v)

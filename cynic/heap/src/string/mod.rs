@@ -498,7 +498,7 @@ impl Gc<StringCell> {
 
     /// Bytes that the units take.
     #[inline]
-    fn byte_len(&self) -> usize {
+    pub(crate) fn byte_len(&self) -> usize {
         if self.is_latin1() { self.len() } else { self.len() * 2 }
     }
 
