@@ -6,7 +6,7 @@ use crate::object::{Object, ObjectKind};
 use crate::property_key::PropertyKey;
 use crate::realm::Intrinsic;
 use crate::string::builder::write_u32;
-use crate::string::{JsStr, StrView, small_integer};
+use crate::string::{JsStr, small_integer};
 use crate::symbol;
 use crate::value::Value;
 use crate::vm::{JsResult, Vm};
@@ -355,8 +355,6 @@ impl Vm {
     /// The text of a string value, for Rust code.
     pub fn to_rust_string(&mut self, v: Value) -> JsResult<String> {
         let s = self.to_string(v)?;
-        Ok(match s.view(self) {
-            v @ (StrView::Latin1(_) | StrView::Utf16(_)) => v.to_rust_string(),
-        })
+        s.text(self)
     }
 }
