@@ -188,6 +188,82 @@ def test_what_cannot_be_done_is_said(server, project: Path):
     server.lives()
 
 
+@pytest.mark.parametrize("action", ["run", "diff", "commit", "undo", "checkpoint", "fork"])
+def test_files_outlive_the_shell(server, project: Path, action: str):
+    """What a session has changed is nobody's to throw away but the client's: a shell that is killed takes its variables with it and no file."""
+    session = overlaid(server)
+    run(server, session, "cd d; v=1; echo new > n")
+    server.call("run", session=session, command="echo last > m; kill -9 $$")
+    if action == "run":
+        told = server.call("run", session=session, command="pwd; cat n m; echo v=$v")
+        text = told["content"][0]["text"]
+        assert "its files are as they were" in text and f"{project}/d\nnew\nlast\nv=\n" in text
+    elif action == "diff":
+        assert act(server, "diff", session)["count"] == 2
+    elif action == "undo":
+        act(server, "undo", session)
+        assert run(server, session, "ls")["status"] == 0 and act(server, "diff", session)["count"] == 1
+    elif action == "fork":
+        copy = act(server, "fork", session)["session"]
+        assert act(server, "diff", copy)["count"] == 2
+    elif action == "checkpoint":
+        act(server, "checkpoint", session)
+    if action not in ("undo", "commit"):
+        act(server, "discard", session, paths=["n"])
+        run(server, session, "echo new > n")
+    assert act(server, "commit", session)["committed"]
+    assert (project / "d" / "n").read_text() == "new\n"
+    assert (project / "d" / "m").exists() == (action != "undo")
+
+
+PROTECTING = """name = "x"
+read = ["/"]
+exec = ["/usr", "/bin", "/lib", "/lib64"]
+write = ["$workspace", "$tmp"]
+protect = ["$workspace/.envrc", "$workspace/.mcp.json", "$workspace/.claude"]
+environment = ["PATH"]
+"""
+
+
+def protected_only_by_name(pithos: str, workspace: Path) -> Server:
+    """A server whose sessions are not watched, so that protected files that are not there can be made."""
+    policy = workspace.parent / f"{workspace.name}.toml"
+    policy.write_text(PROTECTING + 'denials = "off"\n')
+    return Server(pithos, workspace, "--sandbox", str(policy))
+
+
+def test_an_overlaid_session_is_watched_as_others_are(server, project: Path):
+    session = overlaid(server)
+    for script in ("echo x > .envrc", "mkdir .claude", "mkdir n && cd n && echo x > ../.mcp.json", "mkdir m; ln -s .. m/up; echo x > m/up/.envrc"):
+        told = server.call("run", session=session, command=f"({script})")
+        assert "the sandbox denied" in told["content"][0]["text"], script
+    # What was not denied is not said to be: it is the link that is touched.
+    told = server.call("run", session=session, command="ln -s /etc/passwd l; touch -h l; chown -h $(id -u) l; cp -a l k")
+    assert told["structuredContent"]["status"] == 0 and "denied" not in told["content"][0]["text"]
+    told = server.call("run", session=session, command="true > /etc/passwd; touch l")
+    assert told["content"][0]["text"].count("the sandbox denied /etc/passwd") == 1
+
+
+def test_what_no_session_may_make_comes_by_no_commit(pithos, workspace: Path):
+    """Protected files that were not there: a session that is watched cannot make them, so one that is not cannot commit them."""
+    project = workspace
+    server = protected_only_by_name(pithos, workspace)
+    session = overlaid(server)
+    made = [".envrc", ".mcp.json", ".claude/settings.json"]
+    for path in made:
+        run(server, session, f"mkdir -p {os.path.dirname(path) or '.'}; echo x > {path}; echo good > good")
+    for paths in (None, [".envrc"], [".claude"], [".claude/settings.json", "good"]):
+        words = {} if paths is None else {"paths": paths}
+        assert "is not committed: policy" in server.text("session", action="commit", session=session, **words), paths
+    assert act(server, "commit", session, paths=["good"])["committed"]
+    assert (project / "good").exists()
+    assert not any((project / path).exists() for path in (*made, ".claude"))
+    server.call("session", action="discard", session=session, paths=[".envrc", ".mcp.json", ".claude"])
+    run(server, session, "echo more > good")
+    assert act(server, "commit", session)["committed"]
+    server.close()
+
+
 def test_a_cell_does_not_pass_by_the_overlay(server, project: Path):
     session = overlaid(server)
     run(server, session, "echo inside > a")

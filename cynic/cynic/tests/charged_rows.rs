@@ -50,10 +50,19 @@ const OPERATIONS: &[&str] = &[
     "Symbol.for($)",
     "new Set([$])",
     "encodeURIComponent($)",
-    ];
+];
 
 /// Those that flatten a rope and look at little of it.
-const LOOKS: &[&str] = &["$.charCodeAt(1)", "$.at(-1)", "$[5]", "$.codePointAt(1)", "$.endsWith('z')", "$.search('2')", "$.trim()", "[...$.slice(0, 3)]"];
+const LOOKS: &[&str] = &[
+    "$.charCodeAt(1)",
+    "$.at(-1)",
+    "$[5]",
+    "$.codePointAt(1)",
+    "$.endsWith('z')",
+    "$.search('2')",
+    "$.trim()",
+    "[...$.slice(0, 3)]",
+];
 
 /// The functions that look at each of very many arguments.
 const CALLS: &[&str] = &[

@@ -109,8 +109,29 @@ fn side(
     if !matches!(node.kind, Kind::File | Kind::Link) {
         return Ok(in_words(name, node.kind, old.as_ref(), new.as_ref()));
     }
-    let mut text = format!("diff --git {} {}\n", quoted("a/", name), quoted("b/", name));
-    let mode = |node: &Node| if node.kind == Kind::Link { 0o120_000 } else { 0o100_000 | node.mode };
+    let mut text = String::new();
+    // Git knows two modes of files; what it has no form for stands in words before.
+    let mode = |node: &Node| match node.kind {
+        Kind::Link => 0o120_000,
+        _ if node.mode & 0o100 == 0 => 0o100_644,
+        _ => 0o100_755,
+    };
+    let special = |node: &Node| node.kind == Kind::File && node.mode & 0o7000 != 0;
+    match (&old, &new) {
+        (Some(old), Some(new))
+            if old.mode != new.mode && (mode(old) == mode(new) || special(old) || special(new)) =>
+        {
+            _ = writeln!(text, "file {}: old mode {:o}, new mode {:o}", quoted("", name), old.mode, new.mode);
+            if only_mode && mode(old) == mode(new) {
+                return Ok(text);
+            }
+        }
+        (None, Some(new)) if special(new) => {
+            _ = writeln!(text, "file {}: mode {:o}", quoted("", name), new.mode);
+        }
+        _ => {}
+    }
+    _ = writeln!(text, "diff --git {} {}", quoted("a/", name), quoted("b/", name));
     match (&old, &new) {
         (None, Some(new)) => _ = writeln!(text, "new file mode {:o}", mode(new)),
         (Some(old), None) => _ = writeln!(text, "deleted file mode {:o}", mode(old)),

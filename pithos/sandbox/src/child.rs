@@ -166,8 +166,7 @@ impl Steps {
         new_session();
         if let Some((namespace, directory)) = &self.enter {
             enter_mounts(namespace)?;
-            // SAFETY: the path ends with a zero.
-            check(Step::Mounts, unsafe { libc::chdir(directory.as_ptr()) }.into())?;
+            change_directory(directory)?;
         }
         if self.namespaces != 0 {
             self.enter_namespaces()?;
@@ -504,6 +503,12 @@ pub(crate) fn split_mounts() -> Outcome {
 pub(crate) fn enter_mounts(namespace: &OwnedFd) -> Outcome {
     // SAFETY: takes numbers only.
     check(Step::Mounts, unsafe { libc::setns(namespace.as_raw_fd(), libc::CLONE_NEWNS) }.into())
+}
+
+/// Changes this thread's working directory.
+pub(crate) fn change_directory(path: &CStr) -> Outcome {
+    // SAFETY: the path ends with a zero.
+    check(Step::Mounts, unsafe { libc::chdir(path.as_ptr()) }.into())
 }
 
 /// Takes the topmost mount at `path` away, now for whoever looks and for good when its last user goes.

@@ -3,7 +3,7 @@
 //! really denies is called a denial.
 
 use crate::limits::{DENIALS_MAX, EXPLAIN_BYTES_MAX};
-use crate::policy::{Access, Network, ResolvedPolicy};
+use crate::policy::{Access, Network, ResolvedPolicy, UnixSockets};
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 
@@ -178,8 +178,8 @@ pub(crate) fn refused_call(resolved: &ResolvedPolicy, number: i64, arguments: &[
             let mut denial = network_denial(resolved, &format!("a socket of {family}"));
             match first {
                 libc::AF_UNIX => {
-                    denial.rule = format!("policy {:?}: unix_sockets is false", resolved.policy.name);
-                    denial.how_to_allow = "set unix_sockets = true in the policy: the machine's services that listen on such sockets can be reached then".to_owned();
+                    denial.rule = unix_socket_rule(resolved, arguments[1] as i32);
+                    denial.how_to_allow = ALL_SOCKETS.to_owned();
                 }
                 libc::AF_NETLINK => {
                     denial.rule = format!(
@@ -201,6 +201,14 @@ pub(crate) fn refused_call(resolved: &ResolvedPolicy, number: i64, arguments: &[
             denial.call = Some("socket".to_owned());
             denial
         }
+        libc::SYS_socketpair => {
+            let mut denial = socket_denial(resolved, "a pair of datagram sockets", "");
+            denial.rule = format!(
+                "policy {:?}: unix_sockets is not true: a message of such a pair can be sent to any address",
+                resolved.policy.name
+            );
+            with_call(denial, "socketpair")
+        }
         libc::SYS_clone => {
             with_call(system_call("clone into new namespaces", libc::SYS_unshare, resolved), "clone")
         }
@@ -212,6 +220,38 @@ pub(crate) fn refused_call(resolved: &ResolvedPolicy, number: i64, arguments: &[
             with_call(system_call(name, number, resolved), name)
         }
     }
+}
+
+/// A Unix socket that leads out, or that cannot be used as those of the sandbox's own can.
+pub(crate) fn socket_denial(resolved: &ResolvedPolicy, subject: &str, why: &str) -> Denial {
+    Denial {
+        kind: DenialKind::Network,
+        subject: subject.to_owned(),
+        rule: format!("policy {:?}: unix_sockets is \"own\": {why}", resolved.policy.name),
+        how_to_allow: ALL_SOCKETS.to_owned(),
+        call: Some("connect".to_owned()),
+    }
+}
+
+const ALL_SOCKETS: &str = "set unix_sockets = true in the policy: the machine's services that listen on such sockets can be reached then";
+
+/// Why a Unix socket of this kind cannot be made.
+fn unix_socket_rule(resolved: &ResolvedPolicy, kind: i32) -> String {
+    let value = match resolved.policy.unix_sockets {
+        UnixSockets::Off => "false",
+        UnixSockets::Own if resolved.own_sockets => {
+            return format!(
+                "policy {:?}: unix_sockets is \"own\", which is for SOCK_STREAM and SOCK_SEQPACKET, and this is kind {}: its messages can be sent to any address",
+                resolved.policy.name,
+                kind & 0xf
+            );
+        }
+        UnixSockets::Own => {
+            "\"own\", which needs watched calls, processes and a network of the sandbox's own, and is false without them"
+        }
+        UnixSockets::On => "true",
+    };
+    format!("policy {:?}: unix_sockets is {value}", resolved.policy.name)
 }
 
 /// A host that the proxy refuses, with the narrowest line of a policy that would allow it.

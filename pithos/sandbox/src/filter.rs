@@ -3,7 +3,7 @@
 //! real programs use most of the rest.
 
 use crate::error::Error;
-use crate::policy::{Network, Policy};
+use crate::policy::{Network, Policy, UnixSockets};
 use seccompiler::{
     BpfProgram, SeccompAction, SeccompCmpArgLen, SeccompCmpOp, SeccompCondition, SeccompFilter, SeccompRule,
     sock_filter,
@@ -100,7 +100,7 @@ fn row(number: i64) -> Option<&'static Row> {
 
 /// The programs for the kernel, to be installed in this order.
 pub(crate) fn build(policy: &Policy) -> Result<Vec<BpfProgram>, Error> {
-    Ok(vec![compile(absent(), libc::ENOSYS)?, foreign_calls(compile(denied(policy)?, libc::EPERM)?)])
+    Ok(vec![compile(absent(), libc::ENOSYS)?, foreign_calls(compile(denied(policy, false)?, libc::EPERM)?)])
 }
 
 /// The same where the filter of a watcher denies the rest, so that each denial is known.
@@ -112,16 +112,19 @@ fn absent() -> BTreeMap<i64, Vec<SeccompRule>> {
     ABSENT.iter().map(|(number, ..)| (*number, Vec::new())).collect()
 }
 
-/// What is denied by number and plain arguments.
-pub(crate) fn denied(policy: &Policy) -> Result<BTreeMap<i64, Vec<SeccompRule>>, Error> {
+/// What is denied by number and plain arguments. With `own_sockets` somebody judges each `connect`.
+pub(crate) fn denied(policy: &Policy, own_sockets: bool) -> Result<BTreeMap<i64, Vec<SeccompRule>>, Error> {
     let mut denied: BTreeMap<i64, Vec<SeccompRule>> =
         DENIED.iter().map(|(number, ..)| (*number, Vec::new())).collect();
     denied.insert(libc::SYS_clone, namespace_rules()?);
     // Characters pushed into a terminal would be typed by whoever reads it next, outside.
     let pushes = [libc::TIOCSTI, libc::TIOCLINUX].map(|request| equal(1, u64::from(request as u32)));
     denied.insert(libc::SYS_ioctl, rules(pushes)?);
-    if let Some(sockets) = socket_rules(policy)? {
+    if let Some(sockets) = socket_rules(policy, own_sockets)? {
         denied.insert(libc::SYS_socket, sockets);
+    }
+    if policy.unix_sockets != UnixSockets::On {
+        denied.insert(libc::SYS_socketpair, pair_rules()?);
     }
     Ok(denied)
 }
@@ -148,7 +151,7 @@ fn namespace_rules() -> Result<Vec<SeccompRule>, Error> {
 }
 
 /// Which kinds of socket are denied; none when all are allowed. UDP and the like are out of Landlock's reach.
-fn socket_rules(policy: &Policy) -> Result<Option<Vec<SeccompRule>>, Error> {
+fn socket_rules(policy: &Policy, own_sockets: bool) -> Result<Option<Vec<SeccompRule>>, Error> {
     let other =
         |family: i32| SeccompCondition::new(0, SeccompCmpArgLen::Dword, SeccompCmpOp::Ne, family as u64);
     let mut allowed = Vec::new();
@@ -157,7 +160,8 @@ fn socket_rules(policy: &Policy) -> Result<Option<Vec<SeccompRule>>, Error> {
         Network::Loopback => allowed.extend([libc::AF_INET, libc::AF_INET6]),
         Network::Off => {}
     }
-    if policy.unix_sockets {
+    let own = own_sockets && policy.unix_sockets == UnixSockets::Own;
+    if own || policy.unix_sockets == UnixSockets::On {
         allowed.push(libc::AF_UNIX);
     }
     if allowed.is_empty() {
@@ -166,8 +170,41 @@ fn socket_rules(policy: &Policy) -> Result<Option<Vec<SeccompRule>>, Error> {
     // All that is none of these: raw packets, VM sockets, kernel crypto and whatever comes next.
     let conditions: Result<Vec<SeccompCondition>, _> = allowed.into_iter().map(other).collect();
     let conditions = conditions.map_err(|error| Error::Rules(error.to_string()))?;
-    let rule = SeccompRule::new(conditions).map_err(|error| Error::Rules(error.to_string()))?;
-    Ok(Some(vec![rule]))
+    let mut all = vec![rule(conditions)?];
+    if own {
+        for condition in not_connected_first()? {
+            all.push(rule(vec![family(SeccompCmpOp::Eq)?, condition])?);
+        }
+    }
+    Ok(Some(all))
+}
+
+/// Which pairs of sockets are denied. One of a pair of datagrams sends to whatever address its message names, connected or not.
+fn pair_rules() -> Result<Vec<SeccompRule>, Error> {
+    let mut all = vec![rule(vec![family(SeccompCmpOp::Ne)?])?];
+    for condition in not_connected_first()? {
+        all.push(rule(vec![condition])?);
+    }
+    Ok(all)
+}
+
+/// One condition for each bit by which a kind of socket is neither SOCK_STREAM (1) nor SOCK_SEQPACKET (5), the two that reach an address
+/// by `connect` only. The kernel reads the kind in four bits.
+fn not_connected_first() -> Result<[SeccompCondition; 3], Error> {
+    let bit = |mask: u64, value: u64| {
+        SeccompCondition::new(1, SeccompCmpArgLen::Dword, SeccompCmpOp::MaskedEq(mask), value)
+            .map_err(|error| Error::Rules(error.to_string()))
+    };
+    Ok([bit(1, 0)?, bit(2, 2)?, bit(8, 8)?])
+}
+
+fn family(operation: SeccompCmpOp) -> Result<SeccompCondition, Error> {
+    SeccompCondition::new(0, SeccompCmpArgLen::Dword, operation, libc::AF_UNIX as u64)
+        .map_err(|error| Error::Rules(error.to_string()))
+}
+
+fn rule(conditions: Vec<SeccompCondition>) -> Result<SeccompRule, Error> {
+    SeccompRule::new(conditions).map_err(|error| Error::Rules(error.to_string()))
 }
 
 type Condition = Result<SeccompCondition, seccompiler::BackendError>;
@@ -237,12 +274,22 @@ mod tests {
 
     #[test]
     fn sockets_by_network() {
-        let sockets = |network, unix_sockets| {
+        let sockets = |network, unix_sockets, own| {
             let policy = Policy { network, unix_sockets, ..Policy::default() };
-            socket_rules(&policy).unwrap().map(|rules| rules.len())
+            socket_rules(&policy, own).unwrap().map(|rules| rules.len())
         };
-        assert_eq!(sockets(Network::Off, false), Some(0));
-        assert_eq!(sockets(Network::Loopback, false), Some(1));
-        assert_eq!(sockets(Network::On, true), Some(1));
+        assert_eq!(sockets(Network::Off, UnixSockets::Off, true), Some(0));
+        assert_eq!(sockets(Network::Off, UnixSockets::Own, false), Some(0));
+        assert_eq!(sockets(Network::Loopback, UnixSockets::Off, true), Some(1));
+        assert_eq!(sockets(Network::Loopback, UnixSockets::Own, false), Some(1));
+        assert_eq!(sockets(Network::Loopback, UnixSockets::Own, true), Some(4));
+        assert_eq!(sockets(Network::On, UnixSockets::On, true), Some(1));
+    }
+
+    #[test]
+    fn only_kinds_that_connect_pass_the_bits() {
+        let passes = |kind: i32| kind & 1 == 1 && kind & 2 == 0 && kind & 8 == 0;
+        let all: Vec<i32> = (0..16).filter(|kind| passes(*kind)).collect();
+        assert_eq!(all, [libc::SOCK_STREAM, libc::SOCK_SEQPACKET]);
     }
 }

@@ -51,7 +51,9 @@ pub use error::{Error, Step};
 pub use hosts::{Hosts, PROXY};
 pub use overlay::{Overlaid, unfit};
 pub use plan::{Contained, Enforcement, Plan};
-pub use policy::{Access, Context, HeaderRule, Namespaces, Network, Policy, ResolvedPolicy, ResourceLimits};
+pub use policy::{
+    Access, Context, HeaderRule, Namespaces, Network, Policy, ResolvedPolicy, ResourceLimits, UnixSockets,
+};
 pub use preset::Preset;
 pub use probe::{Machine, probe};
 pub use watch::{Refused, Watching};

@@ -26,6 +26,8 @@ pub const GIT_CONFIGURATION_BYTES_MAX: u64 = 1 << 20;
 pub const WATCHED_TEXT_BYTES_MAX: usize = 4096;
 /// Threads that look at calls: each call waits for one, and one does a hundred thousand in a second.
 pub const WATCHERS_MAX: usize = 4;
+/// Connections that programs wait for at once: to a listener that has no room. More of them get "try again".
+pub const CONNECTIONS_WAITING_MAX: usize = 256;
 /// Processes above one that was denied something, of which a session is one.
 pub const ANCESTORS_MAX: usize = 64;
 /// Files whose owner is looked at before a folder is overlaid.

@@ -8,7 +8,9 @@ use crate::filter;
 use crate::gitconfig;
 use crate::limits::GIT_CONFIGURATION_BYTES_MAX;
 use crate::overlay;
-use crate::policy::{Access, Context, Namespaces, Network, Policy, ResolvedPolicy, ResourceLimits};
+use crate::policy::{
+    Access, Context, Namespaces, Network, Policy, ResolvedPolicy, ResourceLimits, UnixSockets,
+};
 use crate::probe::Machine;
 use crate::ruleset;
 use crate::watch::{Refused, Watch, Watching};
@@ -38,6 +40,8 @@ pub struct Enforcement {
     pub own_devices: bool,
     /// Processes of others are not seen, and with the first process all others end.
     pub own_processes: bool,
+    /// Programs have Unix sockets on which programs of the sandbox listen, and no others.
+    pub own_sockets: bool,
     /// The paths that the policy protects stay as they are.
     pub protected_paths: bool,
     /// What the policy asks for and is not enforced in full, one sentence each.
@@ -55,7 +59,7 @@ pub struct Plan {
     pub(crate) overlays: Option<overlay::Ground>,
     report_in: Arc<PipeWriter>,
     report_out: Mutex<PipeReader>,
-    watch: Option<Watch>,
+    pub(crate) watch: Option<Watch>,
 }
 
 impl Plan {
@@ -81,7 +85,7 @@ impl Plan {
     /// What commands will be confined by that [`Plan::contain`] starts elsewhere: to judge and explain with, not to apply.
     pub fn prepare_shared(policy: &Policy, context: &Context, machine: &Machine) -> Result<Plan, Error> {
         let (resolved, mut steps, mut enforcement) = prepared(policy, context, machine, &[])?;
-        enforcement.own_processes = furnish_together(policy, machine, &mut steps);
+        enforcement.own_processes = furnish_together(policy, machine, &mut steps, &mut enforcement);
         enforcement.own_devices = steps.mounts.is_some();
         Plan::finish(resolved, steps, enforcement, context, machine)
     }
@@ -98,7 +102,7 @@ impl Plan {
         store: Option<&Path>,
     ) -> Result<Contained, Error> {
         let (mut resolved, mut steps, mut enforcement) = prepared(policy, context, machine, &[])?;
-        let together = furnish_together(policy, machine, &mut steps);
+        let together = furnish_together(policy, machine, &mut steps, &mut enforcement);
         enforcement.own_devices = steps.mounts.is_some();
         let store = store.map(c_path).transpose()?;
         let contained = child::contain(&steps, store.as_deref());
@@ -120,8 +124,8 @@ impl Plan {
         Ok(Contained::Inside(Box::new(plan)))
     }
 
-    /// The same plan, with other steps and unwatched.
-    pub(crate) fn with_steps(&self, steps: Steps) -> Result<Plan, Error> {
+    /// The same plan, with other steps and another watch.
+    pub(crate) fn with_steps(&self, steps: Steps, watch: Option<Watch>) -> Result<Plan, Error> {
         let (reader, writer) = io::pipe().map_err(Error::Start)?;
         Ok(Plan {
             environment: self.environment.clone(),
@@ -131,7 +135,7 @@ impl Plan {
             overlays: None,
             report_in: Arc::new(writer),
             report_out: Mutex::new(reader),
-            watch: None,
+            watch,
         })
     }
 
@@ -182,6 +186,7 @@ impl Plan {
         if !self.resolved.policy.confine || self.resolved.policy.denials == Watching::Off {
             return Ok(());
         }
+        self.resolved.own_sockets = self.enforcement.own_sockets;
         let filters = filter::build_watched()?;
         let late = || Error::Rules("commands were prepared before they were to be watched".to_owned());
         let steps = Arc::get_mut(&mut self.steps).ok_or_else(late)?;
@@ -189,7 +194,14 @@ impl Plan {
             return Err(Error::Rules("commands with namespaces of their own are not watched".to_owned()));
         }
         let (mounts, processes) = (self.enforcement.read_only_mounts, self.enforcement.own_processes);
-        self.watch = Some(Watch::start(&self.resolved, mounts, processes, Arc::new(report))?);
+        match Watch::start(&self.resolved, mounts, processes, Arc::new(report), None) {
+            Ok(watch) => self.watch = Some(watch),
+            Err(error) => {
+                self.resolved.own_sockets = false;
+                self.enforcement.own_sockets = false;
+                return Err(error);
+            }
+        }
         steps.filters = filters;
         steps.watched = true;
         Ok(())
@@ -235,13 +247,26 @@ impl Plan {
 }
 
 /// What commands that share their namespaces have besides: devices, and where the machine allows it processes of their own, which is the answer.
-fn furnish_together(policy: &Policy, machine: &Machine, steps: &mut Steps) -> bool {
+fn furnish_together(
+    policy: &Policy,
+    machine: &Machine,
+    steps: &mut Steps,
+    enforcement: &mut Enforcement,
+) -> bool {
     let Some(mounts) = &mut steps.mounts else { return false };
     mounts.own_devices = true;
     if machine.pid_namespace {
         mounts.own_processes = true;
         mounts.processes_max = policy.limits.processes;
         steps.namespaces |= libc::CLONE_NEWPID;
+    }
+    if policy.unix_sockets == UnixSockets::Own && machine.pid_namespace && machine.watching {
+        // Names of sockets without a path are those of a network, so it must be the sandbox's own even when there is nothing in it.
+        if policy.network == Network::Off && machine.network_namespace {
+            steps.namespaces |= libc::CLONE_NEWNET;
+            enforcement.private_network = true;
+        }
+        enforcement.own_sockets = enforcement.private_network && policy.denials != Watching::Off;
     }
     machine.pid_namespace
 }
@@ -276,6 +301,7 @@ fn prepared(
         private_network: false,
         own_devices: false,
         own_processes: false,
+        own_sockets: false,
         protected_paths: resolved.protect.is_empty(),
         gaps: Vec::new(),
     };
@@ -445,7 +471,7 @@ fn mount_point(private_tmp: &Path, path: &Path) -> Result<(), Error> {
 }
 
 fn gaps(resolved: &ResolvedPolicy, machine: &Machine, enforcement: &mut Enforcement) {
-    let protects = enforcement.protected_paths;
+    let (protects, own_sockets) = (enforcement.protected_paths, enforcement.own_sockets);
     let bounded = enforcement.own_processes && machine.processes_bounded;
     let mut gap = |text: &str| enforcement.gaps.push(text.to_owned());
     if !enforcement.read_only_mounts {
@@ -464,8 +490,12 @@ fn gaps(resolved: &ResolvedPolicy, machine: &Machine, enforcement: &mut Enforcem
     if machine.landlock_abi < 6 {
         gap("signals reach processes of the same user outside: this kernel's Landlock is older than ABI 6");
     }
-    if resolved.policy.unix_sockets {
-        gap("services that listen on Unix sockets can be reached");
+    match resolved.policy.unix_sockets {
+        UnixSockets::On => gap("services that listen on Unix sockets can be reached"),
+        UnixSockets::Own if !own_sockets => gap(
+            "programs have no Unix sockets of their own: that needs watched calls, and processes and a network of the sandbox's own",
+        ),
+        UnixSockets::Own | UnixSockets::Off => {}
     }
     if resolved.policy.limits.processes.is_some() && machine.root && !bounded {
         gap(

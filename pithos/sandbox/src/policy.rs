@@ -42,7 +42,7 @@ pub struct Policy {
     /// With `hosts`: headers that the proxy sets, so that no program holds what is in them.
     pub headers: Vec<HeaderRule>,
     /// Unix-domain sockets: many services of a machine listen on them, so that they lead out of the sandbox.
-    pub unix_sockets: bool,
+    pub unix_sockets: UnixSockets,
     /// Names of variables that are passed on; `*` at the end stands for any ending. `LD_*` must be named in full.
     pub environment: Vec<String>,
     /// Whether namespaces are used beside Landlock and seccomp.
@@ -69,7 +69,7 @@ impl Default for Policy {
             loopback_ports: Vec::new(),
             hosts: Vec::new(),
             headers: Vec::new(),
-            unix_sockets: false,
+            unix_sockets: UnixSockets::Off,
             environment: Vec::new(),
             namespaces: Namespaces::Auto,
             denials: Watching::All,
@@ -103,6 +103,50 @@ pub enum Network {
     Loopback,
     /// Everything.
     On,
+}
+
+/// Which Unix-domain sockets a program has: `false`, `"own"` or `true` in a policy's text. Pairs of connected sockets everybody has.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum UnixSockets {
+    /// None.
+    #[default]
+    Off,
+    /// Those on which a program of the sandbox listens. Needs watched calls, and processes and a network of its own; without them it is `Off`.
+    Own,
+    /// All, the machine's services among them.
+    On,
+}
+
+impl Serialize for UnixSockets {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            UnixSockets::Off => serializer.serialize_bool(false),
+            UnixSockets::Own => serializer.serialize_str("own"),
+            UnixSockets::On => serializer.serialize_bool(true),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for UnixSockets {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<UnixSockets, D::Error> {
+        struct Values;
+        impl serde::de::Visitor<'_> for Values {
+            type Value = UnixSockets;
+            fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.write_str("false, \"own\" or true")
+            }
+            fn visit_bool<E: serde::de::Error>(self, value: bool) -> Result<UnixSockets, E> {
+                Ok(if value { UnixSockets::On } else { UnixSockets::Off })
+            }
+            fn visit_str<E: serde::de::Error>(self, value: &str) -> Result<UnixSockets, E> {
+                if value == "own" {
+                    return Ok(UnixSockets::Own);
+                }
+                Err(E::invalid_value(serde::de::Unexpected::Str(value), &self))
+            }
+        }
+        deserializer.deserialize_any(Values)
+    }
 }
 
 /// The use of namespaces.
@@ -267,6 +311,7 @@ impl Policy {
             private_tmp,
             stands_in,
             own_devices: false,
+            own_sockets: false,
         })
     }
 }
@@ -349,6 +394,8 @@ pub struct ResolvedPolicy {
     pub(crate) stands_in: bool,
     /// Whether `/dev` is the sandbox's own; a plan decides that.
     pub(crate) own_devices: bool,
+    /// Whether Unix sockets can be had that lead nowhere but inside; a plan decides that.
+    pub(crate) own_sockets: bool,
 }
 
 impl ResolvedPolicy {
@@ -404,7 +451,9 @@ impl ResolvedPolicy {
         match access {
             _ if below(&self.hide) => false,
             Access::Read => device || below(&self.read) || below(&self.write) || below(&self.exec),
-            Access::Write => device || below(&self.write) && !below(&self.protect),
+            Access::Write => {
+                device || below(&self.write) && !below(&self.protect) && !below(&self.protect_absent)
+            }
             Access::Exec => below(&self.exec),
         }
     }
@@ -457,6 +506,13 @@ mod tests {
         let policy = Policy::from_toml(written).unwrap();
         assert_eq!((policy.network, policy.limits.memory_mb), (Network::Loopback, Some(512)));
         assert!(policy.write.is_empty() && policy.confine);
+        for (text, value) in
+            [("false", UnixSockets::Off), ("\"own\"", UnixSockets::Own), ("true", UnixSockets::On)]
+        {
+            let policy = Policy::from_toml(&format!("unix_sockets = {text}")).unwrap();
+            assert_eq!(policy.unix_sockets, value);
+            assert_eq!(Policy::from_toml(&policy.to_toml().unwrap()).unwrap(), policy);
+        }
     }
 
     #[test]
@@ -467,6 +523,8 @@ mod tests {
         assert!(error("loopback_ports = [1]").contains("network = \"loopback\""));
         assert!(error("environment = [\"A=b\"]").contains("not assignments"));
         assert!(error("read = [\"\"]").contains("empty path"));
+        assert!(error("unix_sockets = \"all\"").contains("own"));
+        assert!(error("unix_sockets = 1").contains("own"));
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! The three policies that most people need, so that a policy file is for the rest.
 
 use crate::limits::{FILE_SIZE_MB_DEFAULT, MEMORY_MB_DEFAULT, OPEN_FILES_DEFAULT, PROCESSES_DEFAULT};
-use crate::policy::{Namespaces, Network, Policy, ResourceLimits};
+use crate::policy::{Namespaces, Network, Policy, ResourceLimits, UnixSockets};
 use crate::probe::Machine;
 use std::path::PathBuf;
 use std::str::FromStr;
@@ -166,7 +166,9 @@ impl Policy {
     pub fn preset(preset: Preset) -> Policy {
         match preset {
             Preset::ReadOnly => confined(preset, &["$tmp"]),
-            Preset::Workspace => confined(preset, &["$workspace", "$tmp"]),
+            Preset::Workspace => {
+                Policy { unix_sockets: UnixSockets::Own, ..confined(preset, &["$workspace", "$tmp"]) }
+            }
             Preset::Trusted => trusted(),
         }
     }
@@ -204,7 +206,7 @@ fn trusted() -> Policy {
         write: everything.clone(),
         exec: everything,
         network: Network::On,
-        unix_sockets: true,
+        unix_sockets: UnixSockets::On,
         environment: vec!["*".to_owned()],
         namespaces: Namespaces::Off,
         ..Policy::default()

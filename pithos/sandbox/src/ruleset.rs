@@ -2,7 +2,7 @@
 
 use crate::error::Error;
 use crate::limits::LANDLOCK_ABI_MIN;
-use crate::policy::{Network, ResolvedPolicy};
+use crate::policy::{Network, ResolvedPolicy, UnixSockets};
 use crate::probe::Machine;
 use landlock::{
     ABI, Access, AccessFs, AccessNet, BitFlags, CompatLevel, Compatible, NetPort, PathBeneath, PathFd,
@@ -52,7 +52,7 @@ fn create(resolved: &ResolvedPolicy) -> Result<RulesetCreated, landlock::Ruleset
         .set_compatibility(CompatLevel::BestEffort)
         .handle_access(AccessFs::from_all(ABI_WANTED))?
         .scope(Scope::Signal)?;
-    if !resolved.policy.unix_sockets {
+    if resolved.policy.unix_sockets != UnixSockets::On {
         ruleset = ruleset.scope(Scope::AbstractUnixSocket)?;
     }
     let ports = &resolved.policy.loopback_ports;

@@ -6,7 +6,9 @@
 
 use pithos_sandbox::{Machine, probe};
 use std::fs::{self, Permissions};
+use std::os::fd::AsRawFd;
 use std::os::unix::fs::{PermissionsExt, chown};
+use std::os::unix::net::UnixListener;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -21,13 +23,16 @@ enum Needs {
     NoPidNamespace,
     NoNetwork,
     Loopback,
+    /// Unix sockets of the sandbox's own, or none.
+    OwnSockets,
+    NoOwnSockets,
 }
-use Needs::{Loopback, Mounts, NoNetwork, NoPidNamespace, Nothing};
+use Needs::{Loopback, Mounts, NoNetwork, NoOwnSockets, NoPidNamespace, Nothing, OwnSockets};
 
 /// Name, what it needs, script, and of the denial: kind, call (more than one where architectures and C libraries differ), end of the subject.
 type Row = (&'static str, Needs, &'static str, &'static str, &'static [&'static str], &'static str);
 
-const ROWS: [Row; 41] = [
+const ROWS: [Row; 45] = [
     ("read a file", Nothing, "cat $O/secret", "Read", &["openat"], "/outside/secret"),
     ("read behind a pipe", Nothing, "cat $O/secret 2>&1 | tail -1", "Read", &["openat"], "/outside/secret"),
     ("read by a relative path", Nothing, "cat ../outside/secret", "Read", &["openat"], "/outside/secret"),
@@ -184,7 +189,7 @@ const ROWS: [Row; 41] = [
     ),
     (
         "a Unix socket",
-        Nothing,
+        NoOwnSockets,
         "perl -MSocket -e 'socket(my $s, AF_UNIX, SOCK_STREAM, 0)'",
         "Network",
         &["socket"],
@@ -192,11 +197,43 @@ const ROWS: [Row; 41] = [
     ),
     (
         "a Unix socket of a language",
-        Nothing,
+        NoOwnSockets,
         "python3 -c 'import socket; socket.socket(socket.AF_UNIX, socket.SOCK_STREAM | socket.SOCK_NONBLOCK)'",
         "Network",
         &["socket"],
         "a socket of AF_UNIX",
+    ),
+    (
+        "a Unix socket for datagrams",
+        Nothing,
+        "perl -MSocket -e 'socket(my $s, AF_UNIX, SOCK_DGRAM, 0)'",
+        "Network",
+        &["socket"],
+        "a socket of AF_UNIX",
+    ),
+    (
+        "a pair for datagrams",
+        Nothing,
+        "perl -MSocket -e 'socketpair(my $a, my $b, AF_UNIX, SOCK_DGRAM, 0)'",
+        "Network",
+        &["socketpair"],
+        "a pair of datagram sockets",
+    ),
+    (
+        "a service of the machine",
+        OwnSockets,
+        "perl -MSocket -e 'socket(my $s, AF_UNIX, SOCK_STREAM, 0); connect($s, pack_sockaddr_un(\"../outside/service\"))'",
+        "Network",
+        &["connect"],
+        "/outside/service",
+    ),
+    (
+        "a service of the machine in the workspace",
+        OwnSockets,
+        "perl -MSocket -e 'socket(my $s, AF_UNIX, SOCK_STREAM, 0); connect($s, pack_sockaddr_un(\"service\"))'",
+        "Network",
+        &["connect"],
+        "/workspace/service",
     ),
     ("namespaces", Nothing, "unshare -U true", "Syscall", &["unshare"], "unshare"),
     ("tracing", Nothing, "perl -e 'syscall(101, 16, getppid(), 0, 0)'", "Syscall", &["ptrace"], "ptrace"),
@@ -212,7 +249,7 @@ const ROWS: [Row; 41] = [
 ];
 
 /// Nothing that is denied: things that are not there, that the file's own mode denies, and work.
-const QUIET: [&str; 14] = [
+const QUIET: [&str; 15] = [
     "cat $O/missing ./missing /etc/missing",
     "ls /nonexistent/folder",
     "no-such-program",
@@ -225,6 +262,7 @@ const QUIET: [&str; 14] = [
     "echo x >f; mv f g; ln g h; chmod 600 g; truncate -s 0 g; rm g h",
     "echo x >/dev/null; head -c1 /dev/zero; cat </dev/null; echo x | cat /dev/stdin",
     "echo x >$TMPDIR/t; cat $TMPDIR/t; mkfifo $TMPDIR/p; rm $TMPDIR/p",
+    "perl -MSocket -e 'socketpair(my $a, my $b, AF_UNIX, SOCK_STREAM, 0) or die; socketpair($a, $b, AF_UNIX, SOCK_SEQPACKET, 0) or die'",
     "git init -q sub; git -C sub status; rm -rf sub",
     "sh -c 'exec 3<f; cat /proc/self/fd/3 /dev/fd/3; readlink /proc/self/exe; cat /proc/self/status'",
 ];
@@ -233,6 +271,7 @@ struct Stage {
     base: PathBuf,
     user: Option<u32>,
     victim: Child,
+    _listeners: [UnixListener; 2],
 }
 
 impl Stage {
@@ -243,6 +282,12 @@ impl Stage {
         for folder in ["workspace/.git/hooks", "workspace/tmp", "outside/empty", "tools"] {
             fs::create_dir_all(base.join(folder)).unwrap();
         }
+        // The path of a socket must be short, and that of this folder may not be.
+        let folder = fs::File::open(&base).unwrap();
+        let listen = |place: &str| {
+            UnixListener::bind(format!("/proc/self/fd/{}/{place}", folder.as_raw_fd())).unwrap()
+        };
+        let listeners = [listen("outside/service"), listen("workspace/service")];
         for file in [
             "outside/victim",
             "outside/removable",
@@ -263,7 +308,7 @@ impl Stage {
             sleeper.uid(user).gid(user);
         }
         fs::set_permissions(base.join("workspace/locked"), Permissions::from_mode(0o0)).unwrap();
-        Stage { base, user, victim: sleeper.spawn().unwrap() }
+        Stage { base, user, victim: sleeper.spawn().unwrap(), _listeners: listeners }
     }
 
     /// What was denied to a script: kind, call, subject, advice.
@@ -352,8 +397,14 @@ fn is_possible(needs: Needs, network: &str, namespaces: &str, machine: &Machine)
         Mounts => namespaces == "auto" && machine.mount_namespace,
         NoPidNamespace => namespaces == "off" || !machine.pid_namespace,
         NoNetwork => network == "off",
+        OwnSockets => own_sockets(namespaces, machine),
+        NoOwnSockets => !own_sockets(namespaces, machine),
         Loopback => network == "loopback",
     }
+}
+
+fn own_sockets(namespaces: &str, machine: &Machine) -> bool {
+    namespaces == "auto" && machine.mount_namespace && machine.pid_namespace && machine.network_namespace
 }
 
 #[test]

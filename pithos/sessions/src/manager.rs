@@ -215,7 +215,7 @@ const TERMINAL_TYPE: &str = "xterm-256color";
 /// Sessions and jobs.
 pub struct Manager {
     pub(crate) config: Config,
-    pub(crate) plan: Plan,
+    pub(crate) plan: Arc<Plan>,
     pub(crate) guardian: Guardian,
     pub(crate) next_layers: AtomicU64,
     /// Why folders cannot be overlaid, found out once.
@@ -285,7 +285,7 @@ impl Manager {
                 .map_err(Error::Guardian)?;
         let tree = Tree::start().map_err(|reason| Error::Tree(reason.to_string()))?;
         let manager = Arc::new(Self {
-            plan,
+            plan: Arc::new(plan),
             cells: Cells::new(guardian.clone(), tree.clone(), config.warm.cells),
             actors: Actors::new(guardian.clone(), tree.clone()),
             tree,
@@ -336,6 +336,7 @@ impl Manager {
     /// When the session is unknown or busy, the name is taken, or the copy cannot be made.
     pub async fn fork(&self, handle: &str, name: Option<&str>) -> Result<Arc<Session>, Error> {
         let parent = self.idle_session(handle)?;
+        self.revive(&parent).await?;
         let new_handle = self.new_handle(name)?;
         if let Some(overlay) = &parent.overlay {
             return self.fork_overlaid(&parent, overlay, new_handle).await;
@@ -619,6 +620,11 @@ impl Manager {
         let known = self.sessions.with(|sessions| sessions.get(handle).cloned());
         match known {
             Some(session) if session.alive() => Ok(session),
+            // What it has changed is in its layers, and nobody has committed it yet.
+            Some(session) if session.overlay.is_some() => {
+                self.revive(&session).await?;
+                Ok(session)
+            }
             Some(session) => {
                 let how = session.state.with(|state| state.last_job.clone()).and_then(|job| job.end());
                 let how = how.and_then(|end| end.failure.clone());
@@ -636,6 +642,24 @@ impl Manager {
             None if handle == DEFAULT_SESSION => self.open_default().await,
             None => Err(self.unknown_session(handle)),
         }
+    }
+
+    /// Gives an overlaid session whose process has ended another one over the same files.
+    pub(crate) async fn revive(&self, session: &Arc<Session>) -> Result<(), Error> {
+        let Some(overlay) = &session.overlay else { return Ok(()) };
+        let _one_at_a_time = self.opening.lock().await;
+        if session.alive() {
+            return Ok(());
+        }
+        let cwd = session.cwd();
+        self.end_shell(session).await;
+        self.begin_shell(session, overlay, "", &cwd).await?;
+        let news = format!(
+            "the process of session '{}' has ended: its variables, functions and background processes are lost; its files are as they were",
+            session.handle
+        );
+        session.state.with(|state| state.news = Some(news));
+        Ok(())
     }
 
     async fn open_default(&self) -> Result<Arc<Session>, Error> {

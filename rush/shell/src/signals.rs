@@ -106,6 +106,12 @@ pub fn table() -> String {
     out
 }
 
+/// The names without `SIG` on one line, as POSIX has `kill -l` print them.
+pub fn names() -> String {
+    let names: Vec<String> = (1..=SIGNAL_MAX).filter_map(name).collect();
+    names.join(" ") + "\n"
+}
+
 #[cfg(test)]
 mod tests {
     use super::{from_specification, name, table};

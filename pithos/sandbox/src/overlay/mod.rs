@@ -16,6 +16,7 @@ use crate::filter;
 use crate::plan::{Plan, c_path};
 use crate::probe::Machine;
 use crate::ruleset;
+use crate::watch::{Place, Watch};
 
 mod ground;
 
@@ -60,8 +61,8 @@ impl Plan {
         ground::roots(self.policy())
     }
 
-    /// This plan for one command, over overlays; the command begins in `directory`. Only where [`Plan::contain`] was given a store. Such commands
-    /// are not watched: their denials are known from what they say.
+    /// This plan for one command, over overlays; the command begins in `directory`. Only where [`Plan::contain`] was given a store. They
+    /// are watched where the others are, by threads of their own that see what they see.
     ///
     /// # Errors
     /// When a mount or the rules cannot be made. Nothing has changed then.
@@ -85,20 +86,33 @@ impl Plan {
             made.join()
                 .unwrap_or_else(|_| Err(Error::Rules("the thread that mounts has panicked".to_owned())))
         })?;
-        self.with_steps(Steps {
+        let place = Place { namespace: Arc::new(namespace), directory: c_path(directory)? };
+        let watched = self.watch.as_ref().map(|watch| {
+            let (mounts, processes) = (self.enforcement().read_only_mounts, self.enforcement().own_processes);
+            Watch::start(self.policy(), mounts, processes, Arc::clone(&watch.report), Some(&place))
+        });
+        let watch = watched.transpose()?;
+        let filters = match (&watch, policy.confine) {
+            (Some(_), _) => self.steps.filters.clone(),
+            (None, true) => filter::build(policy)?,
+            (None, false) => Vec::new(),
+        };
+        let steps = Steps {
             namespaces: 0,
             mounts: None,
-            enter: Some((Arc::new(namespace), c_path(directory)?)),
+            // The thread that starts watched commands is there already.
+            enter: watch.is_none().then_some((place.namespace, place.directory)),
             loopback: false,
-            watched: false,
+            watched: watch.is_some(),
             drop_capabilities: self.steps.drop_capabilities,
             kept_descriptors: self.steps.kept_descriptors.clone(),
             close_descriptors: self.steps.close_descriptors,
             resource_limits: self.steps.resource_limits.clone(),
             no_new_privileges: self.steps.no_new_privileges,
             ruleset,
-            filters: if policy.confine { filter::build(policy)? } else { Vec::new() },
-        })
+            filters,
+        };
+        self.with_steps(steps, watch)
     }
 }
 

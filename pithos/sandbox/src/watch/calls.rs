@@ -29,12 +29,31 @@ pub(super) enum What {
     Rename(Named, Named),
     Link(Named, Named),
     /// Mode, owner, times, extended attributes.
-    Attributes(Named),
+    Attributes(Named, Links),
     Execute(Named),
     /// A socket's own address, or the one it wants to reach: where the address is, and its length.
     Bind(usize, usize),
     Reach(usize, usize),
     Signal,
+}
+
+/// Whether a call means a link or what it leads to.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Links {
+    Followed,
+    Kept,
+    /// As the flags in this argument say (`AT_SYMLINK_NOFOLLOW`).
+    Argument(usize),
+}
+
+impl Links {
+    pub(super) fn followed(self, arguments: &[u64; 6]) -> bool {
+        match self {
+            Links::Followed => true,
+            Links::Kept => false,
+            Links::Argument(at) => arguments[at] as i32 & libc::AT_SYMLINK_NOFOLLOW == 0,
+        }
+    }
 }
 
 pub(super) struct Call {
@@ -63,12 +82,12 @@ const CALLS: [Call; 21] = [
     call(libc::SYS_unlinkat, "unlinkat", Remove(Named(Some(0), 1))),
     call(libc::SYS_renameat2, "renameat2", Rename(Named(Some(0), 1), Named(Some(2), 3))),
     call(libc::SYS_linkat, "linkat", Link(Named(Some(0), 1), Named(Some(2), 3))),
-    call(libc::SYS_fchmodat, "fchmodat", Attributes(Named(Some(0), 1))),
-    call(SYS_FCHMODAT2, "fchmodat2", Attributes(Named(Some(0), 1))),
-    call(libc::SYS_fchownat, "fchownat", Attributes(Named(Some(0), 1))),
-    call(libc::SYS_utimensat, "utimensat", Attributes(Named(Some(0), 1))),
-    call(libc::SYS_setxattr, "setxattr", Attributes(Named(None, 0))),
-    call(libc::SYS_removexattr, "removexattr", Attributes(Named(None, 0))),
+    call(libc::SYS_fchmodat, "fchmodat", Attributes(Named(Some(0), 1), Links::Followed)),
+    call(SYS_FCHMODAT2, "fchmodat2", Attributes(Named(Some(0), 1), Links::Argument(3))),
+    call(libc::SYS_fchownat, "fchownat", Attributes(Named(Some(0), 1), Links::Argument(4))),
+    call(libc::SYS_utimensat, "utimensat", Attributes(Named(Some(0), 1), Links::Argument(3))),
+    call(libc::SYS_setxattr, "setxattr", Attributes(Named(None, 0), Links::Followed)),
+    call(libc::SYS_removexattr, "removexattr", Attributes(Named(None, 0), Links::Followed)),
     call(libc::SYS_execve, "execve", Execute(Named(None, 0))),
     call(libc::SYS_execveat, "execveat", Execute(Named(Some(0), 1))),
     call(libc::SYS_connect, "connect", Reach(1, 2)),
@@ -90,12 +109,12 @@ const OLDER_CALLS: [Call; 16] = [
     call(libc::SYS_rename, "rename", Rename(Named(None, 0), Named(None, 1))),
     call(libc::SYS_renameat, "renameat", Rename(Named(Some(0), 1), Named(Some(2), 3))),
     call(libc::SYS_link, "link", Link(Named(None, 0), Named(None, 1))),
-    call(libc::SYS_chmod, "chmod", Attributes(Named(None, 0))),
-    call(libc::SYS_chown, "chown", Attributes(Named(None, 0))),
-    call(libc::SYS_lchown, "lchown", Attributes(Named(None, 0))),
-    call(libc::SYS_utime, "utime", Attributes(Named(None, 0))),
-    call(libc::SYS_utimes, "utimes", Attributes(Named(None, 0))),
-    call(libc::SYS_futimesat, "futimesat", Attributes(Named(Some(0), 1))),
+    call(libc::SYS_chmod, "chmod", Attributes(Named(None, 0), Links::Followed)),
+    call(libc::SYS_chown, "chown", Attributes(Named(None, 0), Links::Followed)),
+    call(libc::SYS_lchown, "lchown", Attributes(Named(None, 0), Links::Kept)),
+    call(libc::SYS_utime, "utime", Attributes(Named(None, 0), Links::Followed)),
+    call(libc::SYS_utimes, "utimes", Attributes(Named(None, 0), Links::Followed)),
+    call(libc::SYS_futimesat, "futimesat", Attributes(Named(Some(0), 1), Links::Followed)),
 ];
 #[cfg(not(target_arch = "x86_64"))]
 const OLDER_CALLS: [Call; 1] =
@@ -107,8 +126,8 @@ pub(super) fn find(number: i64) -> Option<&'static Call> {
 }
 
 /// The filter that asks. Without a pid namespace processes of others can be named, so signals are asked about.
-pub(super) fn program(policy: &Policy, own_processes: bool) -> Result<BpfProgram, Error> {
-    let mut asked: BTreeMap<i64, Vec<SeccompRule>> = filter::denied(policy)?;
+pub(super) fn program(policy: &Policy, own_processes: bool, own_sockets: bool) -> Result<BpfProgram, Error> {
+    let mut asked: BTreeMap<i64, Vec<SeccompRule>> = filter::denied(policy, own_sockets)?;
     for call in CALLS.iter().chain(&OLDER_CALLS) {
         let rules = match call.what {
             What::Signal if own_processes => continue,
@@ -142,7 +161,7 @@ mod tests {
 
     #[test]
     fn no_call_is_listed_twice_or_refused_as_well() {
-        let refused = filter::denied(&Policy::preset(Preset::Workspace)).unwrap();
+        let refused = filter::denied(&Policy::preset(Preset::Workspace), true).unwrap();
         let mut seen = Vec::new();
         for call in CALLS.iter().chain(&OLDER_CALLS) {
             assert!(!seen.contains(&call.number), "{}", call.name);
@@ -155,7 +174,7 @@ mod tests {
     fn a_filter_is_made_for_each_way_of_watching() {
         for denials in [Watching::All, Watching::Changes] {
             let policy = Policy { denials, ..Policy::preset(Preset::Workspace) };
-            assert!((50..4096).contains(&program(&policy, true).unwrap().len()));
+            assert!((50..4096).contains(&program(&policy, true, true).unwrap().len()));
         }
     }
 }

@@ -45,9 +45,9 @@ struct Identity {
 }
 
 /// Something that a path leads to.
-struct Found {
-    real: PathBuf,
-    data: Metadata,
+pub(super) struct Found {
+    pub(super) real: PathBuf,
+    pub(super) data: Metadata,
 }
 
 const READ: u32 = 4;
@@ -72,7 +72,10 @@ impl Judge {
             What::Remove(named) => self.name(asked, named).and_then(|path| self.remove(&path)),
             What::Rename(from, to) => self.rename(asked, from, to),
             What::Link(from, to) => self.link(asked, from, to),
-            What::Attributes(named) => self.name(asked, named).and_then(|path| self.attributes(&path)),
+            What::Attributes(named, links) => {
+                let follow = links.followed(&asked.arguments);
+                self.name(asked, named).and_then(|path| self.attributes(&path, follow))
+            }
             What::Execute(named) => self.name(asked, named).and_then(|path| self.execute(&path)),
             What::Bind(at, length) => self.bind(asked, at, length),
             What::Reach(at, length) => self.reach(asked, at, length),
@@ -160,11 +163,11 @@ impl Judge {
         self.make(&to).or_else(write)
     }
 
-    fn attributes(&self, path: &Path) -> Option<Finding> {
+    fn attributes(&self, path: &Path, follow: bool) -> Option<Finding> {
         if !self.read_only_mounts {
             return None;
         }
-        let file = found(path, true).ok()?;
+        let file = found(path, follow).ok()?;
         // Its owner may, or root.
         let own = self.user.user == 0 || file.data.uid() == self.user.user;
         own.then(|| self.denied(&file.real, Access::Write, 0, &file.data, Advice::Itself)).flatten()
@@ -194,8 +197,49 @@ impl Judge {
 
     fn reach(&self, asked: &Asked, at: usize, length: usize) -> Option<Finding> {
         let Address::Internet(address) = address(asked, at, length)? else { return None };
+        self.reached(address)
+    }
+
+    fn reached(&self, address: SocketAddr) -> Option<Finding> {
         let leads_out = self.policy.policy.network == Network::Loopback && !is_own(address.ip());
         (leads_out || self.port_denied(address)).then(|| self.network(&address))
+    }
+
+    /// What is found against connecting to the address of these bytes, and whether it is a matter of ports, which Landlock would judge
+    /// if the caller connected itself.
+    pub(super) fn internet(&self, address: &[u8]) -> Option<(Denial, bool)> {
+        let Some(Address::Internet(address)) = parsed(address) else { return None };
+        let mut denial = self.reached(address)?.denial;
+        denial.call = Some("connect".to_owned());
+        Some((denial, self.port_denied(address)))
+    }
+
+    /// Connecting to a socket on which nobody inside listens.
+    pub(super) fn outside_socket(&self, path: &Path) -> Denial {
+        denial::socket_denial(
+            &self.policy,
+            &path.display().to_string(),
+            "who listens there is outside of the sandbox",
+        )
+    }
+
+    /// Connecting a socket that was given a name before.
+    pub(super) fn named_socket(&self, path: &Path) -> Denial {
+        denial::socket_denial(
+            &self.policy,
+            &path.display().to_string(),
+            "a Unix socket that is bound to a name of its own cannot be connected",
+        )
+    }
+
+    /// Who the commands run as.
+    pub(super) fn user(&self) -> u32 {
+        self.user.user
+    }
+
+    /// Whether the policy allows a real path to be used so.
+    pub(super) fn allows(&self, real: &Path, access: Access) -> bool {
+        self.places.allow(real, access)
     }
 
     /// Whether the policy names the ports of its loopback, and this one is not among them.
@@ -310,6 +354,21 @@ impl Identity {
     }
 }
 
+/// The numbers of one line of a thread's status.
+pub(super) fn status(thread: u32, key: &str) -> Option<Vec<u32>> {
+    let text = std::fs::read_to_string(format!("/proc/{thread}/status")).ok()?;
+    let line = text.lines().find_map(|line| line.strip_prefix(key))?;
+    Some(line.split_whitespace().filter_map(|word| word.parse().ok()).collect())
+}
+
+/// A path of the caller's, as this process can open it.
+pub(super) fn from_caller(asked: &Asked, path: &Path) -> PathBuf {
+    if path.is_absolute() {
+        return of_caller(path.to_owned(), asked.thread);
+    }
+    Path::new(&format!("/proc/{}/cwd", asked.thread)).join(path)
+}
+
 /// `/proc/self` and what leads there mean the caller.
 fn of_caller(path: PathBuf, thread: u32) -> PathBuf {
     let bytes = path.as_os_str().as_bytes();
@@ -335,13 +394,23 @@ fn of_caller(path: PathBuf, thread: u32) -> PathBuf {
 
 /// What a path leads to, and its real path. What has no path of its own (pipes, deleted files) is nothing to a policy.
 fn found(path: &Path, follow: bool) -> io::Result<Found> {
+    held(path, follow).map(|(_, found)| found)
+}
+
+/// The same with a descriptor that keeps it, following links.
+pub(super) fn opened(path: &Path) -> io::Result<(File, Found)> {
+    held(path, true)
+}
+
+fn held(path: &Path, follow: bool) -> io::Result<(File, Found)> {
     let flags = libc::O_PATH | if follow { 0 } else { libc::O_NOFOLLOW };
     let file = OpenOptions::new().read(true).custom_flags(flags).open(path)?;
     let real = std::fs::read_link(format!("/proc/self/fd/{}", file.as_raw_fd()))?;
     if !real.is_absolute() || real.as_os_str().as_bytes().ends_with(b" (deleted)") {
         return Err(io::Error::other("has no path"));
     }
-    Ok(Found { real, data: file.metadata()? })
+    let data = file.metadata()?;
+    Ok((file, Found { real, data }))
 }
 
 /// The program that the first line of a script names.
@@ -363,7 +432,10 @@ fn address(asked: &Asked, at: usize, length: usize) -> Option<Address> {
     let mut bytes = [0u8; 128];
     let length = usize::try_from(asked.arguments[length]).ok()?.min(bytes.len());
     let read = kernel::read_memory(asked.thread, asked.arguments[at], &mut bytes[..length]);
-    let bytes = &bytes[..read];
+    parsed(&bytes[..read])
+}
+
+fn parsed(bytes: &[u8]) -> Option<Address> {
     let family = i32::from(u16::from_ne_bytes(bytes.get(..2)?.try_into().ok()?));
     let port = || Some(u16::from_be_bytes(bytes.get(2..4)?.try_into().ok()?));
     match family {

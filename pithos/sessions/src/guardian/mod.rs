@@ -68,6 +68,13 @@ pub(crate) struct OverlayRequest {
     pub(crate) work: PathBuf,
 }
 
+/// A worker.
+struct Worker {
+    pidfd: OwnedFd,
+    /// The plan of a worker over an overlay: the thread that started it belongs to that, and a worker dies with the thread that started it.
+    _overlaid: Option<Plan>,
+}
+
 /// What the guardian says.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
@@ -145,7 +152,7 @@ fn prefer_for_the_killer() {
 struct State {
     frames: Frames,
     /// Worker pid to its pidfd.
-    workers: HashMap<u32, OwnedFd>,
+    workers: HashMap<u32, Worker>,
     /// What every worker is confined by.
     plan: Plan,
 }
@@ -157,7 +164,7 @@ impl State {
             let order: Vec<u32> = self.workers.keys().copied().collect();
             let mut waits: Vec<PollFd<'_>> = order
                 .iter()
-                .map(|pid| PollFd::from_borrowed_fd(self.workers[pid].as_fd(), PollFlags::IN))
+                .map(|pid| PollFd::from_borrowed_fd(self.workers[pid].pidfd.as_fd(), PollFlags::IN))
                 .collect();
             waits.push(PollFd::from_borrowed_fd(self.frames.descriptor(), PollFlags::IN));
             match poll(&mut waits, None) {
@@ -189,9 +196,9 @@ impl State {
                     Some(socket) => spawn(&self.plan, &role, &arguments, overlays, socket),
                     None => Err(io::Error::other("no socket came with the request")),
                 };
-                let answer = match spawned.and_then(|pid| Ok((pid, open_pidfd(pid)?))) {
-                    Ok((pid, pidfd)) => {
-                        self.workers.insert(pid, pidfd);
+                let answer = match spawned.and_then(|(pid, overlaid)| Ok((pid, open_pidfd(pid)?, overlaid))) {
+                    Ok((pid, pidfd, overlaid)) => {
+                        self.workers.insert(pid, Worker { pidfd, _overlaid: overlaid });
                         FromGuardian::Spawned { id, pid }
                     }
                     Err(error) => FromGuardian::Failed { id, message: error.to_string() },
@@ -213,7 +220,7 @@ impl State {
             }
             ToGuardian::Adopt { pid } => {
                 if let Ok(pidfd) = open_pidfd(pid) {
-                    self.workers.insert(pid, pidfd);
+                    self.workers.insert(pid, Worker { pidfd, _overlaid: None });
                     return Ok(true);
                 }
                 self.say(&FromGuardian::Exited { pid, exit: Exit::Unknown, left: Vec::new() })
@@ -259,7 +266,7 @@ fn spawn(
     arguments: &[String],
     overlays: Vec<OverlayRequest>,
     socket: OwnedFd,
-) -> io::Result<u32> {
+) -> io::Result<(u32, Option<Plan>)> {
     let layers: Vec<Overlaid> = overlays
         .into_iter()
         .map(|OverlayRequest { root, upper, work }| Overlaid { root, upper, work })
@@ -278,7 +285,7 @@ fn spawn(
     plan.apply(&mut command).map_err(io::Error::other)?;
     // `spawn` and never `wait`: the guardian reaps by pid.
     let child = plan.spawn(&mut command).map_err(io::Error::other)?;
-    Ok(child.id())
+    Ok((child.id(), overlaid))
 }
 
 /// Listens on the loopback of this process, which is the workers', for the server.

@@ -11,6 +11,7 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use pithos_layers::{Change, Conflict, Done, Layer, Level, Name, Root, changes, commit, unified};
+use pithos_sandbox::Plan;
 use rush_session::Run;
 use rush_session::process_tree::{self, Process};
 
@@ -206,6 +207,13 @@ impl Manager {
         Ok((session, overlay))
     }
 
+    /// As `overlaid`, with a process that lives.
+    async fn overlaid_alive(&self, handle: &str) -> Result<(Arc<Session>, Arc<Overlay>), Error> {
+        let (session, overlay) = self.overlaid(handle)?;
+        self.revive(&session).await?;
+        Ok((session, overlay))
+    }
+
     /// What the call of a job has changed; none when its session has no overlay, or the call has not ended.
     pub async fn changed(&self, session: &str, job: &str) -> Option<Changed> {
         let (_, overlay) = self.overlaid(session).ok()?;
@@ -227,18 +235,15 @@ impl Manager {
     /// # Errors
     /// When the session is unknown, busy or has no overlay, something of it still runs, or something cannot be written.
     pub async fn commit(&self, handle: &str, paths: &[String]) -> Result<Committed, Error> {
-        let (session, overlay) = self.overlaid(handle)?;
+        let (session, overlay) = self.overlaid_alive(handle).await?;
         let selected = self.select(&session, paths)?;
-        for (root, name) in overlay.work(Kept::changed_paths).await? {
-            if let Err(denial) = self.plan.check_path(&root.join(name.path()), pithos_sandbox::Access::Write)
-            {
-                return Err(Error::Overlay(format!(
-                    "{} is not committed: {}; discard it, or commit the other paths",
-                    denial.subject, denial.rule
-                )));
-            }
-        }
-        self.with_layers_apart(&session, &overlay, true, move |kept| kept.commit(&selected)).await
+        let plan = Arc::clone(&self.plan);
+        // Both in one piece of work, so that no run comes in between.
+        self.with_layers_apart(&session, &overlay, true, move |kept| {
+            kept.may_be_committed(&selected, &plan)?;
+            kept.commit(&selected)
+        })
+        .await
     }
 
     /// Takes back what the session has changed: all, or these paths with what is below them.
@@ -246,7 +251,7 @@ impl Manager {
     /// # Errors
     /// As [`Manager::commit`].
     pub async fn discard(&self, handle: &str, paths: &[String]) -> Result<(), Error> {
-        let (session, overlay) = self.overlaid(handle)?;
+        let (session, overlay) = self.overlaid_alive(handle).await?;
         let selected = self.select(&session, paths)?;
         self.with_layers_apart(&session, &overlay, true, move |kept| kept.discard(&selected)).await
     }
@@ -256,7 +261,7 @@ impl Manager {
     /// # Errors
     /// As [`Manager::commit`]; and when the call is not remembered.
     pub async fn undo(&self, handle: &str, to: UndoTo) -> Result<Vec<String>, Error> {
-        let (session, overlay) = self.overlaid(handle)?;
+        let (session, overlay) = self.overlaid_alive(handle).await?;
         self.with_layers_apart(&session, &overlay, true, move |kept| kept.undo(&to)).await
     }
 
@@ -265,7 +270,7 @@ impl Manager {
     /// # Errors
     /// When the session is unknown, busy or has no overlay, there are too many checkpoints, or its state cannot be read.
     pub async fn checkpoint(&self, handle: &str) -> Result<Checkpoint, Error> {
-        let (session, overlay) = self.overlaid(handle)?;
+        let (session, overlay) = self.overlaid_alive(handle).await?;
         let place = Place::take(&session)?;
         let shell = self.state_of(&session, &overlay).await?;
         let cwd = session.cwd();
@@ -299,7 +304,7 @@ impl Manager {
     /// # Errors
     /// As [`Manager::commit`]; and when there is no such checkpoint.
     pub async fn restore(&self, handle: &str, checkpoint: &str) -> Result<(), Error> {
-        let (session, overlay) = self.overlaid(handle)?;
+        let (session, overlay) = self.overlaid_alive(handle).await?;
         let wanted = checkpoint.to_owned();
         let (shell, cwd) = overlay
             .work(move |kept| {
@@ -415,13 +420,13 @@ impl Manager {
         Err(Error::StillRuns { session: session.handle.clone(), processes: names.join(", ") })
     }
 
-    async fn end_shell(&self, session: &Session) {
+    pub(crate) async fn end_shell(&self, session: &Session) {
         let pid = session.pid();
         let _ = self.guardian.end(pid);
         let _ = self.guardian.ended(pid).await;
     }
 
-    async fn begin_shell(
+    pub(crate) async fn begin_shell(
         &self,
         session: &Arc<Session>,
         overlay: &Overlay,
@@ -538,16 +543,28 @@ impl Kept {
         self.parts.iter_mut().try_for_each(|part| part.look(snapshot).map(drop).map_err(said))
     }
 
-    fn changed_paths(&mut self) -> Result<Vec<(PathBuf, Name)>, Error> {
-        let mut found = Vec::new();
-        if !self.snapshot {
-            for part in &self.parts {
-                let layer = Layer::open(&part.upper, &part.root).map_err(said)?;
-                let all = changes(&layer).map_err(said)?;
-                found.extend(all.into_iter().map(|change| (part.root.clone(), change.path)));
+    /// Whether the policy allows all that is to be committed: what no session may write comes into the tree by no commit either.
+    fn may_be_committed(&self, selected: &[(PathBuf, Name)], plan: &Plan) -> Result<(), Error> {
+        if self.snapshot {
+            return Ok(());
+        }
+        for part in &self.parts {
+            let layer = Layer::open(&part.upper, &part.root).map_err(said)?;
+            let wanted = |name: &Name| {
+                let below = |(root, at): &(PathBuf, Name)| *root == part.root && name.is_in(at);
+                selected.is_empty() || selected.iter().any(below)
+            };
+            for change in changes(&layer).map_err(said)?.into_iter().filter(|change| wanted(&change.path)) {
+                let path = part.root.join(change.path.path());
+                plan.check_path(&path, pithos_sandbox::Access::Write).map_err(|denial| {
+                    Error::Overlay(format!(
+                        "{} is not committed: {}; discard it, or commit the other paths",
+                        denial.subject, denial.rule
+                    ))
+                })?;
             }
         }
-        Ok(found)
+        Ok(())
     }
 
     fn diff(&mut self, bytes_max: usize) -> Result<Differences, Error> {

@@ -3,6 +3,7 @@
 use std::rc::Rc;
 
 use super::options::{OptionReader, usage};
+use crate::state::options::SetOption;
 use crate::{Bytes, Outcome, Session, quote};
 
 /// `alias [-p] [name[=value] ... ]`
@@ -21,14 +22,14 @@ pub(super) fn run(session: &mut Session, args: &[Bytes]) -> Outcome {
         let mut names: Vec<Bytes> = session.aliases.keys().cloned().collect();
         names.sort();
         for name in names {
-            show(session, &name);
+            show(session, &name, print);
         }
     }
     let mut status = 0;
     for word in words {
         let split = word.iter().position(|&b| b == b'=').filter(|&at| at > 0);
         let Some(at) = split else {
-            if !print && !show(session, word) {
+            if !print && !show(session, word, false) {
                 session.builtin_error(b"alias", [word, b": not found".as_slice()].concat());
                 status = 1;
             }
@@ -69,11 +70,13 @@ fn is_alias_name(name: &[u8]) -> bool {
     })
 }
 
-fn show(session: &mut Session, name: &[u8]) -> bool {
+/// One alias, as a command; in POSIX mode only with `-p`.
+fn show(session: &mut Session, name: &[u8], reusable: bool) -> bool {
     let Some(value) = session.aliases.get(name) else { return false };
     let quoted = quote::single_quote(value);
-    let mut line = b"alias ".to_vec();
-    if name.first() == Some(&b'-') {
+    let bare = !reusable && session.is(SetOption::Posix);
+    let mut line = if bare { Vec::new() } else { b"alias ".to_vec() };
+    if !bare && name.first() == Some(&b'-') {
         line.extend_from_slice(b"-- ");
     }
     line.extend([name, b"=", &quoted, b"\n"].concat());

@@ -79,6 +79,7 @@ pub(super) fn run_return(session: &mut Session, args: &[Bytes]) -> Outcome {
             not_numeric(session, &args[0], text);
         }
         session.builtin_error(&args[0], "can only `return' from a function or sourced script");
+        session.misuse = Some(2);
         return Ok(2);
     }
     match rest.first() {
@@ -90,6 +91,7 @@ pub(super) fn run_return(session: &mut Session, args: &[Bytes]) -> Outcome {
             }
             Some(_) if rest.len() > 1 => {
                 session.builtin_error(&args[0], "too many arguments");
+                session.misuse = Some(1);
                 Err(Unwind::Discard(1))
             }
             Some(n) => Err(Unwind::Return((n & 0xff) as i32)),
@@ -138,6 +140,7 @@ pub(super) fn run_shift(session: &mut Session, args: &[Bytes]) -> Outcome {
     };
     if rest.len() > 1 {
         session.builtin_error(b"shift", "too many arguments");
+        session.misuse = Some(1);
         return Err(Unwind::Discard(1));
     }
     if count < 0 || count as usize > session.positional.len() {

@@ -70,7 +70,11 @@ pub(crate) fn run_command(session: &mut Session, command: &SimpleCommand) -> Exp
             }
         }
     }
-    let result = run_redirected(session, command, &name, arguments);
+    session.misuse = None;
+    let mut result = run_redirected(session, command, &name, arguments);
+    if prefixes == 0 {
+        result = session.after_builtin(&name, result);
+    }
     if framed {
         session.variables.pop_frame();
     }
@@ -569,6 +573,7 @@ fn change(session: &mut Session, request: &Request, operand: Operand<'_>) -> Res
         let message = [name.as_slice(), b": readonly variable"].concat();
         if matches!(&request.builtin[..], b"export" | b"readonly") {
             session.error(message);
+            session.misuse = Some(1);
         } else {
             session.builtin_error(&request.builtin, message);
         }

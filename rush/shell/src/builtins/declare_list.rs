@@ -1,6 +1,7 @@
 //! Listings of variables and functions for `declare`, `local`, `export`, `readonly` and `set`.
 
 use crate::state::names::NameId;
+use crate::state::options::SetOption;
 use crate::state::value::{Attributes, Value};
 use crate::{Bytes, Outcome, Session, quote};
 
@@ -13,7 +14,8 @@ pub(super) struct Filter {
 
 /// `declare -p` of every variable that has the attributes.
 pub(super) fn declarations(session: &mut Session, filter: &Filter, builtin: &[u8]) -> Outcome {
-    let _ = (filter.locals, builtin);
+    let _ = filter.locals;
+    let posix = session.is(SetOption::Posix);
     for id in session.variables.sorted_ids() {
         let attributes = session.variables.slot(id).attributes;
         if !attributes.has(filter.attributes) || is_invisible(session, id) {
@@ -28,11 +30,24 @@ pub(super) fn declarations(session: &mut Session, filter: &Filter, builtin: &[u8
             continue;
         }
         if let Some(mut line) = session.declaration(id) {
+            if posix && matches!(builtin, b"export" | b"readonly") {
+                line = as_posix(builtin, &line);
+            }
             line.push(b'\n');
             session.write_out(&line);
         }
     }
     Ok(0)
+}
+
+/// A declaration as the command that POSIX has `export -p` and `readonly -p` print: the attribute is the command's name.
+fn as_posix(builtin: &[u8], declaration: &[u8]) -> Bytes {
+    let rest = declaration.strip_prefix(b"declare -").unwrap_or(declaration);
+    let at = rest.iter().position(|byte| *byte == b' ').unwrap_or(0);
+    let (letters, rest) = rest.split_at_checked(at).unwrap_or((b"", rest));
+    let letters: Bytes = letters.iter().copied().filter(|letter| !b"-rx".contains(letter)).collect();
+    let flags = if letters.is_empty() { Bytes::new() } else { [b" -".as_slice(), &letters].concat() };
+    [builtin, &flags, rest].concat()
 }
 
 /// Variables that exist only to be computed and were never used are not listed.

@@ -1,8 +1,8 @@
 //! `eval`, `source` and `.`.
 
 use crate::state::descriptors::OpenFile;
-use crate::state::options::{SetOption, Shopt};
-use crate::{Bytes, Outcome, Session, Unwind, sys};
+use crate::state::options::Shopt;
+use crate::{Bytes, Outcome, Session, sys};
 
 /// `eval [arg ...]`
 pub(super) fn run(session: &mut Session, args: &[Bytes]) -> Outcome {
@@ -89,5 +89,6 @@ fn cannot_source(session: &mut Session, name: &[u8], error: i32) -> Outcome {
     message.extend_from_slice(b": ");
     message.extend_from_slice(sys::strerror(error).as_bytes());
     session.error(message);
-    if session.is(SetOption::Posix) && !session.interactive { Err(Unwind::Exit(1)) } else { Ok(1) }
+    session.misuse = Some(1);
+    Ok(1)
 }

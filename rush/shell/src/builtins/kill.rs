@@ -2,6 +2,7 @@
 
 use super::options::{parse_integer, usage};
 use crate::signals;
+use crate::state::options::SetOption;
 use crate::sys::{self, resource};
 use crate::{Bytes, Outcome, Session};
 
@@ -64,7 +65,9 @@ fn invalid_signal(session: &mut Session, text: &[u8]) -> i32 {
 
 fn list(session: &mut Session, wanted: &[Bytes]) -> i32 {
     if wanted.is_empty() {
-        session.write_out(signals::table().as_bytes());
+        // The names alone in POSIX mode, on one line.
+        let text = if session.is(SetOption::Posix) { signals::names() } else { signals::table() };
+        session.write_out(text.as_bytes());
         return 0;
     }
     let mut status = 0;

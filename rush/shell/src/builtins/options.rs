@@ -111,6 +111,7 @@ pub(crate) fn usage(session: &mut Session, builtin: &[u8]) -> Status {
     }
     text.push(b'\n');
     session.write_err(&text);
+    session.misuse = Some(2);
     2
 }
 

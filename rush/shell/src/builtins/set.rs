@@ -111,6 +111,7 @@ fn set_by_name(session: &mut Session, name: &[u8], on: bool) -> bool {
         }
         None => {
             let mut message = name.to_vec();
+            session.misuse = Some(2);
             message.extend_from_slice(b": invalid option name");
             session.builtin_error(b"set", message);
             false

@@ -2,7 +2,7 @@
 
 use crate::expand::{Index, Resolved, split_subscript};
 use crate::state::names::{NameId, is_name};
-use crate::state::options::Shopt;
+use crate::state::options::{SetOption, Shopt};
 use crate::state::value::{Attributes, Value};
 use crate::{Bytes, Outcome, Session, Status};
 use std::rc::Rc;
@@ -73,6 +73,10 @@ fn unset_variable(
         return unset_element(session, &base, &subscript);
     }
     if !is_name(name) {
+        // It can only be a function.
+        if or_function && session.is(SetOption::Posix) {
+            return Ok(unset_function(session, name));
+        }
         let mut message = b"`".to_vec();
         message.extend_from_slice(name);
         message.extend_from_slice(b"': not a valid identifier");

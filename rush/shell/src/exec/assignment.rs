@@ -365,6 +365,11 @@ impl Session {
         if self.variables.slot(id).attributes.has(Attributes::READONLY) {
             let name = self.variables.names.text(id).to_vec();
             self.report_assign_error(&AssignError::Readonly(name));
+            // The command is given up, and what follows on its line.
+            if self.is(SetOption::Posix) && !self.interactive {
+                self.status = 1;
+                return Err(crate::Unwind::Discard(1));
+            }
             return Ok(());
         }
         let scope = self.variables.depth();

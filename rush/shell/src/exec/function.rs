@@ -5,17 +5,33 @@ use crate::state::options::{SetOption, Shopt};
 use crate::state::session::{Call, Function};
 use crate::state::variables::FrameKind;
 use crate::syntax::ast::{CompoundCommand, FunctionDefinition};
-use crate::{Bytes, Outcome, Session, Status, Unwind, limits};
+use crate::{Bytes, Outcome, Session, Unwind, limits};
 use std::rc::Rc;
+
+/// Why POSIX mode has no function of this name.
+fn refused_name(name: &[u8]) -> Option<&'static [u8]> {
+    if !names::is_name(name) {
+        return Some(b"not a valid identifier");
+    }
+    let special = crate::builtins::find(name).is_some_and(|builtin| builtin.special);
+    special.then_some(b"is a special builtin")
+}
 
 impl Session {
     /// Defines a function.
-    pub(crate) fn define_function(&mut self, definition: &Rc<FunctionDefinition>) -> Status {
+    pub(crate) fn define_function(&mut self, definition: &Rc<FunctionDefinition>) -> Outcome {
+        if self.is(SetOption::Posix)
+            && let Some(reason) = refused_name(&definition.name)
+        {
+            self.line = definition.line;
+            self.error([b"`", &definition.name[..], b"': ", reason].concat());
+            return if self.interactive { Ok(2) } else { Err(Unwind::Exit(2)) };
+        }
         if let Some(old) = self.functions.get(&definition.name[..])
             && old.readonly
         {
             self.error([&definition.name[..], b": readonly function"].concat());
-            return 1;
+            return Ok(1);
         }
         let exported = self.functions.get(&definition.name[..]).is_some_and(|f| f.exported);
         let function = Function {
@@ -29,7 +45,7 @@ impl Session {
             self.variables.export_generation += 1;
         }
         Rc::make_mut(&mut self.functions).insert(definition.name.to_vec(), function);
-        0
+        Ok(0)
     }
 
     /// Calls `function` with `args` (the name first).

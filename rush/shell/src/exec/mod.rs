@@ -138,7 +138,7 @@ impl Session {
                 if checked { self.check_compound(compound, status) } else { Ok(status) }
             }
             Command::Function(definition) => {
-                let status = self.define_function(definition);
+                let status = self.define_function(definition)?;
                 self.status = status;
                 Ok(status)
             }

@@ -192,9 +192,22 @@ impl Session {
             }
         }
         if let Some(builtin) = builtins::find(name).filter(|_| !self.is_disabled(name)) {
-            return self.run_builtin(builtin, args);
+            self.misuse = None;
+            let result = self.run_builtin(builtin, args);
+            return if functions { self.after_builtin(builtin.name.as_bytes(), result) } else { result };
         }
         self.run_program(args)
+    }
+
+    /// In POSIX mode a script ends where a special builtin is used wrongly or cannot assign; `command` and `builtin` before it prevent that.
+    pub(crate) fn after_builtin(&mut self, name: &[u8], result: Outcome) -> Outcome {
+        let Some(status) = self.misuse.take() else { return result };
+        let ends = self.is(SetOption::Posix)
+            && !self.interactive
+            // Where a failure is looked at, a wrong option is only a failure; an assignment that is refused, or a file that is not there, is more.
+            && (status == 1 || self.errexit_ignored == 0)
+            && builtins::find(name).is_some_and(|builtin| builtin.special);
+        if ends { Err(Unwind::Exit(status)) } else { result }
     }
 
     /// Runs a builtin and accounts for its output.

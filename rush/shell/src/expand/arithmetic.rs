@@ -69,6 +69,10 @@ impl Session {
                 self.report_arithmetic(&error, prefix);
                 self.status = 1;
                 self.spares_errexit = true;
+                // In an expansion, and not in a command of its own.
+                if prefix.is_empty() && self.is(SetOption::Posix) && !self.interactive {
+                    return Unwind::Exit(self.fatal_status());
+                }
                 Unwind::Discard(1)
             }
             Failure::Variable(unwind) => unwind,

@@ -196,6 +196,9 @@ impl Session {
     pub(crate) fn expansion_error(&mut self, message: impl AsRef<[u8]>) -> Unwind {
         self.error(message);
         self.status = 1;
+        if self.is(crate::state::options::SetOption::Posix) && !self.interactive {
+            return Unwind::Exit(self.fatal_status());
+        }
         Unwind::Discard(1)
     }
 }

@@ -70,6 +70,8 @@ pub struct Scope {
     pub(crate) error_context: Option<&'static str>,
     pub(crate) builtin_state: crate::builtins::state::BuiltinState,
     pub(crate) call_adopts_frame: bool,
+    /// The status with which the builtin that ran last was used wrongly, or was refused an assignment: a special one ends a POSIX shell by that.
+    pub(crate) misuse: Option<Status>,
     pub(crate) eval_depth: u32,
     pub(crate) keep_redirects: bool,
     pub(crate) disabled_builtins: std::collections::BTreeSet<Bytes>,

@@ -175,6 +175,7 @@ impl Session {
             error_context: None,
             builtin_state: Default::default(),
             call_adopts_frame: false,
+            misuse: None,
             eval_depth: 0,
             keep_redirects: false,
             disabled_builtins: Default::default(),
@@ -366,6 +367,7 @@ impl Session {
             let text = format!("{}: usage: {} {}\n", row.name, row.name, row.synopsis);
             self.write_err(text.as_bytes());
         }
+        self.misuse = Some(2);
         2
     }
 

@@ -91,7 +91,7 @@ relations! {
 slow_paths! {
     fn strict_eq(s) {
         let equal = s.vm().strictly_equal(s.reg(s.b()), s.reg(s.c()));
-        s.finish(1, s.a(), equal.map(|equal| Value::bool(equal)))
+        s.finish(1, s.a(), equal.map(Value::bool))
     }
     fn strict_ne(s) {
         let equal = s.vm().strictly_equal(s.reg(s.b()), s.reg(s.c()));

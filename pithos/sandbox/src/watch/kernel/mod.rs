@@ -1,7 +1,9 @@
 //! The system calls of watching: installing the filter that asks, receiving what it asks, answering, and reading the caller's memory. The second home
-//! of unsafe code of this crate, and nothing else is in it.
+//! of unsafe code of this crate, and nothing else is in it; `sockets` has the calls of connecting.
 
 #![allow(unsafe_code)]
+
+pub(in crate::watch) mod sockets;
 
 use crate::limits::WATCHED_TEXT_BYTES_MAX;
 use seccompiler::BpfProgram;
@@ -18,16 +20,16 @@ const PAGE: usize = 4096;
 
 /// A call that waits for its answer.
 #[derive(Clone, Copy)]
-pub(super) struct Asked {
-    pub(super) id: u64,
+pub(in crate::watch) struct Asked {
+    pub(in crate::watch) id: u64,
     /// The calling thread, by its id here.
-    pub(super) thread: u32,
-    pub(super) number: i64,
-    pub(super) arguments: [u64; 6],
+    pub(in crate::watch) thread: u32,
+    pub(in crate::watch) number: i64,
+    pub(in crate::watch) arguments: [u64; 6],
 }
 
 /// Puts `program` on this thread and what it starts from now on; the descriptor on which its questions come.
-pub(super) fn install(program: &BpfProgram) -> io::Result<OwnedFd> {
+pub(in crate::watch) fn install(program: &BpfProgram) -> io::Result<OwnedFd> {
     // SAFETY: takes numbers only, and concerns this thread.
     if unsafe { libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) } != 0 {
         return Err(io::Error::last_os_error());
@@ -57,7 +59,7 @@ pub(super) fn install(program: &BpfProgram) -> io::Result<OwnedFd> {
 }
 
 /// The next question; none when nobody can ask any more.
-pub(super) fn receive(listener: &OwnedFd) -> Option<Asked> {
+pub(in crate::watch) fn receive(listener: &OwnedFd) -> Option<Asked> {
     loop {
         // SAFETY: numbers all of it, for which zero is a value; the kernel wants it zeroed.
         let mut asked: libc::seccomp_notif = unsafe { std::mem::zeroed() };
@@ -88,21 +90,37 @@ fn is_over(listener: &OwnedFd) -> bool {
     ready > 0 && wait.revents & libc::POLLHUP != 0
 }
 
-/// Lets a call go on to the kernel, which judges it as if nobody had asked, or ends it with an error number. A caller that is gone needs no answer.
-pub(super) fn answer(listener: &OwnedFd, id: u64, error: Option<i32>) {
+/// What becomes of a call.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(in crate::watch) enum Answer {
+    /// It goes on to the kernel, which judges it as if nobody had asked.
+    Continue,
+    /// It ends with this error number.
+    Error(i32),
+    /// It ends well: it was made for the caller.
+    Done,
+}
+
+/// Answers a call. A caller that is gone needs no answer.
+pub(in crate::watch) fn answer(listener: &OwnedFd, id: u64, outcome: Answer) {
     // SAFETY: numbers all of it, for which zero is a value.
     let mut answer: libc::seccomp_notif_resp = unsafe { std::mem::zeroed() };
     answer.id = id;
-    match error {
-        Some(number) => answer.error = -number,
-        None => answer.flags = libc::SECCOMP_USER_NOTIF_FLAG_CONTINUE as u32,
+    match outcome {
+        Answer::Continue => answer.flags = libc::SECCOMP_USER_NOTIF_FLAG_CONTINUE as u32,
+        Answer::Error(number) => answer.error = -number,
+        Answer::Done => {}
     }
+    // An answer that a signal kept from its way would leave the caller waiting for ever.
     // SAFETY: the structure is the one that this command reads, and it lives through the call.
-    unsafe { libc::ioctl(listener.as_raw_fd(), libc::SECCOMP_IOCTL_NOTIF_SEND as _, &raw const answer) };
+    while unsafe { libc::ioctl(listener.as_raw_fd(), libc::SECCOMP_IOCTL_NOTIF_SEND as _, &raw const answer) }
+        < 0
+        && io::Error::last_os_error().kind() == io::ErrorKind::Interrupted
+    {}
 }
 
 /// The memory of a thread at `address`: as many bytes as fit and are there.
-pub(super) fn read_memory(thread: u32, address: u64, buffer: &mut [u8]) -> usize {
+pub(in crate::watch) fn read_memory(thread: u32, address: u64, buffer: &mut [u8]) -> usize {
     let ours = libc::iovec { iov_base: buffer.as_mut_ptr().cast(), iov_len: buffer.len() };
     let theirs = libc::iovec { iov_base: address as *mut libc::c_void, iov_len: buffer.len() };
     // SAFETY: our part is the buffer, as long as is said; the other address is the kernel's to check in the other process.
@@ -112,7 +130,7 @@ pub(super) fn read_memory(thread: u32, address: u64, buffer: &mut [u8]) -> usize
 }
 
 /// The text at `address` of a thread, up to its zero byte; none when it cannot be read or has no end.
-pub(super) fn read_text(thread: u32, mut address: u64) -> Option<Vec<u8>> {
+pub(in crate::watch) fn read_text(thread: u32, mut address: u64) -> Option<Vec<u8>> {
     let mut text = Vec::with_capacity(PIECE);
     while text.len() < WATCHED_TEXT_BYTES_MAX && address != 0 {
         let mut piece = [0u8; PIECE];
