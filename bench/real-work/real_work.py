@@ -61,11 +61,34 @@ for i in $(seq 600); do curl -s --noproxy '*' -o page http://127.0.0.1:8765/ && 
 kill $server; wait $server 2>/dev/null; grep -q listing page"""
 POSTGRES = """\
 bin=$(ls -d /usr/lib/postgresql/*/bin | tail -1); data=$PWD/data
-"$bin"/initdb -D "$data" -A trust >initdb.log 2>&1 || { cat initdb.log; exit 1; }
+"$bin"/initdb -D "$data" --auth-local=peer --auth-host=trust >initdb.log 2>&1 || { cat initdb.log; exit 1; }
 "$bin"/pg_ctl -D "$data" -w -l pg.log -o "-p 5999 -k $PWD" start >start.log 2>&1 || { cat start.log pg.log; exit 1; }
-psql -h 127.0.0.1 -p 5999 postgres -At -c 'create table t(i int); insert into t select generate_series(1, 1000); select sum(i) from t'
+psql -h 127.0.0.1 -p 5999 postgres -At -c 'create table t(i int); insert into t select generate_series(1, 1000); select sum(i) from t' &&
+psql -h "$PWD" -p 5999 postgres -At -c 'select sum(i) from t'
 status=$?
 "$bin"/pg_ctl -D "$data" -m fast stop >stop.log 2>&1; exit $status"""
+UNIX_SOCKETS = """\
+cat >server.js <<'J'
+require("http").createServer((_, answer) => answer.end("from node")).listen("node.sock", () => console.log("up"))
+J
+cat >client.py <<'P'
+import multiprocessing, socket
+s = socket.socket(socket.AF_UNIX)
+s.connect("node.sock")
+s.sendall(b"GET / HTTP/1.0\\r\\n\\r\\n")
+assert s.makefile("rb").read().endswith(b"from node")
+if __name__ == "__main__":
+    with multiprocessing.Manager() as manager:
+        assert manager.list([1, 2])[1] == 2
+P
+node server.js >server.log & server=$!
+for i in $(seq 600); do grep -q up server.log && break; sleep 0.05; done
+python3 client.py || exit 1
+kill $server; wait $server 2>/dev/null
+eval "$(ssh-agent -s)" >/dev/null && ssh-keygen -q -t ed25519 -N '' -f key && ssh-add -q key && ssh-add -l && ssh-agent -k >/dev/null || exit 1
+export GNUPGHOME=$PWD/g; mkdir -m 700 g
+gpg -q --batch --passphrase '' --quick-gen-key 'A <a@example.org>' ed25519 sign 0 2>/dev/null && echo signed | gpg -q --batch -s | gpg -q --batch -d 2>/dev/null
+status=$?; gpgconf --kill all; exit $status"""
 C_BUILD = "./configure -q >/dev/null && make -s -j2 >/dev/null 2>make.err && ./hello | grep -q Hello"
 
 ROWS = [
@@ -78,6 +101,7 @@ ROWS = [
     Row("bats-core's own suite", ["bash"], "", "bin/bats test/bats.bats 2>&1 | tail -n 30; exit ${PIPESTATUS[0]}", source="bats-*"),
     Row("development server over loopback", ["python3", "curl"], "", DEV_SERVER),
     Row("Postgres", ["psql"], "", POSTGRES, unprivileged=True),
+    Row("Unix sockets: Node, Python, agents", ["node", "python3", "ssh-agent", "gpg"], "", UNIX_SOCKETS),
     Row("git clone, commit", ["git"], "git init -q a; cd a; git -c user.name=a -c user.email=a@b commit -q --allow-empty -m 1",
         "git clone -q a b && cd b && git config user.name a && git config user.email a@b && echo x >f && git add f && git commit -q -m 2"),
 ]

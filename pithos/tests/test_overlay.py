@@ -2,6 +2,7 @@
 
 import json
 import os
+import socket
 import subprocess
 from pathlib import Path
 
@@ -242,6 +243,51 @@ def test_an_overlaid_session_is_watched_as_others_are(server, project: Path):
     assert told["structuredContent"]["status"] == 0 and "denied" not in told["content"][0]["text"]
     told = server.call("run", session=session, command="true > /etc/passwd; touch l")
     assert told["content"][0]["text"].count("the sandbox denied /etc/passwd") == 1
+
+
+TALK = """
+import os, socket, sys
+l = socket.socket(socket.AF_UNIX)
+l.bind("inside")
+l.listen(9)
+os.symlink(os.path.abspath("inside"), "d/link")
+for path in ("inside", os.path.abspath("inside"), "d/link", "/proc/self/cwd/inside"):
+    c = socket.socket(socket.AF_UNIX)
+    c.connect(path)
+    a, _ = l.accept()
+    c.send(b"x")
+    assert a.recv(9) == b"x", path
+try:
+    c = socket.socket(socket.AF_UNIX)
+    c.connect("host")
+    c.send(b"out")
+except OSError as error:
+    print("refused", flush=True)
+"""
+
+
+def test_unix_sockets_of_an_overlaid_session_are_its_own(server, project: Path, monkeypatch):
+    session = overlaid(server)
+    if server.tool("run", session=session, command="python3 -c 'import socket; socket.socket(socket.AF_UNIX)'")["status"] != 0:
+        pytest.skip("no Unix sockets of a sandbox's own here")
+    monkeypatch.chdir(project)
+    with socket.socket(socket.AF_UNIX) as host:
+        host.bind("host")
+        host.listen(9)
+        (project / "talk.py").write_text(TALK)
+        result = server.call("run", session=session, command="python3 talk.py")
+        text = result["content"][0]["text"]
+        assert result["structuredContent"]["status"] == 0 and "refused" in text, text
+        host.setblocking(False)
+        while True:
+            try:
+                connection, _ = host.accept()
+            except BlockingIOError:
+                break
+            connection.setblocking(True)
+            assert connection.recv(9) == b""
+            connection.close()
+    assert not (project / "inside").exists()
 
 
 def test_what_no_session_may_make_comes_by_no_commit(pithos, workspace: Path):

@@ -12,14 +12,15 @@ use pyo3::{PyTraverseError, PyVisit};
 use crate::compat::{Compat, PyStarter};
 use crate::exit;
 use crate::ffi::call_one;
-use crate::message::{Killed, Message, Reply};
+use crate::interruption::Killed;
+use crate::message::{Message, Reply};
 
 /// What happens beside the handler's call.
 pub(crate) enum Style {
     /// Exceptions are printed, unless a supervisor should see them; signals are not shown.
     Compat(Arc<Compat>),
     /// Exceptions end the actor; signals arrive as messages.
-    Actor(Arc<Compat>),
+    Actor,
 }
 
 /// The optional methods of an actor class.
@@ -45,8 +46,8 @@ impl PyBehaviour {
         Self { handler, style: Style::Compat(compat.clone()), hooks: None, raised: false }
     }
 
-    pub(crate) fn actor(handler: Py<PyAny>, compat: &Arc<Compat>, hooks: Option<Box<Hooks>>) -> Self {
-        Self { handler, style: Style::Actor(compat.clone()), hooks, raised: false }
+    pub(crate) fn actor(handler: Py<PyAny>, hooks: Option<Box<Hooks>>) -> Self {
+        Self { handler, style: Style::Actor, hooks, raised: false }
     }
 
     fn call(
@@ -107,12 +108,6 @@ impl PyBehaviour {
         }
         Ok(())
     }
-
-    fn compat_state(&self) -> &Arc<Compat> {
-        match &self.style {
-            Style::Compat(compat) | Style::Actor(compat) => compat,
-        }
-    }
 }
 
 impl Behaviour<Message> for PyBehaviour {
@@ -150,7 +145,6 @@ impl Behaviour<Message> for PyBehaviour {
             let who = self.hook(|hooks| hooks.instance.as_ref()).unwrap_or(&self.handler);
             Python::attach(|py| Compat::report(py, cx.pid(), who.bind(py), reason));
         }
-        self.compat_state().remember(cx.pid(), reason);
         let Some(hook) = self.hook(|hooks| hooks.stopped.as_ref()) else { return };
         Python::attach(|py| {
             let called =
@@ -188,7 +182,6 @@ impl Factory<Message> for VirtualHandler {
 /// Makes the behaviour of a modern virtual actor: `make()` gives the handler and the hooks.
 pub(crate) struct VirtualActor {
     pub(crate) make: Py<PyAny>,
-    pub(crate) compat: Arc<Compat>,
 }
 
 type Made = (Py<PyAny>, Option<Py<PyAny>>, Option<Py<PyAny>>, Option<Py<PyAny>>, Option<Py<PyAny>>);
@@ -198,10 +191,9 @@ impl Factory<Message> for VirtualActor {
         Python::attach(|py| match self.make.call0(py).and_then(|made| made.extract::<Made>(py)) {
             Ok((handler, started, stopped, code_change, instance)) => {
                 let hooks = Hooks { started, stopped, code_change, instance };
-                Box::new(PyBehaviour::actor(handler, &self.compat, Some(Box::new(hooks))))
+                Box::new(PyBehaviour::actor(handler, Some(Box::new(hooks))))
             }
-            Err(error) => Box::new(Unmade { reason: exit::raised(py, error), compat: self.compat.clone() })
-                as Box<dyn Behaviour<Message>>,
+            Err(error) => Box::new(Unmade { reason: exit::raised(py, error) }) as Box<dyn Behaviour<Message>>,
         })
     }
 }
@@ -209,7 +201,6 @@ impl Factory<Message> for VirtualActor {
 /// Ends an actor that could not be made.
 struct Unmade {
     reason: ExitReason,
-    compat: Arc<Compat>,
 }
 
 impl Behaviour<Message> for Unmade {
@@ -224,10 +215,6 @@ impl Behaviour<Message> for Unmade {
     fn handle(&mut self, _: &mut Context<'_, Message>, message: Message) -> Flow {
         Python::attach(|_| drop(message));
         Flow::Exit(self.reason.clone())
-    }
-
-    fn terminate(&mut self, cx: &mut Context<'_, Message>, reason: &ExitReason) {
-        self.compat.remember(cx.pid(), reason);
     }
 }
 
@@ -249,7 +236,6 @@ pub(crate) fn visit_any(behaviour: &dyn Any, visit: &PyVisit<'_>) -> Result<(), 
 /// An actor that keeps what it gets.
 pub(crate) struct Observer {
     pub(crate) store: Arc<crate::compat::Store>,
-    pub(crate) compat: Arc<Compat>,
 }
 
 impl Behaviour<Message> for Observer {
@@ -269,10 +255,5 @@ impl Behaviour<Message> for Observer {
             }
         });
         Flow::Continue
-    }
-
-    fn terminate(&mut self, cx: &mut Context<'_, Message>, reason: &ExitReason) {
-        self.compat.remember(cx.pid(), reason);
-        self.store.close();
     }
 }

@@ -18,9 +18,11 @@ use pyo3::{PyTraverseError, PyVisit};
 use crate::exit;
 use crate::host::PYTHON_POOL;
 use crate::limits::{
-    COMPAT_INTENSITY, COMPAT_PERIOD_S, EXCEPTIONS_KEPT, REASONS_KEPT, RELEASE_GIL_THREADS, SIGNALS_MS,
+    COMPAT_INTENSITY, COMPAT_PERIOD_S, EXCEPTIONS_KEPT, GROUP_SWEEP_MIN, REASONS_KEPT, RELEASE_GIL_THREADS,
+    SIGNALS_MS,
 };
 use crate::pull_versions::PullVersions;
+use crate::reports::supervised;
 
 #[derive(Default)]
 pub(crate) struct Compat {
@@ -68,8 +70,8 @@ impl Compat {
         self.supervised.lock().insert(pid);
     }
 
-    /// Keeps the reason of an end for those who ask later; normal ends are not worth it.
-    pub(crate) fn remember(&self, pid: Pid, reason: &ExitReason) {
+    /// An actor has ended: its entries leave, and the reason is kept for those who ask later; normal ends are not worth that.
+    pub(crate) fn ended(&self, pid: Pid, reason: &ExitReason) {
         let mut supervised = self.supervised.lock();
         // Mostly empty: then an end costs no hashing.
         if !supervised.is_empty() {
@@ -77,10 +79,11 @@ impl Compat {
         }
         drop(supervised);
         let mut stores = self.stores.lock();
-        if !stores.is_empty() {
-            stores.remove(&pid);
-        }
+        let store = if stores.is_empty() { None } else { stores.remove(&pid) };
         drop(stores);
+        if let Some(store) = store {
+            store.close();
+        }
         if !reason.is_abnormal() {
             return;
         }
@@ -245,6 +248,9 @@ impl Store {
 pub(crate) struct Group {
     alone: Vec<SupervisorRef>,
     together: Option<SupervisorRef>,
+    /// When to look for supervisors that have ended: at twice as many as were left the last time, so that an adoption's part of it is
+    /// constant.
+    sweep_at: usize,
 }
 
 pub(crate) fn strategy(name: &str) -> PyResult<Strategy> {
@@ -284,12 +290,15 @@ impl Group {
     fn supervisor(handle: &Handle, strategy: Strategy) -> PyResult<SupervisorRef> {
         let period = Duration::from_secs(COMPAT_PERIOD_S);
         let options = SpawnOptions { pool: PYTHON_POOL, ..SpawnOptions::default() };
-        let supervisor = Supervisor::new(strategy).intensity(COMPAT_INTENSITY, period);
+        let supervisor = Supervisor::new(strategy).intensity(COMPAT_INTENSITY, period).on_report(supervised);
         supervisor.start(handle, options).map_err(|error| PyRuntimeError::new_err(error.to_string()))
     }
 
     fn place(&mut self, handle: &Handle, strategy: Strategy) -> PyResult<SupervisorRef> {
-        self.alone.retain(|supervisor| handle.is_alive(supervisor.pid()));
+        if self.alone.len() >= self.sweep_at {
+            self.alone.retain(|supervisor| handle.is_alive(supervisor.pid()));
+            self.sweep_at = (self.alone.len() * 2).max(GROUP_SWEEP_MIN);
+        }
         if strategy == Strategy::OneForOne {
             let supervisor = Self::supervisor(handle, strategy)?;
             self.alone.push(supervisor.clone());
@@ -323,7 +332,8 @@ pub(crate) fn adopt(
         compat.supervise(pid);
     }
     let supervisor = compat.groups.lock().entry(group.to_owned()).or_default().place(handle, strategy)?;
-    let spec = ChildSpec::with_starter("", start).restart(restart);
+    // The first pid names the child in reports, also after its restarts.
+    let spec = ChildSpec::with_starter(pid.to_bits().to_string(), start).restart(restart);
     let adopted = crate::ffi::wait(py, || supervisor.adopt(pid, spec).wait(None));
     match adopted {
         Ok(Ok(_)) => Ok(()),

@@ -37,15 +37,18 @@ impl Core {
     pub(crate) fn new() -> Arc<Self> {
         let idents = Arc::default();
         let [python, releasing] = host::pools(&idents);
-        let runtime = Runtime::builder().pool(python).pool(releasing).build();
+        let compat = Arc::new(Compat::default());
+        // It has references to supervisors, and they to the runtime.
+        let told = Arc::downgrade(&compat);
+        let runtime = Runtime::builder().pool(python).pool(releasing);
+        let runtime = runtime.on_end(move |pid, reason| {
+            if let Some(compat) = told.upgrade() {
+                compat.ended(pid, reason);
+            }
+        });
+        let runtime = runtime.build();
         let handle = runtime.handle().clone();
-        Arc::new(Self {
-            runtime: Some(runtime),
-            handle,
-            compat: Arc::new(Compat::default()),
-            idents,
-            process: std::process::id(),
-        })
+        Arc::new(Self { runtime: Some(runtime), handle, compat, idents, process: std::process::id() })
     }
 
     /// Ends the actors and joins the threads, while the interpreter can still let them finish. A thread that the interpreter's end finds

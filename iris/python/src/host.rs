@@ -5,14 +5,15 @@ use std::cell::Cell;
 use std::ffi::c_long;
 use std::sync::Arc;
 use std::thread::ThreadId;
+use std::time::Duration;
 
 use iris_runtime::{Host, PoolOptions};
 use parking_lot::Mutex;
 use pyo3::exceptions::PySystemExit;
 use pyo3::prelude::*;
 
-use crate::limits::{EXECUTORS, RELEASE_GIL_THREADS};
-use crate::message::Killed;
+use crate::interruption::{Killed, in_own_code, signed};
+use crate::limits::{EXECUTORS, INTERRUPT_LOOKS, INTERRUPT_PAUSE_US, RELEASE_GIL_THREADS};
 use crate::queue::ReadyQueue;
 
 /// The pool of Python handlers.
@@ -54,16 +55,23 @@ impl Host for Executor {
     }
 
     /// `still` is asked with the GIL, which the thread needs to go on: so the exception cannot meet another actor's handler, if the
-    /// worker takes it back (`uninterrupt`) before it begins the next.
+    /// worker takes it back (`uninterrupt`) before it begins the next. A handler that is in code of others is looked at again.
     fn interrupt(&self, thread: ThreadId, still: &dyn Fn() -> bool) {
         let _parking = crate::ffi::Parking::begin();
-        Python::try_attach(|py| {
-            if let Some(ident) = self.0.of(thread)
-                && still()
-            {
+        for _ in 0..INTERRUPT_LOOKS {
+            let done = Python::try_attach(|py| {
+                let Some(ident) = self.0.of(thread).filter(|_| still()) else { return true };
+                if !in_own_code(py, ident).unwrap_or(false) {
+                    return false;
+                }
                 crate::ffi::raise_in(ident, &py.get_type::<Killed>());
+                true
+            });
+            if done != Some(false) {
+                return;
             }
-        });
+            std::thread::sleep(Duration::from_micros(INTERRUPT_PAUSE_US));
+        }
     }
 
     fn uninterrupt(&self) {
@@ -89,12 +97,7 @@ fn keep_thread_state(idents: &Idents, body: &mut dyn FnMut()) {
 
 fn own_ident(py: Python<'_>) -> PyResult<c_long> {
     let ident: u64 = py.import("_thread")?.call_method0("get_ident")?.extract()?;
-    // The interpreter's own functions take the same bits as a signed number.
     Ok(signed(ident))
-}
-
-fn signed(ident: u64) -> c_long {
-    ident.cast_signed() as c_long
 }
 
 /// Runs the whole life of a thread that runs actors, so that it is stopped where it stands, and not unwound, when the interpreter's end
@@ -103,36 +106,6 @@ fn signed(ident: u64) -> c_long {
 pub(crate) fn parked<'py>(body: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
     let _parking = crate::ffi::Parking::begin();
     body.call0()
-}
-
-/// Raises `Killed` in a thread that serves many actors, if it is still at this turn (`owner.turn`). The GIL is not let go between the look and
-/// the deed; the thread takes back what comes too late for the actor (`owner.interrupted`).
-#[pyfunction]
-#[pyo3(signature = (ident, owner, turn, probe=None))]
-pub(crate) fn interrupt_turn<'py>(
-    ident: u64,
-    owner: &Bound<'py, PyAny>,
-    turn: u64,
-    probe: Option<(Bound<'py, PyAny>, Bound<'py, PyAny>, Bound<'py, PyAny>)>,
-) -> PyResult<bool> {
-    if owner.getattr("turn")?.extract::<u64>()? != turn {
-        return Ok(false);
-    }
-    // Of an event loop: what tells its task, the loop, and the task that is meant.
-    if let Some((current_task, event_loop, task)) = probe
-        && !current_task.call1((event_loop,))?.is(&task)
-    {
-        return Ok(false);
-    }
-    owner.setattr("interrupted", true)?;
-    crate::ffi::raise_in(signed(ident), &owner.py().get_type::<Killed>());
-    Ok(true)
-}
-
-/// Forgets an interruption that has not come through.
-#[pyfunction]
-pub(crate) fn take_interrupt_back(py: Python<'_>, ident: u64) {
-    crate::ffi::raise_nothing_in(py, signed(ident));
 }
 
 /// The worker's own closure, run on its own thread: `detach` asks for `Send` only to keep Python objects out of it.

@@ -353,7 +353,6 @@ impl Inbox {
             None if state.inbox.exit_requested() => state.inbox.exit_reason(),
             None => iris_runtime::ExitReason::Normal,
         };
-        self.compat.remember(state.inbox.pid(), &reason);
         self.compat.pulls.forget(state.inbox.pid());
         state.inbox.set_reason(reason);
         drop(state);

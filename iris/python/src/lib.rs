@@ -11,11 +11,13 @@ mod exit;
 mod ffi;
 mod host;
 mod inbox;
+mod interruption;
 mod limits;
 mod message;
 mod pull_versions;
 mod queue;
 mod reference;
+mod reports;
 mod runtime;
 mod sent;
 mod supervisor;
@@ -58,7 +60,7 @@ fn _iris(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<buffer::Buffer>()?;
     module.add("NoReply", module.py().get_type::<message::NoReply>())?;
     module.add("Swapped", module.py().get_type::<message::Swapped>())?;
-    module.add("Killed", module.py().get_type::<message::Killed>())?;
+    module.add("Killed", module.py().get_type::<interruption::Killed>())?;
     module.add("VERSIONS_KEPT", iris_runtime::limits::VERSIONS_KEPT)?;
     module.add("EMPTY", inbox::empty(module.py())?)?;
     module.add("ENDED", inbox::ended(module.py())?)?;
@@ -67,7 +69,7 @@ fn _iris(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(runtime::current_pid, module)?)?;
     module.add_function(wrap_pyfunction!(host::never_block_here, module)?)?;
     module.add_function(wrap_pyfunction!(host::parked, module)?)?;
-    module.add_function(wrap_pyfunction!(host::interrupt_turn, module)?)?;
-    module.add_function(wrap_pyfunction!(host::take_interrupt_back, module)?)?;
+    module.add_function(wrap_pyfunction!(interruption::interrupt_turn, module)?)?;
+    module.add_function(wrap_pyfunction!(interruption::take_interrupt_back, module)?)?;
     module.add_function(wrap_pyfunction!(core::count_fork, module)?)
 }

@@ -18,6 +18,14 @@ pub(crate) const STOP_TIMEOUT_S: f64 = 5.0;
 /// Time in milliseconds after which a thread that waits looks for signals (Ctrl-C), which only Python code can handle.
 pub(crate) const SIGNALS_MS: u64 = 50;
 
+/// Looks at a handler that is to be interrupted, until one finds it in its own code; and the pause between two, in microseconds: long enough
+/// for it to leave a call into asyncio. The caller comes back when none does.
+pub(crate) const INTERRUPT_LOOKS: u32 = 40;
+pub(crate) const INTERRUPT_PAUSE_US: u64 = 500;
+
+/// Attempts to wake the thread behind a queue before it counts as gone.
+pub(crate) const WAKE_ATTEMPTS: u32 = 8;
+
 /// Largest buffer of `allocate_buffer`, in bytes.
 pub(crate) const BUFFER_MAX: usize = 1 << 34;
 
@@ -29,6 +37,9 @@ pub(crate) const TRIM_ACTORS_MIN: usize = 10_000;
 
 /// The last of them that keep the exception itself, for those who ask soon: it refers to its frames and all that they know.
 pub(crate) const EXCEPTIONS_KEPT: usize = 8;
+
+/// Supervisors of a group on the compatibility surface before it is looked whether some have ended.
+pub(crate) const GROUP_SWEEP_MIN: usize = 64;
 
 /// Bytes kept of the message of an exception that is older.
 pub(crate) const MESSAGE_BYTES_KEPT: usize = 1_024;

@@ -23,13 +23,6 @@ pyo3::create_exception!(
     "Raised in a pull or async actor that receives where its code was replaced. Not to be caught."
 );
 
-pyo3::create_exception!(
-    iris,
-    Killed,
-    PyBaseException,
-    "Raised in an actor that was killed, where it runs or receives. Not to be caught."
-);
-
 /// A value, or the exception to raise at the caller's.
 pub(crate) type Outcome = Result<Py<PyAny>, Py<PyAny>>;
 

@@ -8,6 +8,9 @@ use parking_lot::{Condvar, Mutex};
 use pyo3::prelude::*;
 use pyo3::types::PyList;
 
+use crate::interruption::Killed;
+use crate::limits::WAKE_ATTEMPTS;
+
 struct State {
     items: Vec<Py<PyAny>>,
     closed: bool,
@@ -38,9 +41,14 @@ impl ReadyQueue {
         self.signal.notify_one();
         if let Some(notify) = &self.notify {
             Python::try_attach(|py| {
-                if let Err(error) = notify.call0(py) {
+                // Whoever pushes may be interrupted, which is not the queue's affair: everybody behind it waits for this one call.
+                let failed = (0..WAKE_ATTEMPTS).find_map(|_| match notify.call0(py) {
+                    Ok(_) => Some(false),
+                    Err(error) if error.is_instance_of::<Killed>(py) => None,
+                    Err(_) => Some(true),
+                });
+                if failed != Some(false) {
                     // The loop is closed: its futures have no one to tell.
-                    drop(error);
                     self.state.lock().closed = true;
                 }
             });

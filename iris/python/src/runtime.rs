@@ -105,7 +105,7 @@ impl PyRuntime {
 
     fn observe(&self, budget: u32) -> PyResult<u64> {
         let store = Arc::new(Store::default());
-        let observer = Observer { store: store.clone(), compat: self.core.compat.clone() };
+        let observer = Observer { store: store.clone() };
         let options = SpawnOptions { budget, pool: PYTHON_POOL, trap_exit: true, ..SpawnOptions::default() };
         let actor = self.core.handle.spawn_with(options, observer).map_err(spawn_error)?;
         self.core.compat.stores.lock().insert(actor.pid(), store);
@@ -302,7 +302,7 @@ impl PyRuntime {
             ..self.options(budget, release_gil)?
         };
         let hooks = hooks(started, stopped, code_change, instance);
-        let behaviour = PyBehaviour::actor(receive.unbind(), &self.core.compat, hooks);
+        let behaviour = PyBehaviour::actor(receive.unbind(), hooks);
         let actor = self.core.handle.spawn_with(options, behaviour).map_err(spawn_error)?;
         Ok(Ref::new(&self.core, actor))
     }
@@ -326,7 +326,7 @@ impl PyRuntime {
             trap_exit,
             ..self.options(budget, release_gil)?
         };
-        let factory = VirtualActor { make, compat: self.core.compat.clone() };
+        let factory = VirtualActor { make };
         let actor = self.core.handle.spawn_virtual(options, waiting::timeout(idle)?, factory);
         actor.map(|actor| Ref::new(&self.core, actor)).map_err(spawn_error)
     }
@@ -596,7 +596,7 @@ impl PyRuntime {
     ) -> PyResult<u32> {
         callable(&receive)?;
         let hooks = hooks(None, stopped, code_change, instance);
-        let behaviour = PyBehaviour::actor(receive.unbind(), &self.core.compat, hooks);
+        let behaviour = PyBehaviour::actor(receive.unbind(), hooks);
         let version = self.existing(pid)?.hot_swap(behaviour);
         version.ok_or_else(|| PyValueError::new_err("the actor has ended"))
     }

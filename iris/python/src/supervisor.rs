@@ -3,9 +3,7 @@
 
 use std::sync::Arc;
 
-use iris_runtime::supervisor::{
-    Backoff, ChildSpec, Report, Restart, Shutdown, Strategy, Supervisor, SupervisorRef,
-};
+use iris_runtime::supervisor::{Backoff, ChildSpec, Restart, Shutdown, Strategy, Supervisor, SupervisorRef};
 use iris_runtime::{Handle, SpawnOptions};
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
@@ -13,6 +11,7 @@ use pyo3::prelude::*;
 use crate::compat::{Compat, PyStarter, pid_of};
 use crate::exit::ExitReason;
 use crate::host::PYTHON_POOL;
+use crate::reports::supervised;
 use crate::runtime::PyRuntime;
 use crate::waiting::{self, Ended};
 
@@ -55,18 +54,6 @@ fn shutdown(timeout: Option<f64>) -> PyResult<Shutdown> {
     })
 }
 
-/// Tells the program's log. The supervisor's turns have the GIL, or take it.
-fn told(report: &Report<'_>) {
-    Python::try_attach(|py| {
-        let (event, reason) = (report.event.to_string(), report.reason.to_string());
-        let words = (report.supervisor.to_bits(), report.child, event, reason);
-        let told = py.import("iris.reports").and_then(|reports| reports.call_method1("supervised", words));
-        if let Err(error) = told {
-            error.display(py);
-        }
-    });
-}
-
 fn failure(reason: impl ToString) -> PyErr {
     PyRuntimeError::new_err(reason.to_string())
 }
@@ -86,7 +73,7 @@ impl SupervisorCore {
     ) -> PyResult<Self> {
         let mut options =
             Supervisor::new(strategy(strategy_name)?).intensity(intensity, waiting::seconds(period)?);
-        options = options.on_report(told);
+        options = options.on_report(supervised);
         if let Some((first, max)) = backoff {
             options =
                 options.backoff(Backoff { first: waiting::seconds(first)?, max: waiting::seconds(max)? });

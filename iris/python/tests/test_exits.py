@@ -1,6 +1,7 @@
 """What happens to actors that wait when they are asked to end: exits, links, parents, supervisors."""
 
 import asyncio
+import threading
 import time
 
 import pytest
@@ -150,3 +151,69 @@ def test_exits_meet_async_actors_at_any_moment(system):
             time.sleep(0.0002 * (round % 5))
         ref.exit()
         wait_until(lambda: not ref.alive, f"the end in round {round}")
+
+
+def ends_held(system, kind):
+    """The pid of a killed actor that was in its handler, waited, or had not begun."""
+    begun, holds = threading.Event(), {"loops": True}
+
+    def loops():
+        begun.set()
+        while holds["loops"]:
+            pass
+
+    class Push:
+        def receive(self, message):
+            loops()
+
+    class Async:
+        async def receive(self, message):
+            loops()
+
+    @iris.actor(pull=True)
+    def pulls(mailbox):
+        mailbox.recv()
+        loops()
+
+    targets = {"push": Push, "async": Async, "pull": pulls, "virtual": iris.actor(virtual=True)(type("Virtual", (Push,), {}))}
+    which, _, when = kind.partition(" ")
+    if which == "observer":
+        return system._inner.spawn_observed_handler(10)
+    if which == "supervisor":
+        return system.supervise(iris.Supervisor("one_for_one")).pid
+    ref = system.spawn(targets[which])
+    if when == "held":
+        ref.send(1)
+        assert begun.wait(10)
+    return ref.pid
+
+
+@pytest.mark.parametrize(
+    "kind",
+    ["push", "push held", "pull", "pull held", "async", "async held", "virtual", "virtual held", "observer", "supervisor"],
+)
+def test_the_reason_of_a_pid_is_known_however_it_was_killed(system, kind):
+    pid = ends_held(system, kind)
+    assert system.exit(pid, "kill")
+    wait_until(lambda: not system.is_alive(pid))
+    assert system.exit_reason(pid).kind == "killed"
+
+
+def test_who_waits_at_a_killed_observer_is_told(runtime):
+    pid = runtime._inner.spawn_observed_handler(10)
+    found = []
+    waiting = threading.Thread(target=lambda: found.append(runtime.selective_recv_blocking(pid, lambda message: True)), daemon=True)
+    waiting.start()
+    time.sleep(0.05)
+    runtime._inner.exit(pid, "kill")
+    waiting.join(20)
+    assert found == [None]
+
+
+def test_a_killed_actor_leaves_no_entry_behind(runtime):
+    """What the surface notes of an actor (here: that it is supervised) goes with it; a pid may be told of once only."""
+    pid = runtime.spawn(lambda message: None)
+    runtime._inner.supervise_with_factory(pid, lambda: runtime.spawn(lambda message: None), "one")
+    runtime._inner.exit(pid, "kill")
+    wait_until(lambda: not runtime.is_alive(pid))
+    assert runtime._inner.exit_reason(pid).kind == "killed"

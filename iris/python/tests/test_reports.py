@@ -3,6 +3,7 @@
 import logging
 import subprocess
 import sys
+import time
 
 import pytest
 from conftest import wait_until
@@ -127,3 +128,39 @@ def test_a_supervisor_that_stops_its_children_tells_nothing(system, caplog):
         running.shutdown()
         running.join(20)
     assert not caplog.records
+
+
+@pytest.mark.parametrize("place", ["global", "path"])
+def test_the_supervision_of_the_compatible_surface_is_reported(runtime, caplog, place):
+    """Restarts, and giving up, of actors that were taken on with a factory."""
+
+    def make():
+        return runtime.spawn(fails)
+
+    def fails(data):
+        raise LookupError("not there")
+
+    first = make()
+    alive = []
+
+    def factory():
+        alive.append(make())
+        return alive[-1]
+
+    with caplog.at_level(logging.ERROR, "iris"):
+        if place == "global":
+            runtime._inner.supervise_with_factory(first, factory, "one")
+        else:
+            runtime.create_path_supervisor("/svc")
+            runtime.path_supervise_with_factory("/svc", first, factory, "one")
+        runtime.send(first, b"1")
+        wait_until(lambda: alive and not runtime.is_alive(first))
+        assert any("restarted" in record.getMessage() and repr(str(first)) in record.getMessage() for record in caplog.records)
+        for _ in range(20):
+            if runtime.is_alive(alive[-1]):
+                runtime.send(alive[-1], b"1")
+            wait_until(lambda: len(caplog.records) and not runtime.is_alive(alive[-1]) or runtime.is_alive(alive[-1]))
+            if "the supervisor ends" in caplog.text:
+                break
+            time.sleep(0.05)
+    assert "the supervisor ends" in caplog.text

@@ -1,5 +1,6 @@
 """What the surface owes to those who come from the original or from OTP."""
 
+import gc
 import threading
 
 import pytest
@@ -51,3 +52,30 @@ def test_a_child_is_found_by_its_id(system):
     assert supervisor.child("c7") is None
     supervisor.restart_child("c7")
     assert supervisor.child("c7").alive and supervisor.child("c7") != first
+
+
+@pytest.mark.parametrize("kind, most", [("push", 5), ("pull", 16), ("async", 19)])
+def test_objects_that_the_collector_looks_at(kind, most):
+    """What a collection costs grows with them: many actors of a kind are slow to make when each has many."""
+
+    class Push:
+        def receive(self, message):
+            return message
+
+    class Async:
+        async def receive(self, message):
+            return message
+
+    def pull(mailbox):
+        while (message := mailbox.recv()) is not None:
+            mailbox.reply(message)
+
+    target, count = {"push": Push, "pull": iris.actor(pull, pull=True), "async": Async}[kind], 200
+    with iris.System() as system:
+        assert system.spawn(target).ask_sync(1, timeout=20) == 1
+        gc.collect()
+        before = len(gc.get_objects())
+        refs = [system.spawn(target) for _ in range(count)]
+        assert [ref.ask_sync(2, timeout=20) for ref in refs] == [2] * count
+        gc.collect()
+        assert (len(gc.get_objects()) - before) / count <= most

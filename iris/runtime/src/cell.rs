@@ -1,5 +1,5 @@
 //! The actor cell: one actor's pid, mailbox, relations and counters, and the turn in which a worker runs it.
-//! Invariant: whatever ends an actor goes through `terminate`, once (the mailbox's `close` decides who was first), and
+//! Invariant: whatever ends an actor goes through `end`, where one flag decides who was first; the host is told before anybody sees it, and
 //! by the time its monitors hear of it the pid no longer resolves. Leaves queue states to `mailbox`, links to
 //! `relations`, versions to `versions`, and the choice of thread to `scheduler`.
 
@@ -28,6 +28,8 @@ pub(crate) type Logic<M> = Box<dyn Behaviour<M>>;
 const TRAP_EXIT: u8 = 1;
 const DORMANT: u8 = 2;
 const SUPERVISOR: u8 = 4;
+/// Somebody ends it; nobody else does.
+const ENDS: u8 = 8;
 
 /// The order of the fields matters: what a turn of one message needs lies together at the beginning, the mailbox next to it. While somebody
 /// runs the cell it writes here once a batch and not once a message, so that a flood's senders, who write the mailbox's lock at every push,
@@ -341,12 +343,14 @@ impl<M: Send + 'static> Cell<M> {
 
     /// Closes the cell and tells everybody who should know. Shared with pull actors, whose owner ends them.
     pub(crate) fn end(self: &Arc<Self>, unread: Batch<M, Logic<M>>, reason: &ExitReason) {
-        let Some(rest) = self.mailbox.close(reason) else {
-            // Somebody else ended it (it was given up); what its runner still had is accounted for here.
+        if self.flags.fetch_or(ENDS, Ordering::AcqRel) & ENDS != 0 {
+            // Somebody else ends it (it was given up); what its runner still had is accounted for here.
             self.bury(unread, reason);
             return;
-        };
+        }
         trace::ended(self.pid, reason);
+        self.shared.tell_end(self.pid, reason);
+        let rest = self.mailbox.close(reason).unwrap_or_else(Batch::empty);
         let relations = self.relations.lock().close();
         self.shared.forget(self.pid, relations.as_deref());
         if let Some(relations) = relations {

@@ -69,9 +69,20 @@ pub(crate) struct Shared {
     live: AtomicUsize,
     quiet: Mutex<()>,
     changed: Condvar,
+    on_end: Option<OnEnd>,
 }
 
+/// Who is told of every end.
+type OnEnd = Box<dyn Fn(Pid, &ExitReason) + Send + Sync>;
+
 impl Shared {
+    /// Tells the host how an actor ended, before anybody else can see that it did.
+    pub(crate) fn tell_end(&self, pid: Pid, reason: &ExitReason) {
+        if let Some(on_end) = &self.on_end {
+            crate::cell::quietly(|| on_end(pid, reason));
+        }
+    }
+
     #[inline]
     pub(crate) fn schedule(self: &Arc<Self>, pool: u8, job: Job) {
         match &self.simulation {
@@ -279,6 +290,7 @@ pub struct Builder {
     pools: Vec<PoolOptions>,
     workers: Option<usize>,
     simulation: Option<u64>,
+    on_end: Option<OnEnd>,
 }
 
 impl Builder {
@@ -293,6 +305,14 @@ impl Builder {
     #[must_use]
     pub fn pool(mut self, options: PoolOptions) -> Self {
         self.pools.push(options);
+        self
+    }
+
+    /// Calls `told` with the reason of every end, however it came about (a killed actor's behaviour is not told of its own), on the thread
+    /// that ends the actor and before its pid is nobody's: it must neither block nor take long.
+    #[must_use]
+    pub fn on_end(mut self, told: impl Fn(Pid, &ExitReason) + Send + Sync + 'static) -> Self {
+        self.on_end = Some(Box::new(told));
         self
     }
 
@@ -327,6 +347,7 @@ impl Builder {
             live: AtomicUsize::new(0),
             quiet: Mutex::new(()),
             changed: Condvar::new(),
+            on_end: self.on_end,
         });
         Runtime { handle: Handle::new(shared) }
     }

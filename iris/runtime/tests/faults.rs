@@ -196,3 +196,49 @@ fn an_actor_that_is_unlinked_outlives_the_other() {
         wait_until("both ends", || runtime.live() == 0);
     }
 }
+
+/// Every kind of end: told of before anybody can see it, and once.
+#[test]
+fn the_host_is_told_of_an_end_before_it_can_be_seen_and_once() {
+    type Seen = Arc<parking_lot::Mutex<Vec<(Pid, ExitReason, Option<bool>)>>>;
+    type Known = Arc<parking_lot::Mutex<std::collections::HashMap<Pid, ActorRef<u8>>>>;
+    let (seen, known) = (Seen::default(), Known::default());
+    let (told, refs) = (seen.clone(), known.clone());
+    let runtime = Runtime::builder()
+        .on_end(move |pid, reason| {
+            let alive = refs.lock().get(&pid).map(|actor| actor.is_alive() && actor.exit_reason().is_none());
+            told.lock().push((pid, reason.clone(), alive));
+            assert!(!matches!(reason, ExitReason::Killed), "the host's code fails for the killed");
+        })
+        .build();
+    let handle = runtime.handle();
+    let note = |actor: &ActorRef<u8>| drop(known.lock().insert(actor.pid(), actor.clone()));
+    let ends = |pid: Pid| seen.lock().iter().filter(|(of, ..)| *of == pid).cloned().collect::<Vec<_>>();
+    let check = |actor: ActorRef<u8>, what: &str| {
+        wait_until(what, || !actor.is_alive());
+        let told = ends(actor.pid());
+        assert_eq!(told.len(), 1, "{what}: {told:?}");
+        assert_eq!(told[0].2, Some(true), "{what}: it could be seen before the host was told");
+    };
+    for reason in [ExitReason::Normal, ExitReason::Shutdown, ExitReason::Killed, ExitReason::error("why")] {
+        let pushed = runtime.spawn_fn(|_: &mut Context<'_, u8>, _| ()).unwrap();
+        note(&pushed);
+        assert!(handle.exit(pushed.pid(), reason.clone()));
+        check(pushed, &format!("push {reason}"));
+        let (pulled, mut inbox) = handle.spawn_inbox::<u8>(SpawnOptions::default()).unwrap();
+        note(&pulled);
+        inbox.set_reason(reason.clone());
+        drop(inbox);
+        check(pulled, &format!("pull {reason}"));
+    }
+    let panicked = runtime.spawn_fn(|_: &mut Context<'_, u8>, _| -> () { panic!("a handler") }).unwrap();
+    note(&panicked);
+    panicked.send(1).unwrap();
+    check(panicked, "a panic");
+    let (given_up, inbox) = handle.spawn_inbox::<u8>(SpawnOptions::default()).unwrap();
+    note(&given_up);
+    handle.exit(given_up.pid(), ExitReason::Killed);
+    handle.give_up(given_up.pid());
+    drop(inbox);
+    check(given_up, "given up");
+}

@@ -447,3 +447,131 @@ fn every_connection_ends_as_without_a_sandbox() {
         assert!(denied.is_empty(), "as {user:?}: {denied:?}");
     }
 }
+
+/// Runs one program inside as every user: its lines, which must say `ok` last, and nothing denied.
+fn ends_well(label: &str, program: &str) {
+    if !possible() {
+        return;
+    }
+    for user in users() {
+        let stage = Stage::build(label, user);
+        let (well, text, denied) = stage.python(Some("loopback"), program);
+        assert!(well && text.trim_end().ends_with("ok"), "as {user:?}: {text}");
+        assert!(denied.is_empty(), "as {user:?}: {denied:?}");
+        assert_eq!(stage.came(false), 0, "as {user:?}");
+    }
+}
+
+/// A caller that is killed leaves its socket to who made the call for it; the kernel lets who closes it last wait for the other end.
+#[test]
+fn a_killed_caller_whose_socket_lingers_keeps_nobody_waiting() {
+    ends_well(
+        "linger",
+        r"
+import random
+l = socket.socket(); l.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096); l.bind(('127.0.0.1', 0)); l.listen(64)
+port = l.getsockname()[1]; kept = []
+address = struct.pack('=H', socket.AF_INET) + struct.pack('>H', port) + socket.inet_aton('127.0.0.1') + bytes(8)
+for _ in range(200):
+    s = socket.socket(); s.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 4096); s.connect(('127.0.0.1', port)); kept.append(l.accept()[0])
+    s.setblocking(False)
+    try:
+        while True: s.send(bytes(4096))
+    except BlockingIOError: pass
+    s.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack('ii', 1, 60000))
+    r, w = os.pipe(); child = os.fork()
+    if child == 0:
+        def spin():
+            while True: libc.connect(s.fileno(), address, 16)
+        for _ in range(4): threading.Thread(target=spin, daemon=True).start()
+        os.write(w, b'x'); time.sleep(600)
+    s.close(); os.read(r, 1); os.close(r); os.close(w)
+    time.sleep(random.random() * .01); os.kill(child, 9)
+    open('/dev/null').close(); os.waitpid(child, 0)
+print('ok')",
+    );
+}
+
+/// Who looks a path up for the caller has descriptors and rights of its own.
+#[test]
+fn no_path_leads_by_way_of_the_watcher() {
+    ends_well(
+        "links",
+        r"
+inside = socket.socket(U, S); inside.bind('aaaa'); inside.listen(64)
+here = os.getcwd(); folder = os.open('.', os.O_RDONLY); near = 'aaaa'
+os.makedirs('deep/er'); os.symlink('../aaaa', 'deep/up'); os.symlink('/proc/self/root', 'rootlink'); os.symlink('/proc/self/cwd', 'cwdlink')
+def go(path):
+    s = socket.socket(U, S); return connect(s.fileno(), sun(path))
+for path in (f'/proc/self/fd/{folder}/aaaa', f'/dev/fd/{folder}/aaaa', '/proc/self/cwd/aaaa', f'/proc/{os.getpid()}/cwd/aaaa', '/proc/thread-self/cwd/deep/../aaaa', 'deep/up', 'deep/er/../up', './/aaaa'):
+    assert go(path) == 0, (path, word(go(path)))
+for path in ('rootlink', 'cwdlink', 'cwdlink/aaaa', 'rootlink/tmp', '/proc/1/root', '/proc/1/cwd', '/proc/1/root/tmp', '//proc/1/cwd/.', '/proc/self/../1/cwd', '/proc/self/task/../../1/root', *[f'/proc/1/fd/{n}' for n in range(64)], *[f'/proc/1/fd/{n}/.' for n in range(64)]):
+    assert go(path) in (errno.ELOOP, errno.ENOENT, errno.EACCES, errno.ENOTDIR), (path, word(go(path)))
+for n in range(64):
+    os.symlink(f'/proc/self/fd/{n}/.', f'n{n}'); assert go(f'n{n}') in (errno.ELOOP, errno.ENOENT, errno.ENOTDIR), (n, word(go(f'n{n}')))
+os.chdir('deep/er'); assert go('../../aaaa') == 0
+os.rmdir('../er'); assert go('aaaa') == errno.ENOENT and go('../up') == 0
+print('ok')",
+    );
+}
+
+/// The listener sees the right user, and what goes over the connection is the kernel's own.
+#[test]
+fn programs_talk_over_sockets_of_their_own() {
+    ends_well(
+        "talk",
+        r"
+import multiprocessing
+from multiprocessing.connection import Client, Listener
+def client(address):
+    with Client(address, family='AF_UNIX', authkey=b'key') as c: c.send(c.recv() + 1)
+def square(n): return n * n
+def peer(path, kind):
+    l = socket.socket(U, kind); l.bind(path); l.listen(8)
+    c = socket.socket(U, kind); c.connect(path); a, _ = l.accept()
+    pid, uid, gid = struct.unpack('3i', a.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12))
+    assert (uid, gid) == (os.geteuid(), os.getegid()) and pid > 0, (pid, uid, gid)
+    pid, uid, gid = struct.unpack('3i', c.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12))
+    assert (pid, uid, gid) == (os.getpid(), os.geteuid(), os.getegid()), (pid, uid, gid)
+    r, w = os.pipe(); socket.send_fds(c, [b'x'], [w]); message, (got,), _, _ = socket.recv_fds(a, 8, 1)
+    os.write(got, b'passed'); assert message == b'x' and os.read(r, 9) == b'passed'
+    a.setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 1); c.send(b'y')
+    _, control, _, _ = a.recvmsg(8, 64); assert struct.unpack('3i', control[0][2])[0] == os.getpid()
+if __name__ == '__main__':
+    for kind in (S, Q):
+        peer('p%d' % kind, kind); peer('\0p%d' % kind, kind)
+    for address in ('m', '\0m'):
+        with Listener(address, family='AF_UNIX', authkey=b'key') as l:
+            p = multiprocessing.Process(target=client, args=(address,)); p.start()
+            with l.accept() as c: c.send(41); assert c.recv() == 42
+            p.join(); assert p.exitcode == 0
+    with multiprocessing.Manager() as manager:
+        d = manager.dict(); d['a'] = 1; assert dict(d) == {'a': 1}
+    for method in ('fork', 'forkserver', 'spawn'):
+        with multiprocessing.get_context(method).Pool(2) as pool: assert pool.map(square, range(5)) == [0, 1, 4, 9, 16]
+    print('ok')",
+    );
+}
+
+/// The 32-bit calls have other numbers, and one of them is all of the socket calls.
+#[test]
+fn calls_of_32_bit_programs_end_the_program() {
+    if !cfg!(target_arch = "x86_64") {
+        return;
+    }
+    ends_well(
+        "old",
+        r"
+import mmap
+for number in (20, 102, 359, 360, 361, 362, 369, 370, 425):
+    child = os.fork()
+    if child == 0:
+        code = mmap.mmap(-1, 4096, prot=mmap.PROT_READ | mmap.PROT_WRITE | mmap.PROT_EXEC)
+        # push rbx; eax = number; ebx = 1; ecx = edx = 0; int 0x80; pop rbx; ret
+        code.write(b'\x53\xb8' + struct.pack('=I', number) + b'\xbb\x01\0\0\0\x31\xc9\x31\xd2\xcd\x80\x5b\xc3')
+        ctypes.CFUNCTYPE(ctypes.c_int)(ctypes.addressof(ctypes.c_char.from_buffer(code)))()
+        os._exit(0)
+    assert os.WIFSIGNALED(os.waitpid(child, 0)[1]), number
+print('ok')",
+    );
+}

@@ -131,3 +131,28 @@ fn a_loop_whose_variable_is_readonly_fails_alone() {
         ],
     );
 }
+
+/// `set -n` in a script: nothing runs after it, wherever it stands, and what follows is only read.
+#[test]
+fn nothing_runs_after_noexec() {
+    let cases = [
+        ("set -n; echo hi", "", 0),
+        ("set -n && echo hi", "", 0),
+        ("for i in 1 2; do echo $i; set -n; done; echo x", "1\n", 0),
+        ("f() { set -n; echo in; }; f; echo out", "", 0),
+        ("(set -n; echo in); echo out", "out\n", 0),
+        ("if set -n; then echo y; fi; echo z", "", 0),
+        ("while :; do set -n; done; echo e", "", 0),
+        ("x=$(set -n; echo a); echo [$x]", "[]\n", 0),
+        ("eval 'set -n; echo a'; echo b", "", 0),
+        ("set -n | cat; echo p", "p\n", 0),
+        ("{ set -o noexec; echo a; } >/dev/null; echo b", "", 0),
+        ("echo before\nset -n\necho after\nif", "before\n", 2),
+    ];
+    for (script, expected, status) in cases {
+        let output =
+            Command::new(env!("CARGO_BIN_EXE_rush")).args(["-c", script]).output().expect("rush starts");
+        assert_eq!(String::from_utf8_lossy(&output.stdout), expected, "{script}");
+        assert_eq!(output.status.code(), Some(status), "{script}");
+    }
+}

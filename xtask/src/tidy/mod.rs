@@ -7,6 +7,7 @@ mod crates;
 mod files;
 mod generated;
 mod links;
+mod prose;
 mod runs;
 mod source;
 mod unsafe_homes;
@@ -62,6 +63,8 @@ const CHECKS: &[(&str, Check)] = &[
     ("dependency justification", crates::justification),
     ("licences and versions", crates::licences_and_versions),
     ("Markdown links", links::check),
+    ("width of text", prose::width),
+    ("dates in reference pages", prose::dates),
     ("generated documents", generated::check),
 ];
 
@@ -70,7 +73,10 @@ pub(crate) fn run(workspace: &Workspace, arguments: &[String]) -> Result<(), Str
     let tree = load(workspace)?;
     match arguments {
         [] => check_all(&tree),
-        [flag] if flag == "--write" => generated::write(&tree),
+        [flag] if flag == "--write" => {
+            generated::write(&tree)?;
+            prose::write(&tree)
+        }
         _ => Err(format!("unknown arguments {arguments:?}; usage: cargo xtask tidy [--write]")),
     }
 }

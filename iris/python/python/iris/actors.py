@@ -14,7 +14,7 @@ from typing import Any, Callable, Coroutine, Optional, ParamSpec, TypeVar, Union
 
 from iris._iris import PyRuntime, Ref
 from iris._iris import current_pid as _pushed_pid
-from iris.aio import AsyncMailbox, serving
+from iris.aio import AsyncMailbox, Serving
 from iris.hub import PyMailbox, current_mailbox, run_in_thread, running_mailbox
 from iris.kinds import Receiving, ReceivingAsync, Running
 from iris.runtime import _BOUND, Runtime, _alive, _check_own
@@ -109,9 +109,8 @@ class _Parts:
     stopped: Optional[Callable[[Any], Any]] = None
     code_change: Optional[Callable[[Any], Any]] = None
 
-    @property
-    def is_async(self) -> bool:
-        return _is_async(self.call)
+    def __post_init__(self) -> None:
+        self.is_async = _is_async(self.call)
 
     @property
     def kind(self) -> str:
@@ -155,7 +154,7 @@ class _Parts:
 def _main_of(parts: _Parts, started: Optional[Callable[[], Any]]) -> Callable[[Any], Any]:
     """What runs on the mailbox of a pull or async actor."""
     if parts.is_async and not parts.pull:
-        return serving(parts.call, started, parts.stopped)
+        return Serving(parts.call, started, parts.stopped)
     return parts.call
 
 
@@ -326,7 +325,11 @@ class System(Runtime):
         if link is not None:
             ref.link(link)
         main: Call = (awaited if kind == "async" else pulled)(make, options.idle_timeout)
-        host.spawn(inbox, main, self, History(Version(main, None)))
+        history = History(Version(main, None))
+        if kind == "async":
+            host.spawn(inbox, main, self, history, virtual=True)
+        else:
+            host.spawn(inbox, main, self, history)
         return ref
 
     def _start_pull(self, parts: _Parts, options: Options, parent: Optional[int], link: Any) -> Ref:

@@ -107,13 +107,18 @@ class AsyncMailbox:
     """The mailbox of an async actor."""
 
     __slots__ = (
-        "__weakref__", "_asleep", "_cancelled", "_history", "_idleness", "_inbox", "_loop", "_passed", "_system", "_task",
-        "_waiter",
+        "__weakref__", "_asleep", "_cancelled", "_context", "_history", "_host", "_idleness", "_inbox", "_loop", "_main", "_passed",
+        "_system", "_task", "_virtual", "_waiter",
     )  # fmt: skip
 
-    def __init__(self, inbox: Inbox, loop: asyncio.AbstractEventLoop, system: Any):
+    def __init__(self, inbox: Inbox, host: "LoopHost", system: Any, main: Callable[["AsyncMailbox"], Awaitable[Any]]):
         self._inbox = inbox
-        self._loop = loop
+        self._host = host
+        self._loop = host.loop
+        # What its life begins with, and the context variables that it begins with; a virtual actor has more than one life.
+        self._main = main
+        self._context = contextvars.copy_context()
+        self._virtual = False
         # What the actor waits for while it receives, and only then.
         self._waiter: Optional[asyncio.Future[None]] = None
         self._task: Optional[asyncio.Task[None]] = None
@@ -122,9 +127,10 @@ class AsyncMailbox:
         self._passed: Optional[Passed] = None
         self._system = weakref.ref(system)
         self._history: Optional[History] = None
-        # Of a virtual actor: while it is awake, and what begins it again while it is not.
+        # Of a virtual actor, while it is awake.
         self._idleness: Optional[Idleness] = None
-        self._asleep: Optional[Callable[[], None]] = None
+        # Whether there is no task: whatever comes begins one.
+        self._asleep = True
 
     @property
     def pid(self) -> int:
@@ -152,9 +158,9 @@ class AsyncMailbox:
         self._inbox.token_came()
         if self._waiter is not None:
             self._wake()
-        elif self._asleep is not None:
-            begin, self._asleep = self._asleep, None
-            begin()
+        elif self._asleep:
+            self._asleep = False
+            self._host._begin(self)
         elif self._task is not None and self._inbox.ending():
             self._cancelled = True
             self._task.cancel()
@@ -248,8 +254,10 @@ class LoopHost(watch.Served):
         self._beating = False
         self.loop = asyncio.new_event_loop()
         self.queue = _queue_into(self.loop, AsyncMailbox._token_came)
-        self._tasks: set[asyncio.Task[None]] = set()
         self._mailboxes: dict[asyncio.Task[None], AsyncMailbox] = {}
+        # One method and one context for all tasks: what the garbage collector has to look at is most of what many actors cost.
+        self._when_gone = self._gone
+        self._context = contextvars.Context()
         self._closing = False
         self.thread = threading.Thread(
             target=functools.partial(parked, self._run), name="iris-loop", daemon=True
@@ -299,10 +307,9 @@ class LoopHost(watch.Served):
         mailbox = None if task is None else self._mailboxes.get(task)
         return None if mailbox is None else mailbox._inbox
 
-    def interrupt(self, turn: int) -> None:
+    def interrupt(self, turn: int) -> bool:
         task = self._task()
-        if task in self._mailboxes:
-            interrupt_turn(self.ident, self, turn, (_current_task, self.loop, task))
+        return task in self._mailboxes and interrupt_turn(self.ident, self, turn, (_current_task, self.loop, task))
 
     def spawn(
         self,
@@ -310,32 +317,31 @@ class LoopHost(watch.Served):
         main: Callable[[AsyncMailbox], Awaitable[Any]],
         system: Any,
         history: Optional[History] = None,
+        virtual: bool = False,
     ) -> AsyncMailbox:
         """Makes the actor behind an inbox of this host's queue and lets it run."""
-        mailbox = AsyncMailbox(inbox, self.loop, system)
+        mailbox = AsyncMailbox(inbox, self, system, main)
+        mailbox._virtual = virtual
         mailbox._history = history
         inbox.set_token(mailbox)
         inbox.end_promptly()
-        context = contextvars.copy_context()
-        self.loop.call_soon_threadsafe(self._begin, mailbox, main, context)
+        # As one that sleeps and is rung for: the loop is woken once for all that are spawned meanwhile.
+        self.queue.put(mailbox)
         return mailbox
 
-    def _begin(
-        self, mailbox: AsyncMailbox, main: Callable[[AsyncMailbox], Awaitable[Any]], context: contextvars.Context
-    ) -> None:
-        again = functools.partial(self._begin, mailbox, main, context)
-        task = mailbox._task = self.loop.create_task(_life(mailbox, main, again), context=context.copy())
-        self._tasks.add(task)
+    def _begin(self, mailbox: AsyncMailbox) -> None:
+        context = mailbox._context.copy() if mailbox._virtual else mailbox._context
+        task = mailbox._task = self.loop.create_task(_life(mailbox, mailbox._main), context=context)
         self._mailboxes[task] = mailbox
-        task.add_done_callback(functools.partial(self._gone, mailbox))
+        task.add_done_callback(self._when_gone, context=self._context)
         if not mailbox._inbox.watch_exit():
             mailbox._token_came()
 
-    def _gone(self, mailbox: AsyncMailbox, task: asyncio.Task[None]) -> None:
-        self._tasks.discard(task)
-        self._mailboxes.pop(task, None)
+    def _gone(self, task: "asyncio.Task[None]") -> None:
+        mailbox = self._mailboxes.pop(task)
         if mailbox._task is task:
-            mailbox._task = None
+            # It does not begin again.
+            mailbox._task = mailbox._main = mailbox._context = None  # type: ignore[assignment]
         if task.cancelled() or (task.exception() is not None):
             # Before its first step or after its last, or it would have closed its inbox.
             mailbox._inbox.close()
@@ -344,30 +350,34 @@ class LoopHost(watch.Served):
         """Cancels what still runs and ends the loop."""
         if not self._closing:
             self._closing = True
-            asyncio.run_coroutine_threadsafe(_end(self.loop, self._tasks), self.loop)
+            asyncio.run_coroutine_threadsafe(_end(self.loop, self._mailboxes), self.loop)
         if self.thread is not None and threading.current_thread() is not self.thread and not self.stuck:
             self.thread.join(1.0)
 
 
-async def _end(loop: asyncio.AbstractEventLoop, tasks: set[asyncio.Task[None]]) -> None:
+async def _end(loop: asyncio.AbstractEventLoop, running: dict[asyncio.Task[None], AsyncMailbox]) -> None:
     """Lets tasks clean up, for so long as `close` waits for the thread."""
+    tasks = set(running)
     for task in tasks:
         task.cancel()
     if tasks:
-        await asyncio.wait(set(tasks), timeout=CLEAN_UP_S)
+        await asyncio.wait(tasks, timeout=CLEAN_UP_S)
     loop.stop()
 
 
-async def _life(
-    mailbox: AsyncMailbox, main: Callable[[AsyncMailbox], Awaitable[Any]], again: Callable[[], None]
-) -> None:
+async def _life(mailbox: AsyncMailbox, main: Callable[[AsyncMailbox], Awaitable[Any]]) -> None:
     """The whole life of the actor; of a virtual one, until it falls asleep."""
     current_mailbox.set(mailbox)
     error = None
     try:
-        await _versions(mailbox, main)
+        while True:
+            try:
+                await main(mailbox)
+                break
+            except Swapped:
+                main = await _next_version(mailbox, main)
     except Asleep:
-        mailbox._asleep, mailbox._task = again, None
+        mailbox._asleep, mailbox._task = True, None
         return
     except (asyncio.CancelledError, Killed):
         pass
@@ -383,37 +393,53 @@ async def _life(
     mailbox._inbox.close(error, main)
 
 
-async def _versions(mailbox: AsyncMailbox, main: Callable[[AsyncMailbox], Awaitable[Any]]) -> None:
-    """Runs the code, and each version that replaces it."""
-    while True:
-        try:
-            await main(mailbox)
-            return
-        except Swapped:
-            if mailbox._history is None:
-                mailbox._history = History(Version(main, main))
-            version, old = mailbox._history.change(mailbox._inbox.take_swap())
-            if version.code_change is not None:
-                await _maybe(version.code_change(old))
-            main = version.main
+async def _next_version(mailbox: AsyncMailbox, main: Callable[[AsyncMailbox], Awaitable[Any]]) -> Callable[[Any], Any]:
+    """The code that replaces this one."""
+    if mailbox._history is None:
+        mailbox._history = History(Version(main, main))
+    version, old = mailbox._history.change(mailbox._inbox.take_swap())
+    if version.code_change is not None:
+        await _maybe(version.code_change(old))
+    return version.main
 
 
-def serving(
-    receive: Callable[[Any], Awaitable[Any]],
-    started: Optional[Callable[[], Any]],
-    stopped: Optional[Callable[[Any], Any]],
-) -> Callable[[AsyncMailbox], Awaitable[Any]]:
+class Serving:
     """The life of an async push actor: one message after the other, the result as the reply."""
 
-    async def main(mailbox: AsyncMailbox) -> None:
-        inbox, handled = mailbox._inbox, 0
+    __slots__ = ("receive", "started", "stopped")
+
+    def __init__(
+        self,
+        receive: Callable[[Any], Awaitable[Any]],
+        started: Optional[Callable[[], Any]],
+        stopped: Optional[Callable[[Any], Any]],
+    ):
+        self.receive, self.started, self.stopped = receive, started, stopped
+
+    def __getattr__(self, name: str) -> Any:
+        # Crash reports name it.
+        if name == "__qualname__":
+            return getattr(self.receive, name, "async actor")
+        raise AttributeError(name)
+
+    async def __call__(self, mailbox: AsyncMailbox) -> None:
+        inbox, receive, handled = mailbox._inbox, self.receive, 0
         try:
-            if started is not None:
-                await _maybe(started())
+            if self.started is not None:
+                await _maybe(self.started())
             while True:
                 message = mailbox._passed.take(inbox) if mailbox._passed else inbox.try_recv()
                 if message is EMPTY:
-                    message = await mailbox._fresh(None)
+                    if mailbox._idleness is not None:
+                        message = await mailbox._fresh(None)
+                    else:
+                        # What `_arrival` does, without its two frames: most actors wait here nearly always.
+                        mailbox._waiter = mailbox._loop.create_future()
+                        try:
+                            await mailbox._waiter
+                        finally:
+                            mailbox._waiter = None
+                        continue
                 if message is ENDED:
                     break
                 inbox.reply(await receive(message))
@@ -423,13 +449,9 @@ def serving(
         except (Swapped, GeneratorExit):
             raise
         except BaseException as error:
-            await _farewell(stopped, inbox, error)
+            await _farewell(self.stopped, inbox, error)
             raise
-        await _farewell(stopped, inbox, None)
-
-    # Crash reports name it.
-    main.__qualname__ = getattr(receive, "__qualname__", "async actor")
-    return main
+        await _farewell(self.stopped, inbox, None)
 
 
 async def _farewell(stopped: Optional[Callable[[Any], Any]], inbox: Inbox, error: Optional[BaseException]) -> None:

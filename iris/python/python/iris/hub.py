@@ -347,8 +347,8 @@ class Hub(watch.Served):
         running = self._running
         return None if running is None else running._inbox
 
-    def interrupt(self, turn: int) -> None:
-        interrupt_turn(self.ident, self, turn)
+    def interrupt(self, turn: int) -> bool:
+        return interrupt_turn(self.ident, self, turn)
 
     def close(self) -> None:
         """Lets the thread end when it has nothing left to do."""
@@ -385,8 +385,8 @@ class _OwnThread(watch.Served):
     def inbox(self) -> Any:
         return self._mailbox._inbox
 
-    def interrupt(self, turn: int) -> None:
-        interrupt_turn(self.ident, self, turn)
+    def interrupt(self, turn: int) -> bool:
+        return interrupt_turn(self.ident, self, turn)
 
 
 def run_in_thread(

@@ -2,7 +2,8 @@
 them, reports who keeps one of them busy, and ends actors that were killed: first by an exception in their code, then by giving them up.
 
 Invariant: an actor that was killed ends, whatever its code does. Nobody else is ended: the look and the interruption are one step with
-the GIL, and a thread takes back what came too late before it goes on to the next actor.
+the GIL, and a thread takes back what came too late before it goes on to the next actor. Nobody else is harmed: only an actor's own code
+is interrupted, never asyncio's or iris's that it calls.
 """
 
 from __future__ import annotations
@@ -19,6 +20,9 @@ SLOW_S = 0.5
 # Seconds that a killed actor's code has to end, and between two interruptions; and so many may it outlive.
 INTERRUPT_S = 0.1
 INTERRUPTS_MAX = 8
+# Looks at code that is to be interrupted, until one finds it to be the actor's own, and the seconds between two.
+LOOKS = 40
+LOOKS_S = 0.0005
 
 
 class Served:
@@ -44,8 +48,8 @@ class Served:
         """The inbox of the actor that runs, or None."""
         raise NotImplementedError
 
-    def interrupt(self, turn: int) -> None:
-        """Raises `Killed` in the actor of this turn."""
+    def interrupt(self, turn: int) -> bool:
+        """Raises `Killed` in the actor of this turn. False if that is over, or if it is not the actor's own code that runs."""
         raise NotImplementedError
 
     def close(self) -> None:
@@ -82,8 +86,11 @@ class Served:
         self._last = now
         if self._interrupts > INTERRUPTS_MAX:
             inbox.give_up()
-        else:
-            self.interrupt(turn)
+            return
+        for _ in range(LOOKS):
+            if self.interrupt(turn) or self.turn != turn:
+                return
+            time.sleep(LOOKS_S)
 
 
 _served: set[Served] = set()

@@ -11,6 +11,7 @@
 use super::judge::{self, Judge};
 use super::kernel::sockets::{self, Alarm};
 use super::kernel::{self, Answer, Asked};
+use super::target;
 use crate::denial::Denial;
 use crate::limits::CONNECTIONS_WAITING_MAX;
 use crate::policy::Access;
@@ -123,7 +124,10 @@ impl Connector {
 
     /// Makes the `connect` that is asked about.
     pub(super) fn connect(&self, judge: &Judge, listener: &OwnedFd, alarm: &Alarm, asked: &Asked) -> Outcome {
-        self.attempt(judge, listener, alarm, asked).unwrap_or_else(|error| Outcome::of(&error))
+        let mut held = None;
+        let outcome = self.attempt(judge, listener, alarm, asked, &mut held);
+        let_go(alarm, held);
+        outcome.unwrap_or_else(|error| Outcome::of(&error))
     }
 
     fn attempt(
@@ -132,11 +136,12 @@ impl Connector {
         listener: &OwnedFd,
         alarm: &Alarm,
         asked: &Asked,
+        held: &mut Option<OwnedFd>,
     ) -> io::Result<Outcome> {
         let [descriptor, at, length, ..] = asked.arguments;
-        let process = || judge::status(asked.thread, "Tgid:")?.first().copied();
-        let socket = sockets::duplicate(asked.thread, process, descriptor as i32)
+        let socket = sockets::duplicate(asked.thread, || process(asked), descriptor as i32)
             .map_err(|error| io::Error::from_raw_os_error(refused_to_look(&error)))?;
+        let socket = held.insert(socket);
         // The caller may have ended, and its id be another's by now.
         if !sockets::is_asked(listener, asked.id) {
             return Ok(Outcome::error(libc::EINTR));
@@ -149,9 +154,9 @@ impl Connector {
             return Ok(Outcome::error(libc::EFAULT));
         }
         let address = wanted.to_vec();
-        match sockets::option(&socket, libc::SO_DOMAIN)? {
-            libc::AF_INET | libc::AF_INET6 => self.internet(judge, alarm, asked, socket, address),
-            libc::AF_UNIX => self.unix(judge, listener, asked, &socket, address),
+        match sockets::option(socket, libc::SO_DOMAIN)? {
+            libc::AF_INET | libc::AF_INET6 => self.internet(judge, alarm, asked, held, address),
+            libc::AF_UNIX => self.unix(judge, listener, alarm, asked, socket, address),
             _ => Ok(Outcome::error(libc::EACCES)),
         }
     }
@@ -161,10 +166,11 @@ impl Connector {
         judge: &Judge,
         alarm: &Alarm,
         asked: &Asked,
-        socket: OwnedFd,
+        held: &mut Option<OwnedFd>,
         address: Vec<u8>,
     ) -> io::Result<Outcome> {
-        let stream = sockets::option(&socket, libc::SO_TYPE)? != libc::SOCK_DGRAM;
+        let Some(socket) = held.as_ref() else { return Ok(Outcome::error(libc::EBADF)) };
+        let stream = sockets::option(socket, libc::SO_TYPE)? != libc::SOCK_DGRAM;
         let found = judge.internet(&address);
         if let Some((denial, true)) = found.clone().filter(|_| stream) {
             return Ok(Outcome::denied(denial));
@@ -172,17 +178,18 @@ impl Connector {
         let denial = found.map(|(denial, _)| denial);
         let start = Instant::now();
         let done = if stream {
-            alarm.bound(|| sockets::connect(&socket, &address))?
+            alarm.bound(|| sockets::connect(socket, &address))?
         } else {
-            sockets::connect(&socket, &address)
+            sockets::connect(socket, &address)
         };
         let answer = match done {
             Ok(()) => Some(Answer::Done),
             // Our alarm and not the caller's: it would have waited.
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {
-                let until = sockets::patience(&socket).and_then(|time| start.checked_add(time));
-                let attempt = Attempt::Internet(socket, address);
-                self.wait(Waiting { asked: *asked, attempt, until }).err().map(Answer::Error)
+                let until = sockets::patience(socket).and_then(|time| start.checked_add(time));
+                let attempt = held.take().map(|socket| Attempt::Internet(socket, address));
+                let waiting = attempt.map(|attempt| Waiting { asked: *asked, attempt, until });
+                waiting.and_then(|waiting| self.wait(alarm, waiting).err()).map(Answer::Error)
             }
             Err(error) => Some(Answer::Error(number_of(&error))),
         };
@@ -193,6 +200,7 @@ impl Connector {
         &self,
         judge: &Judge,
         listener: &OwnedFd,
+        alarm: &Alarm,
         asked: &Asked,
         socket: &OwnedFd,
         address: Vec<u8>,
@@ -208,13 +216,17 @@ impl Connector {
         }
         // The other end must not take the caller for another user.
         let users = judge::status(asked.thread, "Uid:").unwrap_or_default();
-        if users.get(3) != Some(&judge.user()) {
+        // The effective one is seen at the other end, and the last one is who looks for files.
+        if [1, 3].iter().any(|which| users.get(*which) != Some(&judge.user())) {
             return Ok(Outcome::error(libc::EACCES));
         }
         let (file, real, address) = match address[2..].split(|byte| *byte == 0).next() {
             Some(path) if !path.is_empty() => {
-                let (file, found) =
-                    judge::opened(&judge::from_caller(asked, Path::new(OsStr::from_bytes(path))))?;
+                let (file, found) = target::opened(
+                    asked,
+                    process(asked).unwrap_or(asked.thread),
+                    Path::new(OsStr::from_bytes(path)),
+                )?;
                 sockets::may_write(&file)?;
                 if !found.data.file_type().is_socket() {
                     return Ok(Outcome::error(libc::ECONNREFUSED));
@@ -260,20 +272,35 @@ impl Connector {
             Tried::Full => {
                 let until = sockets::patience(socket).and_then(|time| Instant::now().checked_add(time));
                 let waiting = Waiting { asked: *asked, attempt: Attempt::Unix(unix), until };
-                Outcome { denial: None, answer: self.wait(waiting).err().map(Answer::Error) }
+                Outcome { denial: None, answer: self.wait(alarm, waiting).err().map(Answer::Error) }
             }
         })
     }
 
     /// Hands a connection to the thread that looks after those that wait.
-    fn wait(&self, waiting: Waiting) -> Result<(), i32> {
+    fn wait(&self, alarm: &Alarm, waiting: Waiting) -> Result<(), i32> {
         let room = |count: usize| (count < CONNECTIONS_WAITING_MAX).then_some(count + 1);
         if self.count.fetch_update(Ordering::Relaxed, Ordering::Relaxed, room).is_err() {
+            let_go(alarm, waiting);
             return Err(libc::EAGAIN);
         }
         let sender = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
-        sender.send(waiting).map_err(|_| libc::EAGAIN)
+        sender.send(waiting).map_err(|error| {
+            let_go(alarm, error.0);
+            libc::EAGAIN
+        })
     }
+}
+
+/// Closes what may be the last descriptor of a caller's socket, now that the caller has been killed: the kernel lets who closes one wait for the other
+/// end, for as long as the caller asked for (`SO_LINGER`), but not past a signal.
+fn let_go<T>(alarm: &Alarm, held: T) {
+    let _ = alarm.bound(|| drop(held));
+}
+
+/// The process whose thread asks.
+fn process(asked: &Asked) -> Option<u32> {
+    judge::status(asked.thread, "Tgid:")?.first().copied()
 }
 
 /// Our right to look is no matter of the caller's, so it is told that the call is not permitted.
@@ -369,10 +396,9 @@ impl Attendant {
                 Attempt::Unix(_) => None,
             });
             let ready = sockets::ready(streams, TICK);
-            let before = all.len();
-            all.retain(|waiting| {
+            let ended = all.extract_if(.., |waiting| {
                 let Some(outcome) = waiting.look(listener, judge, alarm, &ready) else {
-                    return sockets::is_asked(listener, waiting.asked.id);
+                    return !sockets::is_asked(listener, waiting.asked.id);
                 };
                 if let Some(denial) = outcome.denial {
                     report(&waiting.asked, denial);
@@ -380,9 +406,11 @@ impl Attendant {
                 if let Some(answer) = outcome.answer {
                     kernel::answer(listener, waiting.asked.id, answer);
                 }
-                false
+                true
             });
-            self.count.fetch_sub(before - all.len(), Ordering::Relaxed);
+            let ended: Vec<Waiting> = ended.collect();
+            self.count.fetch_sub(ended.len(), Ordering::Relaxed);
+            let_go(alarm, ended);
             if !ready.is_empty() {
                 // What is ready and still no connection is made to be so by its owner: that must not cost more than others' time.
                 std::thread::sleep(Duration::from_millis(1));

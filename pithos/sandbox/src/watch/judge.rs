@@ -361,14 +361,6 @@ pub(super) fn status(thread: u32, key: &str) -> Option<Vec<u32>> {
     Some(line.split_whitespace().filter_map(|word| word.parse().ok()).collect())
 }
 
-/// A path of the caller's, as this process can open it.
-pub(super) fn from_caller(asked: &Asked, path: &Path) -> PathBuf {
-    if path.is_absolute() {
-        return of_caller(path.to_owned(), asked.thread);
-    }
-    Path::new(&format!("/proc/{}/cwd", asked.thread)).join(path)
-}
-
 /// `/proc/self` and what leads there mean the caller.
 fn of_caller(path: PathBuf, thread: u32) -> PathBuf {
     let bytes = path.as_os_str().as_bytes();
@@ -394,15 +386,6 @@ fn of_caller(path: PathBuf, thread: u32) -> PathBuf {
 
 /// What a path leads to, and its real path. What has no path of its own (pipes, deleted files) is nothing to a policy.
 fn found(path: &Path, follow: bool) -> io::Result<Found> {
-    held(path, follow).map(|(_, found)| found)
-}
-
-/// The same with a descriptor that keeps it, following links.
-pub(super) fn opened(path: &Path) -> io::Result<(File, Found)> {
-    held(path, true)
-}
-
-fn held(path: &Path, follow: bool) -> io::Result<(File, Found)> {
     let flags = libc::O_PATH | if follow { 0 } else { libc::O_NOFOLLOW };
     let file = OpenOptions::new().read(true).custom_flags(flags).open(path)?;
     let real = std::fs::read_link(format!("/proc/self/fd/{}", file.as_raw_fd()))?;
@@ -410,7 +393,7 @@ fn held(path: &Path, follow: bool) -> io::Result<(File, Found)> {
         return Err(io::Error::other("has no path"));
     }
     let data = file.metadata()?;
-    Ok((file, Found { real, data }))
+    Ok(Found { real, data })
 }
 
 /// The program that the first line of a script names.

@@ -14,6 +14,7 @@ mod connect;
 mod judge;
 mod kernel;
 mod places;
+mod target;
 
 use crate::denial::{self, Denial};
 use crate::error::Error;

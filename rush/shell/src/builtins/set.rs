@@ -4,7 +4,7 @@ use super::options::invalid_option;
 use crate::quote;
 use crate::state::options::{SetOption, Shopt};
 use crate::state::value::{Attributes, Value};
-use crate::{Bytes, Outcome, Session};
+use crate::{Bytes, Outcome, Session, Unwind};
 
 /// `set [-abefhkmnptuvxBCEHPT] [-o option-name] [--] [-] [arg ...]`
 pub(super) fn run(session: &mut Session, args: &[Bytes]) -> Outcome {
@@ -77,6 +77,10 @@ pub(super) fn run(session: &mut Session, args: &[Bytes]) -> Outcome {
     }
     if positional || at < args.len() {
         session.positional = args[at..].to_vec().into();
+    }
+    // From here on commands are read and not run: what is under way ends, and the reader goes on alone.
+    if session.is(SetOption::Noexec) && !session.interactive {
+        return Err(Unwind::Discard(0));
     }
     Ok(0)
 }

@@ -113,6 +113,13 @@ impl Session {
                             }
                         }
                         // A string goes on with its next line, except in a subshell.
+                        // After `set -n` only the script's own reader goes on.
+                        Err(Unwind::Discard(s))
+                            if self.is(SetOption::Noexec)
+                                && (self.eval_depth > 0 || !self.calls.is_empty()) =>
+                        {
+                            return Err(Unwind::Discard(s));
+                        }
                         Err(Unwind::Discard(s)) if self.subshell_depth == 0 => {
                             self.status = s;
                             self.note_pipeline_status(s);

@@ -6,6 +6,8 @@ use std::fs::File;
 use std::io;
 use std::marker::PhantomData;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
 use std::time::Duration;
 
 /// A handle of a thread, and not of its whole process. Kernels before 6.9 do not know it.
@@ -105,6 +107,30 @@ pub(in crate::watch) fn new_unix(kind: i32) -> io::Result<OwnedFd> {
     let flags = libc::SOCK_CLOEXEC | libc::SOCK_NONBLOCK;
     // SAFETY: takes numbers only.
     owned(unsafe { libc::socket(libc::AF_UNIX, kind | flags, 0) }.into())
+}
+
+/// What `struct open_how` of the kernel holds.
+#[repr(C)]
+struct OpenHow {
+    flags: u64,
+    mode: u64,
+    resolve: u64,
+}
+
+/// Fail at a link of `/proc` that leads to what a process has open.
+const NO_MAGIC_LINKS: u64 = 2;
+
+/// What a path leads to, from `folder` if it is relative; through no descriptor, folder or root of any process.
+pub(in crate::watch) fn look_up(folder: Option<&File>, path: &Path) -> io::Result<File> {
+    let text = CString::new(path.as_os_str().as_bytes()).map_err(io::Error::other)?;
+    let flags = (libc::O_PATH | libc::O_CLOEXEC).cast_unsigned();
+    let how = OpenHow { flags: flags.into(), mode: 0, resolve: NO_MAGIC_LINKS };
+    let from = folder.map_or(libc::AT_FDCWD, AsRawFd::as_raw_fd);
+    // SAFETY: the path ends with a zero, the structure is as long as is said, and both live through the call.
+    let result = unsafe {
+        libc::syscall(libc::SYS_openat2, from, text.as_ptr(), &raw const how, size_of::<OpenHow>())
+    };
+    owned(result).map(File::from)
 }
 
 /// An error unless our user may write a file that is held open, whatever more rights we have than the commands.
