@@ -5,7 +5,7 @@ use crate::pattern::pathname::{GlobOptions, expand};
 use crate::pattern::{Options, Pattern, has_magic};
 use crate::state::names;
 use crate::state::options::{SetOption, Shopt};
-use crate::{Bytes, Session};
+use crate::{Bytes, Session, limits};
 use std::path::Path;
 
 impl Session {
@@ -26,8 +26,17 @@ impl Session {
     }
 
     /// Compiles a pattern for matching strings, honouring `nocasematch`.
-    pub(crate) fn compile_pattern(&self, pattern: &[u8]) -> Pattern {
-        Pattern::compile(pattern, self.current_pattern_options())
+    pub(crate) fn compile_pattern(&mut self, pattern: &[u8]) -> Expanded<Pattern> {
+        self.compile_pattern_with(pattern, self.current_pattern_options())
+    }
+
+    /// Compiles a pattern; one that nests too deeply gives up the command.
+    pub(crate) fn compile_pattern_with(&mut self, pattern: &[u8], options: Options) -> Expanded<Pattern> {
+        let compiled = Pattern::compile(pattern, options);
+        if compiled.too_deep {
+            return Err(self.expansion_error("pattern: groups are nested too deeply"));
+        }
+        Ok(compiled)
     }
 
     /// Replaces the fields of `out` named in `globs` by what their patterns match.
@@ -44,6 +53,9 @@ impl Session {
         for (index, pattern) in globs {
             if !has_magic(&pattern, extended) {
                 continue;
+            }
+            if pattern.len() > limits::PATTERN_DEPTH_MAX {
+                self.compile_pattern(&pattern)?;
             }
             let at = index.wrapping_add_signed(shift);
             let found = self.match_pathnames(&pattern);

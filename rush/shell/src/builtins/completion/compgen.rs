@@ -3,7 +3,6 @@
 use super::{ACTIONS, OPTIONS, Specification, actions};
 use crate::builtins::options::{Found, OptionReader};
 use crate::expand::fields::Separators;
-use crate::pattern::Pattern;
 use crate::state::value::Value;
 use crate::{Bytes, Outcome, Session, Status, Unwind};
 
@@ -212,6 +211,7 @@ fn filter_out(session: &mut Session, filter: &[u8], word: &[u8], candidates: &mu
             _ => text.push(byte),
         }
     }
-    let pattern: Pattern = session.compile_pattern(&text);
+    // What cannot be matched filters nothing; that has been said.
+    let Ok(pattern) = session.compile_pattern(&text) else { return };
     candidates.retain(|candidate| pattern.matches(candidate) == negated);
 }
