@@ -1,6 +1,7 @@
 //! Pathname expansion of finished fields: applies the options and says what no match means.
 
 use super::Expanded;
+use super::glob_order::{Key, Order};
 use crate::pattern::pathname::{GlobOptions, expand};
 use crate::pattern::{Options, Pattern, has_magic};
 use crate::state::names;
@@ -77,6 +78,7 @@ impl Session {
     /// The paths that `pattern` matches.
     pub(crate) fn match_pathnames(&mut self, pattern: &[u8]) -> Vec<Bytes> {
         let ignore = self.glob_ignore();
+        let order = self.glob_order();
         let options = GlobOptions {
             pattern: Options {
                 utf8: self.utf8,
@@ -86,9 +88,22 @@ impl Session {
             dotglob: self.shopt(Shopt::Dotglob) || !ignore.is_empty(),
             globstar: self.shopt(Shopt::Globstar),
             match_dot_dirs: !self.shopt(Shopt::Globskipdots) && ignore.is_empty(),
+            unsorted: order.is_some_and(|order| order.key == Key::Directory),
             ignore: &ignore,
         };
-        expand(pattern, Path::new("."), &options)
+        let mut found = expand(pattern, Path::new("."), &options);
+        if let Some(order) = order {
+            order.apply(&mut found);
+        }
+        found
+    }
+
+    /// What GLOBSORT says; `None` for the usual order.
+    fn glob_order(&mut self) -> Option<Order> {
+        if !self.variables.slot(names::GLOBSORT).is_set() {
+            return None;
+        }
+        Order::from_text(&self.get_id(names::GLOBSORT)?)
     }
 
     /// The patterns of GLOBIGNORE.
