@@ -46,6 +46,8 @@ pub(crate) struct Process {
     pub(crate) sink: Sink,
     pub(crate) trap_exit: bool,
     relations: Mutex<Relations>,
+    /// Changed under the lock of the tables.
+    names: Mutex<Vec<Atom>>,
 }
 
 #[derive(Default)]
@@ -55,9 +57,15 @@ struct Relations {
     ended: bool,
 }
 
+impl std::fmt::Debug for Process {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Process({:?})", self.pid)
+    }
+}
+
 impl Process {
     pub(crate) fn new(pid: Pid, actor: iris_runtime::Pid, sink: Sink, trap_exit: bool) -> Self {
-        Self { pid, actor, sink, trap_exit, relations: Mutex::default() }
+        Self { pid, actor, sink, trap_exit, relations: Mutex::default(), names: Mutex::default() }
     }
 
     /// A remote process wants to hear of the end; false if there is nobody any more, or too many do.
@@ -71,7 +79,12 @@ impl Process {
     }
 
     pub(crate) fn remove_monitor(&self, reference: &Reference) {
-        self.relations.lock().monitors.remove(reference);
+        self.take_monitor(reference);
+    }
+
+    /// Who monitors by this reference, and under which name; nobody any more.
+    pub(crate) fn take_monitor(&self, reference: &Reference) -> Option<(Pid, Term)> {
+        self.relations.lock().monitors.remove(reference)
     }
 
     pub(crate) fn link(&self, other: Pid) -> bool {
@@ -146,14 +159,29 @@ impl Processes {
         if !tables.by_actor.contains_key(&process.actor) {
             return false;
         }
-        Arc::ptr_eq(tables.names.entry(name).or_insert_with(|| process.clone()), process)
+        if let Some(named) = tables.names.get(&name) {
+            return Arc::ptr_eq(named, process);
+        }
+        process.names.lock().push(name.clone());
+        tables.names.insert(name, process.clone());
+        true
+    }
+
+    /// Takes a name away; false if nobody had it.
+    pub(crate) fn unname(&self, name: &Atom) -> bool {
+        let mut tables = self.tables.write();
+        let Some(process) = tables.names.remove(name) else { return false };
+        process.names.lock().retain(|held| held != name);
+        true
     }
 
     pub(crate) fn remove(&self, process: &Arc<Process>) {
         let mut tables = self.tables.write();
         tables.by_id.remove(&number(&process.pid));
         tables.by_actor.remove(&process.actor);
-        tables.names.retain(|_, named| !Arc::ptr_eq(named, process));
+        for name in process.names.lock().drain(..) {
+            tables.names.remove(&name);
+        }
     }
 
     pub(crate) fn by_pid(&self, pid: &Pid) -> Option<Arc<Process>> {
@@ -174,7 +202,8 @@ impl Processes {
 }
 
 /// An exit reason as Erlang sees it.
-pub(crate) fn reason_term(reason: &ExitReason) -> Term {
+#[must_use]
+pub fn reason_term(reason: &ExitReason) -> Term {
     let detail = |tag: &str, text: &str| Term::tuple([Term::atom(tag), Term::text(text)]);
     match reason {
         ExitReason::Error(text) => detail("error", text),
@@ -182,7 +211,7 @@ pub(crate) fn reason_term(reason: &ExitReason) -> Term {
         ExitReason::Exception(exception) => Term::tuple([
             Term::atom("exception"),
             Term::text(&exception.kind()),
-            Term::text(&exception.message()),
+            Term::text(&exception.plain_message()),
         ]),
         other => Term::atom(other.label()),
     }

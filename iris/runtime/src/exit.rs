@@ -11,6 +11,10 @@ pub trait Exception: fmt::Debug + Send + Sync + 'static {
     fn kind(&self) -> String;
     /// The message.
     fn message(&self) -> String;
+    /// The message as far as it is known without running the program's code, for those who must not wait for it.
+    fn plain_message(&self) -> String {
+        self.message()
+    }
     /// The traceback as text, if the host has one.
     fn traceback(&self) -> Option<String>;
     /// For hosts that want their own type back.
