@@ -205,6 +205,8 @@ pub(crate) struct Connections {
     pub(crate) open: HashMap<Atom, Arc<Connection>>,
     /// Nodes that are being connected to.
     pub(crate) pending: HashSet<Atom>,
+    /// Whether the listener is open.
+    listening: bool,
 }
 
 pub(crate) struct Inner {
@@ -262,7 +264,7 @@ impl Node {
             watchers: Mutex::default(),
             options,
             address,
-            connections: Mutex::default(),
+            connections: Mutex::new(Connections { listening: true, ..Connections::default() }),
             changed: Condvar::new(),
             numbers: AtomicU64::new(1),
             half_open: AtomicUsize::new(0),
@@ -271,7 +273,12 @@ impl Node {
         });
         let node = Self(inner);
         let accepting = node.clone();
-        spawn("listen", move || accepting.accept_all(&listener))?;
+        spawn("listen", move || {
+            accepting.accept_all(&listener);
+            drop(listener);
+            accepting.0.connections.lock().listening = false;
+            accepting.0.changed.notify_all();
+        })?;
         Ok(node)
     }
 
@@ -640,12 +647,12 @@ impl Node {
         let _ = TcpStream::connect_timeout(&self.0.address, Duration::from_millis(CONNECT_MS));
     }
 
-    /// Waits until all connections have ended and all that depended on them has been told. False after the time-out.
+    /// Waits until the listener is closed, all connections have ended and all that depended on them has been told. False after the time-out.
     #[must_use]
     pub fn wait_closed(&self, timeout: Duration) -> bool {
         let until = Instant::now() + timeout;
         let mut connections = self.0.connections.lock();
-        while !connections.open.is_empty() {
+        while connections.listening || !connections.open.is_empty() {
             if self.0.changed.wait_until(&mut connections, until).timed_out() {
                 return false;
             }

@@ -1,13 +1,14 @@
 //! Local actors as remote nodes see them. Owns the table of those that were given to the node, their distributed names, and who of other
 //! nodes monitors or is linked with them. Invariant: each relation ends with exactly one signal, and nobody is added after the end.
 
+use std::any::Any;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use iris_runtime::ExitReason;
+use iris_runtime::{Exception, ExitReason};
 use parking_lot::{Mutex, RwLock};
 
-use crate::limits::RELATIONS_MAX;
+use crate::limits::{REASON_BYTES_KEPT, RELATIONS_MAX};
 use crate::node::{Caller, Signal};
 use crate::term::{Atom, Pid, Reference, Term};
 
@@ -201,6 +202,33 @@ impl Processes {
     }
 }
 
+/// A reason of another node as an actor's: whoever monitors the actor from there gets it as it was.
+#[derive(Debug)]
+struct Foreign(Term);
+
+impl Exception for Foreign {
+    fn kind(&self) -> String {
+        "exit".into()
+    }
+
+    fn message(&self) -> String {
+        let mut text = self.0.to_string();
+        if text.len() > REASON_BYTES_KEPT {
+            text.truncate(text.floor_char_boundary(REASON_BYTES_KEPT));
+            text.push_str("...");
+        }
+        text
+    }
+
+    fn traceback(&self) -> Option<String> {
+        None
+    }
+
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+}
+
 /// An exit reason as Erlang sees it.
 #[must_use]
 pub fn reason_term(reason: &ExitReason) -> Term {
@@ -208,24 +236,30 @@ pub fn reason_term(reason: &ExitReason) -> Term {
     match reason {
         ExitReason::Error(text) => detail("error", text),
         ExitReason::Panic(text) => detail("panic", text),
-        ExitReason::Exception(exception) => Term::tuple([
-            Term::atom("exception"),
-            Term::text(&exception.kind()),
-            Term::text(&exception.plain_message()),
-        ]),
+        ExitReason::Exception(exception) => match exception.as_any().downcast_ref::<Foreign>() {
+            Some(foreign) => foreign.0.clone(),
+            None => Term::tuple([
+                Term::atom("exception"),
+                Term::text(&exception.kind()),
+                Term::text(&exception.plain_message()),
+            ]),
+        },
         other => Term::atom(other.label()),
     }
 }
 
 /// Erlang's reason as an actor's.
 pub(crate) fn exit_reason(reason: &Term) -> ExitReason {
-    let Term::Atom(atom) = reason else { return ExitReason::error(format!("{reason:?}")) };
-    match atom.as_str() {
+    let text = match reason {
+        Term::Atom(atom) => atom.as_str(),
+        _ => "",
+    };
+    match text {
         "normal" => ExitReason::Normal,
         "shutdown" => ExitReason::Shutdown,
         "killed" => ExitReason::Killed,
         "noproc" => ExitReason::NoProcess,
         "timeout" => ExitReason::Timeout,
-        other => ExitReason::error(other),
+        _ => ExitReason::Exception(Arc::new(Foreign(reason.clone()))),
     }
 }

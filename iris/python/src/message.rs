@@ -3,10 +3,12 @@
 
 use std::sync::Arc;
 
+use iris_mesh::Term;
 use iris_runtime::ReplyTo;
 use pyo3::exceptions::{PyBaseException, PyRuntimeError};
 use pyo3::prelude::*;
 
+use crate::node::{Incoming, RemoteReply};
 use crate::queue::ReadyQueue;
 
 pyo3::create_exception!(
@@ -31,6 +33,8 @@ pub(crate) enum Message {
     /// The payload of an interval, sent again and again without the GIL.
     Shared(Arc<Py<PyAny>>),
     Ask(Py<PyAny>, Reply),
+    /// From another node; it becomes an object where the actor runs.
+    Remote(Box<Incoming>),
     /// New code for a pull or async actor (or the number of versions to go back): what their inboxes turn into `Swapped`.
     Swap(Py<PyAny>),
 }
@@ -42,6 +46,10 @@ impl Message {
             Self::Object(object) | Self::Swap(object) => (object, None),
             Self::Shared(object) => (object.clone_ref(py), None),
             Self::Ask(object, reply) => (object, Some(reply)),
+            Self::Remote(incoming) => {
+                let (object, reply) = incoming.open(py);
+                (object, reply.map(Reply::to_node))
+            }
         }
     }
 }
@@ -49,6 +57,7 @@ impl Message {
 enum Target {
     Thread(ReplyTo<Outcome>),
     Future { queue: Py<ReadyQueue>, future: Py<PyAny> },
+    Node(RemoteReply),
 }
 
 /// The right to answer one request; boxed, so that messages without one stay small.
@@ -63,12 +72,17 @@ impl Reply {
         Self(Some(Box::new(Target::Future { queue, future })))
     }
 
+    pub(crate) fn to_node(reply: RemoteReply) -> Self {
+        Self(Some(Box::new(Target::Node(reply))))
+    }
+
     pub(crate) fn answer(mut self, py: Python<'_>, outcome: Outcome) {
         match self.0.take().map(|target| *target) {
             Some(Target::Thread(reply)) => {
                 reply.send(outcome);
             }
             Some(Target::Future { queue, future }) => deliver(py, &queue, future, outcome),
+            Some(Target::Node(reply)) => reply.answer(py, outcome),
             None => {}
         }
     }
@@ -86,12 +100,16 @@ fn deliver(py: Python<'_>, queue: &Py<ReadyQueue>, future: Py<PyAny>, outcome: O
 
 impl Drop for Reply {
     fn drop(&mut self) {
-        // A waiting thread is told by the core; a future has to be told in Python.
-        if let Some(Target::Future { queue, future }) = self.0.take().map(|target| *target) {
-            Python::try_attach(|py| {
-                let error = NoReply::new_err("the actor ended or dropped the request without a reply");
-                deliver(py, &queue, future, Err(error.into_value(py).into_any()));
-            });
+        match self.0.take().map(|target| *target) {
+            Some(Target::Future { queue, future }) => {
+                Python::try_attach(|py| {
+                    let error = NoReply::new_err("the actor ended or dropped the request without a reply");
+                    deliver(py, &queue, future, Err(error.into_value(py).into_any()));
+                });
+            }
+            Some(Target::Node(reply)) => reply.caller.refuse(Term::atom("noreply")),
+            // A waiting thread is told by the core; a future has to be told in Python.
+            Some(Target::Thread(_)) | None => {}
         }
     }
 }
