@@ -1,6 +1,7 @@
 """What the sandbox denied is in a result whatever the program said of it and however it ended, and belongs to the call that asked for it."""
 
 import shutil
+import time
 from pathlib import Path
 
 import pytest
@@ -89,3 +90,19 @@ def test_the_home_directory_is_never_advised(server: Server) -> None:
     result = server.tool("run", command=f"mkdir {home}/new-folder 2>/dev/null; ls {home} >/dev/null 2>&1; true")
     assert result["denials"]
     assert not any(f'add "{home}" to' in row["how_to_allow"] for row in result["denials"]), result
+
+
+def test_a_process_whose_name_is_no_text_is_seen_like_any_other(server: Server, outside: Path) -> None:
+    """A program chooses its own name: one that is no UTF-8 outlived what stopped its job, and its denials were lost."""
+    watched(server)
+    server.tool("run", command=r"""cp "$(command -v bash)" $'./\xff('""")
+    program, secret = r"$'./\xff('", str(outside / "secret")
+    told = server.tool("run", command=f"{program} -c 'cat < {secret}' 2>/dev/null; true")
+    assert ("read", secret) in denied(told), told
+    told = server.tool("run", command=f"{program} -c 'echo x > .envrc' 2>/dev/null; ls .envrc")
+    assert told["status"] != 0, told
+    job = server.tool("run", command=f"{program} -c 'trap : TERM INT HUP; while :; do sleep 1; done'", yield_ms=0)["job"]
+    time.sleep(0.2)
+    ended = server.tool("job", action="stop", job=job)
+    assert any("while :; do sleep 1" in process["command"] for process in ended["killed"]), ended
+    assert server.tool("run", command="echo still")["status"] == 0

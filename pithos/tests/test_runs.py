@@ -1,7 +1,10 @@
 """What a run gives, whatever runs before it did to their session: its own output, in order, with an honest end."""
 
 import itertools
+import os
+import signal
 import socket
+import threading
 import time
 from pathlib import Path
 
@@ -188,3 +191,21 @@ def test_waiting_for_a_port_looks_where_the_session_is(server: Server, workspace
             pytest.skip("the loopback is everybody's here")
         job = server.tool("run", command="sleep 100", background=True)["job"]
         assert server.tool("job", action="wait", job=job, port=port, timeout_ms=300)["matched"] is False
+
+
+@pytest.mark.parametrize("asleep", [False, True])
+@pytest.mark.parametrize(
+    "command", ["sleep 1000", "/bin/sleep 1000", "while :; do :; done", "trap 'n=1' INT; sleep 1000; sleep 1000"]
+)
+def test_a_stop_reaches_a_run_that_has_not_begun(server: Server, command: str, asleep: bool) -> None:
+    """A stop ends the run and not the session, however early it comes: a shell that has not read the run yet drops a signal."""
+    server.tool("session", action="open", name="s")
+    server.tool("run", session="s", command="kept=1")
+    shell = server.shell("s")
+    for _ in range(3 if asleep else 20):
+        if asleep:
+            os.kill(shell, signal.SIGSTOP)
+            threading.Timer(0.2, os.kill, (shell, signal.SIGCONT)).start()
+        job = server.tool("run", session="s", command=command, yield_ms=0)["job"]
+        server.call("job", action="stop", job=job)
+        assert server.text("run", session="s", command="echo kept=$kept") == "kept=1\n"

@@ -14,6 +14,8 @@ pub const RUN_TIMEOUT_MS_MAX: u64 = 24 * 60 * 60 * 1000;
 pub const RUN_YIELD_MS_DEFAULT: u64 = 30 * 1000;
 /// How long an interrupted shell may take to come back before it is killed itself.
 pub const KILL_GRACE_MS: u64 = 1000;
+/// A run that is being stopped is interrupted again after this, until `KILL_GRACE_MS` are over.
+pub const INTERRUPT_AGAIN_MS: u64 = 50;
 /// Between SIGTERM and SIGKILL for the processes of a run.
 pub const TERMINATE_GRACE_MS: u64 = 50;
 /// How long what a worker left is pursued; one that cannot die waits in the kernel.

@@ -2,6 +2,7 @@
 //! calls `setsid` stays below the nearest subreaper, so nothing that a session starts can leave its tree.
 
 use std::collections::{HashMap, HashSet};
+use std::io::Read;
 use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, WaitOptions, kill_process, waitpid};
@@ -29,23 +30,31 @@ fn all() -> Vec<Process> {
     entries
         .flatten()
         .filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok())
-        .filter_map(|pid| parse_stat(&std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?))
+        .filter_map(one)
         .collect()
 }
 
-/// The fields of `/proc/PID/stat` that matter here; the name may hold spaces and brackets.
-fn parse_stat(text: &str) -> Option<Process> {
-    let open = text.find('(')?;
-    let close = text.rfind(')')?;
-    let pid = text[..open].trim().parse().ok()?;
-    let rest: Vec<&str> = text[close + 1..].split_whitespace().collect();
-    Some(Process {
-        pid,
-        parent: rest.get(1)?.parse().ok()?,
-        start_ticks: rest.get(19)?.parse().ok()?,
-        command: format!("[{}]", &text[open + 1..close]),
-        zombie: matches!(*rest.first()?, "Z" | "X"),
-    })
+/// A process by its id, without its command line. One read: the kernel makes the whole text at the first.
+fn one(pid: u32) -> Option<Process> {
+    let mut text = [0; STAT_BYTES_MAX];
+    let length = std::fs::File::open(format!("/proc/{pid}/stat")).ok()?.read(&mut text).ok()?;
+    parse_stat(&text[..length])
+}
+
+/// No `/proc/PID/stat` is longer: fifty-two numbers of at most twenty digits, and a name of at most 64 bytes.
+const STAT_BYTES_MAX: usize = 2048;
+
+/// The fields of `/proc/PID/stat` that matter here; the name may hold spaces, brackets and any other bytes.
+fn parse_stat(text: &[u8]) -> Option<Process> {
+    let open = text.iter().position(|byte| *byte == b'(')?;
+    let close = text.iter().rposition(|byte| *byte == b')')?;
+    let pid = std::str::from_utf8(&text[..open]).ok()?.trim().parse().ok()?;
+    let mut rest = std::str::from_utf8(&text[close + 1..]).ok()?.split_whitespace();
+    let zombie = matches!(rest.next()?, "Z" | "X");
+    let parent = rest.next()?.parse().ok()?;
+    let start_ticks = rest.nth(17)?.parse().ok()?;
+    let command = format!("[{}]", String::from_utf8_lossy(&text[open + 1..close]));
+    Some(Process { pid, parent, start_ticks, command, zombie })
 }
 
 /// The processes below `root`, parents before children. Subtrees that start at a process in `except` are left out.
@@ -195,8 +204,7 @@ fn reap_strays(processes: &[Process], me: u32, except: &HashSet<u32>) {
 #[must_use]
 pub fn waits_for_input(root: u32, input: &str) -> Option<Process> {
     let none = HashSet::new();
-    let shell = std::fs::read_to_string(format!("/proc/{root}/stat")).ok().and_then(|text| parse_stat(&text));
-    let candidates = descendants(root, &none).into_iter().chain(shell);
+    let candidates = descendants(root, &none).into_iter().chain(one(root));
     candidates.into_iter().find(|process| blocked_on_stdin(process.pid, input)).map(with_command)
 }
 
@@ -233,9 +241,11 @@ mod tests {
     #[test]
     fn names_with_brackets_and_spaces_are_read() {
         let fields = "S 7 1 1 0 -1 4194304 1 0 0 0 0 0 0 0 20 0 1 0 4242 0 0";
-        let process = parse_stat(&format!("12 (a) b (c)) {fields}")).expect("parsed");
+        let process = parse_stat(format!("12 (a) b (c)) {fields}").as_bytes()).expect("parsed");
         assert_eq!((process.pid, process.parent, process.start_ticks), (12, 7, 4242));
-        assert!(parse_stat("garbage").is_none());
+        let named = [b"12 (\xff) ", fields.as_bytes()].concat();
+        assert_eq!(parse_stat(&named).expect("parsed").parent, 7, "a name of any bytes");
+        assert!(parse_stat(b"garbage").is_none());
     }
 
     #[test]

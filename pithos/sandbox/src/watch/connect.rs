@@ -11,6 +11,7 @@
 use super::judge::{self, Judge};
 use super::kernel::sockets::{self, Alarm};
 use super::kernel::{self, Answer, Asked};
+use super::proc_text;
 use super::target;
 use crate::denial::Denial;
 use crate::limits::CONNECTIONS_WAITING_MAX;
@@ -345,7 +346,7 @@ fn body_like(socket: &OwnedFd, kind: i32) -> io::Result<OwnedFd> {
 
 /// Whether a descriptor of the caller's is closed when it becomes another program.
 fn closes_at_exec(thread: u32, descriptor: i32) -> bool {
-    let text = std::fs::read_to_string(format!("/proc/{thread}/fdinfo/{descriptor}")).unwrap_or_default();
+    let text = proc_text(thread, &format!("fdinfo/{descriptor}")).unwrap_or_default();
     let flags = text.lines().find_map(|line| line.strip_prefix("flags:"));
     flags
         .and_then(|flags| i32::from_str_radix(flags.trim(), 8).ok())
@@ -452,7 +453,7 @@ impl Waiting {
 
 /// Whether a signal that a thread has a handler for waits for it.
 fn is_interrupted(thread: u32) -> bool {
-    let text = std::fs::read_to_string(format!("/proc/{thread}/status")).unwrap_or_default();
+    let text = proc_text(thread, "status").unwrap_or_default();
     let set = |key: &str| -> u64 {
         let line = text.lines().find_map(|line| line.strip_prefix(key)).unwrap_or_default();
         u64::from_str_radix(line.trim(), 16).unwrap_or(0)

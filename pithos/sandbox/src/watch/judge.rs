@@ -266,7 +266,7 @@ impl Judge {
         if !may || super::ancestors(target).contains(&std::process::id()) {
             return None;
         }
-        let name = std::fs::read_to_string(format!("/proc/{target}/comm")).unwrap_or_default();
+        let name = super::proc_text(target, "comm").unwrap_or_default();
         let denial = Denial {
             kind: DenialKind::Syscall,
             subject: format!("a signal to process {target} ({})", name.trim()),
@@ -356,7 +356,7 @@ impl Identity {
 
 /// The numbers of one line of a thread's status.
 pub(super) fn status(thread: u32, key: &str) -> Option<Vec<u32>> {
-    let text = std::fs::read_to_string(format!("/proc/{thread}/status")).ok()?;
+    let text = super::proc_text(thread, "status")?;
     let line = text.lines().find_map(|line| line.strip_prefix(key))?;
     Some(line.split_whitespace().filter_map(|word| word.parse().ok()).collect())
 }
@@ -447,7 +447,7 @@ pub(super) fn is_name_cache(asked: &Asked) -> bool {
         return false;
     }
     let Some(caller) = return_address(asked.thread) else { return true };
-    let maps = std::fs::read_to_string(format!("/proc/{}/maps", asked.thread)).unwrap_or_default();
+    let maps = super::proc_text(asked.thread, "maps").unwrap_or_default();
     let contains = |line: &&str| {
         let range = line.split(' ').next().and_then(|range| range.split_once('-'));
         let bound = |text| u64::from_str_radix(text, 16).unwrap_or(0);
@@ -463,7 +463,7 @@ fn return_address(thread: u32) -> Option<u64> {
         return None;
     }
     // The number of the call, its arguments, the stack pointer and the program counter.
-    let line = std::fs::read_to_string(format!("/proc/{thread}/syscall")).ok()?;
+    let line = super::proc_text(thread, "syscall")?;
     let stack = line.split_whitespace().rev().nth(1)?.strip_prefix("0x")?;
     let mut word = [0; 8];
     let read = kernel::read_memory(thread, u64::from_str_radix(stack, 16).ok()?, &mut word);

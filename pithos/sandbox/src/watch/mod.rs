@@ -246,10 +246,19 @@ impl From<Verdict> for Outcome {
     }
 }
 
+/// A file of a process's folder below `/proc`. What names there are (its own, those of what it maps) is the process's own choice, and need not be text.
+pub(crate) fn proc_text(process: u32, file: &str) -> Option<String> {
+    let bytes = std::fs::read(format!("/proc/{process}/{file}")).ok()?;
+    Some(
+        String::from_utf8(bytes)
+            .unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned()),
+    )
+}
+
 /// A process (of this thread) and those above it, nearest first.
 pub(crate) fn ancestors(thread: u32) -> Vec<u32> {
     let field = |pid: u32, key: &str| -> Option<u32> {
-        let status = std::fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
+        let status = proc_text(pid, "status")?;
         status.lines().find_map(|line| line.strip_prefix(key))?.trim().parse().ok()
     };
     let mut chain = Vec::new();

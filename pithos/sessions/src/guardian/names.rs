@@ -77,7 +77,9 @@ fn children(pid: u32) -> Vec<u32> {
 
 /// The id that a process has for itself: the last of `NSpid` in its status.
 pub(crate) fn id_inside(pid: u32) -> Option<u32> {
-    let status = std::fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
+    let status = std::fs::read(format!("/proc/{pid}/status")).ok()?;
+    // The name of a process need not be text.
+    let status = String::from_utf8_lossy(&status);
     status.lines().find_map(|line| line.strip_prefix("NSpid:"))?.split_whitespace().last()?.parse().ok()
 }
 

@@ -4,6 +4,9 @@
 //! States: running, then exactly one end. The end is published only after everything that the script had written before it is in
 //! the capture; background processes may write on after it.
 
+mod task;
+
+use std::collections::HashSet;
 use std::io;
 use std::os::fd::OwnedFd;
 use std::path::PathBuf;
@@ -12,27 +15,26 @@ use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 
 use pithos_sandbox::Denial;
-use rush_session::{RunDone, Termination};
+use rush_session::RunDone;
 use rustix::process::Signal;
 use tokio::sync::futures::Notified;
 use tokio::sync::{Notify, mpsc, watch};
 
-use crate::guardian::{Exit, Guardian};
-use crate::limits::{
-    DRAIN_BYTES, HEAD_BYTES, KILL_GRACE_MS, PROMPT_LOOK_MS, READ_BYTES, READ_BYTES_FIRST, STDIN_BYTES_MAX,
-    STDIN_PATIENCE_MS, TERMINATE_GRACE_MS,
-};
+use crate::guardian::Guardian;
+use crate::limits::{PROMPT_LOOK_MS, STDIN_BYTES_MAX, STDIN_PATIENCE_MS};
 use crate::noticed::Record;
-use crate::output::{Capture, Stream};
+use crate::output::Capture;
 use crate::ports;
 use crate::proxy::Proxy;
 use crate::screen::{Screen, View};
-use crate::shell::{Ended, Running, Shell};
+use crate::shell::Shell;
+
 use crate::space::Space;
 use crate::stream::{Sink, Source, Terminal, TerminalSize, null};
 use crate::sync::Locked;
 use crate::tree::Supervised;
 use rush_session::process_tree::{self, Process};
+use task::Task;
 
 /// Why a run was ended from outside.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -271,7 +273,7 @@ impl Job {
     #[must_use]
     pub fn processes(&self) -> Vec<Process> {
         let Some(shell) = self.shell.upgrade() else { return Vec::new() };
-        process_tree::descendants(shell.pid(), &std::collections::HashSet::new())
+        process_tree::descendants(shell.pid(), &HashSet::new())
     }
 
     /// True when something listens on a TCP port of the loopback that the job's session has, which may be the sandbox's own.
@@ -405,185 +407,5 @@ impl Streams {
             _ => Sink::pipe().map(|(sink, side, name)| (Some(sink), side, Some(name)))?,
         };
         Ok(Self { out, error: Some(error), sink, name, script_side: [input_side, out_side, error_side] })
-    }
-}
-
-/// The job's task.
-struct Task {
-    job: Arc<Job>,
-    /// Until the script's end.
-    shell: Option<Arc<Shell>>,
-    out: Option<Source>,
-    error: Option<Source>,
-    running: Running,
-    stops: mpsc::UnboundedReceiver<Reason>,
-    guardian: Guardian,
-    unit: Supervised,
-    /// A read has filled the first buffer: a larger one is worth its memory.
-    talkative: bool,
-}
-
-enum Event {
-    Readable(Stream),
-    Ended(Ended),
-    Stop(Reason),
-}
-
-impl Task {
-    async fn go(mut self, timeout: Duration) {
-        let deadline = tokio::time::sleep(timeout);
-        tokio::pin!(deadline);
-        let mut buffer = vec![0; READ_BYTES_FIRST];
-        let mut stopped: Option<(Reason, Vec<Process>)> = None;
-        let mut published = false;
-        while !published || self.out.is_some() || self.error.is_some() {
-            let event = tokio::select! {
-                () = readable(self.out.as_ref()) => Event::Readable(Stream::Out),
-                () = readable(self.error.as_ref()) => Event::Readable(Stream::Error),
-                ended = self.running.ended(), if !published => Event::Ended(ended),
-                Some(reason) = self.stops.recv(), if !published && stopped.is_none() => Event::Stop(reason),
-                () = &mut deadline, if !published && stopped.is_none() => Event::Stop(Reason::Timeout),
-            };
-            match event {
-                Event::Readable(stream) => {
-                    self.read(stream, &mut buffer);
-                    if self.talkative && buffer.len() < READ_BYTES {
-                        buffer.resize(READ_BYTES, 0);
-                    }
-                }
-                Event::Stop(reason) => stopped = Some((reason, self.terminate().await)),
-                Event::Ended(ended) => {
-                    // Everything that the script wrote is in the pipes by now.
-                    self.drain(&mut buffer);
-                    self.publish(ended, stopped.take()).await;
-                    // What background processes write goes on; the session is no business of this job any more.
-                    self.shell = None;
-                    published = true;
-                }
-            }
-        }
-        self.job.capture.with(Capture::close_log);
-        let over = self.job.capture.with(|capture| capture.held());
-        if let Some(held) = over {
-            held.over();
-        }
-        // Nobody is left to read it; whoever writes at this moment lets go of it when the job is forgotten.
-        if let Ok(mut stdin) = self.job.stdin.try_lock() {
-            *stdin = None;
-        }
-    }
-
-    /// One read, straight from the descriptor: the runtime's readiness may lag behind the shell's answer.
-    fn read(&mut self, stream: Stream, buffer: &mut [u8]) {
-        let pipe = match stream {
-            Stream::Out => &mut self.out,
-            Stream::Error => &mut self.error,
-        };
-        let Some(source) = pipe else { return };
-        match source.try_read(buffer) {
-            Ok(0) => *pipe = None,
-            Ok(read) => {
-                self.talkative |= read == buffer.len();
-                self.take(stream, &buffer[..read]);
-            }
-            Err(error) if matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted) => {}
-            Err(_) => *pipe = None,
-        }
-    }
-
-    fn drain(&mut self, buffer: &mut [u8]) {
-        for stream in [Stream::Out, Stream::Error] {
-            // A background process may write without end; what is there now is bounded by the pipe, a few reads of it.
-            for _ in 0..DRAIN_BYTES.div_ceil(buffer.len()) {
-                let pipe = if stream == Stream::Out { &self.out } else { &self.error };
-                let Some(source) = pipe else { break };
-                match source.read_now(buffer) {
-                    Ok(read) if read > 0 => self.take(stream, &buffer[..read]),
-                    _ => break,
-                }
-            }
-        }
-    }
-
-    fn take(&self, stream: Stream, bytes: &[u8]) {
-        // A log that begins now begins with what was held in memory.
-        self.job.space.make_room((HEAD_BYTES + bytes.len()) as u64);
-        self.job.capture.with(|capture| capture.write(stream, bytes));
-        if let Some(screen) = &self.job.screen {
-            screen.with(|screen| screen.write(bytes));
-        }
-        self.job.output.notify_waiters();
-    }
-
-    /// Interrupts the shell and kills what runs below it; kills the shell too when it does not come back.
-    async fn terminate(&self) -> Vec<Process> {
-        let Some(pid) = self.shell.as_ref().map(|shell| shell.pid()) else { return Vec::new() };
-        let ran = self.job.started.elapsed();
-        let killed = tokio::task::spawn_blocking(move || {
-            process_tree::signal(pid, Signal::INT);
-            // What earlier runs left on purpose goes on.
-            let earlier = process_tree::older_than(pid, ran);
-            let (grace, patience) =
-                (Duration::from_millis(TERMINATE_GRACE_MS), Duration::from_millis(KILL_GRACE_MS));
-            process_tree::end(pid, &earlier, grace, patience)
-        });
-        let killed = killed.await.unwrap_or_default();
-        let (job, guardian) = (Arc::clone(&self.job), self.guardian.clone());
-        tokio::spawn(async move {
-            if tokio::time::timeout(Duration::from_millis(KILL_GRACE_MS), job.ended()).await.is_err() {
-                let _ = guardian.end(pid);
-            }
-        });
-        killed
-    }
-
-    async fn publish(&self, ended: Ended, stopped: Option<(Reason, Vec<Process>)>) {
-        let (reason, mut killed) =
-            stopped.map_or((None, Vec::new()), |(reason, killed)| (Some(reason), killed));
-        let lost_session = matches!(ended, Ended::Lost);
-        let (done, failure) = match ended {
-            Ended::Done(mut done) => {
-                if reason.is_some() {
-                    done.terminated = Some(Termination::Interrupted);
-                }
-                (Some(*done), None)
-            }
-            Ended::Failed(message) => (None, Some(message)),
-            Ended::Lost => {
-                let pid = self.shell.as_ref().map_or(0, |shell| shell.pid());
-                // The connection may be gone and the process not.
-                let _ = self.guardian.end(pid);
-                let (exit, left) = self.guardian.ended(pid).await;
-                killed.extend(left);
-                (None, Some(lost(exit)))
-            }
-        };
-        self.unit.end(failure.as_deref());
-        let noticed = self.guardian.noticed();
-        noticed.hear();
-        let protected_created = noticed.protected_created();
-        let wall = self.job.started.elapsed();
-        let end = End { done, reason, killed, failure, lost: lost_session, wall, protected_created };
-        self.job.end.send_replace(Some(Arc::new(end)));
-        self.job.output.notify_waiters();
-    }
-}
-
-/// What is told when a session's process has ended in the middle of a script.
-fn lost(exit: Exit) -> String {
-    let how = match exit {
-        Exit::Code(status) => format!("ended with status {status}"),
-        Exit::Signal(signal) => format!("was ended by signal {signal}"),
-        Exit::Unknown => "ended".to_string(),
-    };
-    format!(
-        "the session's process {how}; its working directory, variables, functions and background processes are lost, and the next call is in a new one"
-    )
-}
-
-async fn readable(source: Option<&Source>) {
-    match source {
-        Some(source) => source.readable().await,
-        None => std::future::pending().await,
     }
 }
