@@ -13,7 +13,7 @@ use crate::epmd;
 use crate::error::MeshError;
 use crate::handshake::{self, Identity, Status, flag, is_node_name};
 use crate::limits::{CONNECT_MS, CONNECTIONS_MAX, HALF_OPEN_MAX, HANDSHAKE_MS};
-use crate::node::{Around, Node, NodeEvent};
+use crate::node::{Around, Connections, Node, NodeEvent};
 use crate::term::Atom;
 
 pub(crate) fn only_loopback(address: SocketAddr) -> Result<SocketAddr, MeshError> {
@@ -61,8 +61,10 @@ impl Node {
                 Status::OkSimultaneous
             }
         };
-        let peer = handshake::accept(&mut timed, &self.0.identity(), &self.0.options.cookie, status)?;
-        self.install(&peer, timed.stream)
+        let mut number = 0;
+        let known = |name: &str| number = self.claim(&Atom::new(name));
+        let peer = handshake::accept(&mut timed, &self.0.identity(), &self.0.options.cookie, status, known)?;
+        self.install(&peer, number, timed.stream)
     }
 
     /// The connection to a node; made if there is none.
@@ -129,29 +131,50 @@ impl Node {
         let stream =
             TcpStream::connect_timeout(&address, Duration::from_millis(CONNECT_MS)).map_err(failed)?;
         let mut timed = Timed::new(stream, until)?;
-        let peer = handshake::initiate(&mut timed, &self.0.identity(), &self.0.options.cookie)?;
+        let mut number = 0;
+        let known = |name: &str| number = self.claim(&Atom::new(name));
+        let peer = handshake::initiate(&mut timed, &self.0.identity(), &self.0.options.cookie, known)?;
         if peer.name != name.as_str() {
             return Err(MeshError::Handshake("another node than expected answers"));
         }
-        self.install(&peer, timed.stream)
+        self.install(&peer, number, timed.stream)
+    }
+
+    /// Numbers a handshake. From here on the peer may count as connected, say things, end the connection and make another one, all before
+    /// this one is installed: then this one comes too late, and what was said over it is lost, as its end has told.
+    fn claim(&self, name: &Atom) -> u64 {
+        let mut connections = self.0.connections.lock();
+        let number = self.0.numbers.fetch_add(1, Ordering::Relaxed);
+        if connections.newest.len() >= CONNECTIONS_MAX {
+            let patience = Duration::from_millis(2 * HANDSHAKE_MS);
+            connections.newest.retain(|_, (_, when)| when.elapsed() < patience);
+        }
+        connections.newest.insert(name.clone(), (number, Instant::now()));
+        number
     }
 
     /// Starts the threads of a connection whose peer is known; one to the same node ends first.
-    fn install(&self, peer: &Identity, stream: TcpStream) -> Result<(), MeshError> {
+    fn install(&self, peer: &Identity, number: u64, stream: TcpStream) -> Result<(), MeshError> {
         let failed = |error| MeshError::Io("connection".into(), error);
         let tick = self.0.options.tick;
         stream.set_nodelay(true).map_err(failed)?;
         stream.set_write_timeout(Some(tick)).map_err(failed)?;
-        let (name, number) = (Atom::new(&peer.name), self.0.numbers.fetch_add(1, Ordering::Relaxed));
+        let name = Atom::new(&peer.name);
         let connection = Connection::new(name.clone(), peer.flags & flag::OURS, number, stream, tick);
         let connection = Arc::new(connection);
         let until = Instant::now() + Duration::from_millis(HANDSHAKE_MS);
         let mut connections = self.0.connections.lock();
-        while let Some(old) = connections.open.get(&name) {
+        let is_newest = |connections: &Connections| {
+            connections.newest.get(&name).is_some_and(|(newest, _)| *newest == number)
+        };
+        while let Some(old) = connections.open.get(&name).filter(|_| is_newest(&connections)) {
             old.close();
             if self.0.changed.wait_until(&mut connections, until).timed_out() {
                 return Err(MeshError::NoConnection(name.to_string()));
             }
+        }
+        if !is_newest(&connections) {
+            return Err(MeshError::NoConnection(name.to_string()));
         }
         if self.0.closed.load(Ordering::SeqCst) || connections.open.len() >= CONNECTIONS_MAX {
             return Err(MeshError::Limit("connections"));

@@ -205,6 +205,8 @@ pub(crate) struct Connections {
     pub(crate) open: HashMap<Atom, Arc<Connection>>,
     /// Nodes that are being connected to.
     pub(crate) pending: HashSet<Atom>,
+    /// The newest handshake with a node in which either side could be sure of the other, and when that was.
+    pub(crate) newest: HashMap<Atom, (u64, Instant)>,
     /// Whether the listener is open.
     listening: bool,
 }

@@ -3,12 +3,10 @@
 
 use std::sync::Arc;
 
-use iris_mesh::Term;
 use iris_runtime::ReplyTo;
 use pyo3::exceptions::{PyBaseException, PyRuntimeError};
 use pyo3::prelude::*;
 
-use crate::node::{Incoming, RemoteReply};
 use crate::queue::ReadyQueue;
 
 pyo3::create_exception!(
@@ -34,7 +32,7 @@ pub(crate) enum Message {
     Shared(Arc<Py<PyAny>>),
     Ask(Py<PyAny>, Reply),
     /// From another node; it becomes an object where the actor runs.
-    Remote(Box<Incoming>),
+    Remote(Box<dyn Foreign>),
     /// New code for a pull or async actor (or the number of versions to go back): what their inboxes turn into `Swapped`.
     Swap(Py<PyAny>),
 }
@@ -47,8 +45,8 @@ impl Message {
             Self::Shared(object) => (object.clone_ref(py), None),
             Self::Ask(object, reply) => (object, Some(reply)),
             Self::Remote(incoming) => {
-                let (object, reply) = incoming.open(py);
-                (object, reply.map(Reply::to_node))
+                let (object, caller) = incoming.open(py);
+                (object, caller.map(Reply::to_node))
             }
         }
     }
@@ -57,7 +55,22 @@ impl Message {
 enum Target {
     Thread(ReplyTo<Outcome>),
     Future { queue: Py<ReadyQueue>, future: Py<PyAny> },
-    Node(RemoteReply),
+    Node(Box<dyn ForeignCaller>),
+}
+
+/// What came from another node and is no object yet.
+pub(crate) trait Foreign: Send {
+    /// The object, and who waits for an answer.
+    fn open(self: Box<Self>, py: Python<'_>) -> (Py<PyAny>, Option<Box<dyn ForeignCaller>>);
+    /// The object, to look at.
+    fn look(&self, py: Python<'_>) -> Py<PyAny>;
+}
+
+/// Who waits for an answer on another node.
+pub(crate) trait ForeignCaller: Send {
+    fn answer(&self, py: Python<'_>, outcome: Outcome);
+    /// There will be no answer.
+    fn refuse(&self);
 }
 
 /// The right to answer one request; boxed, so that messages without one stay small.
@@ -72,8 +85,8 @@ impl Reply {
         Self(Some(Box::new(Target::Future { queue, future })))
     }
 
-    pub(crate) fn to_node(reply: RemoteReply) -> Self {
-        Self(Some(Box::new(Target::Node(reply))))
+    fn to_node(caller: Box<dyn ForeignCaller>) -> Self {
+        Self(Some(Box::new(Target::Node(caller))))
     }
 
     pub(crate) fn answer(mut self, py: Python<'_>, outcome: Outcome) {
@@ -82,7 +95,7 @@ impl Reply {
                 reply.send(outcome);
             }
             Some(Target::Future { queue, future }) => deliver(py, &queue, future, outcome),
-            Some(Target::Node(reply)) => reply.answer(py, outcome),
+            Some(Target::Node(caller)) => caller.answer(py, outcome),
             None => {}
         }
     }
@@ -107,7 +120,7 @@ impl Drop for Reply {
                     deliver(py, &queue, future, Err(error.into_value(py).into_any()));
                 });
             }
-            Some(Target::Node(reply)) => reply.caller.refuse(Term::atom("noreply")),
+            Some(Target::Node(caller)) => caller.refuse(),
             // A waiting thread is told by the core; a future has to be told in Python.
             Some(Target::Thread(_)) | None => {}
         }

@@ -17,7 +17,7 @@ use pyo3::prelude::*;
 
 use crate::compat::{Compat, pid_of};
 use crate::host::must_not_block;
-use crate::message::Message;
+use crate::message::{Foreign, ForeignCaller, Message};
 use crate::outbox::Outbox;
 use crate::reference::Ref;
 use crate::remote::RemoteRef;
@@ -102,31 +102,31 @@ fn pass(weak: &Weak<Shared>, actor: &ActorRef<Message>, came: Came, over: bool) 
 }
 
 /// What comes from nodes.
-pub(crate) enum Came {
+enum Came {
     Received(Received),
     Event(NodeEvent),
 }
 
 /// The same on its way to an actor, and not yet an object.
-pub(crate) struct Incoming {
+struct Incoming {
     shared: Arc<Shared>,
     /// Taken when it is opened.
     came: Option<Came>,
 }
 
 /// The right to answer a caller of another node.
-pub(crate) struct RemoteReply {
-    pub(crate) shared: Arc<Shared>,
-    pub(crate) caller: Caller,
+struct RemoteReply {
+    shared: Arc<Shared>,
+    caller: Caller,
 }
 
-impl Incoming {
-    pub(crate) fn open(mut self, py: Python<'_>) -> (Py<PyAny>, Option<RemoteReply>) {
+impl Foreign for Incoming {
+    fn open(mut self: Box<Self>, py: Python<'_>) -> (Py<PyAny>, Option<Box<dyn ForeignCaller>>) {
         let Some(came) = self.came.take() else { return (py.None(), None) };
         let (object, reply) = match came {
             Came::Received(Received::Call(term, caller)) => {
                 let reply = RemoteReply { shared: self.shared.clone(), caller };
-                (to_python(py, &self.shared, term), Some(reply))
+                (to_python(py, &self.shared, term), Some(Box::new(reply) as Box<dyn ForeignCaller>))
             }
             Came::Received(Received::Message(term) | Received::Cast(term)) => {
                 (to_python(py, &self.shared, term), None)
@@ -141,8 +141,7 @@ impl Incoming {
         (object.map_or_else(|error| error.into_value(py).into_any(), Bound::unbind), reply)
     }
 
-    /// The same as an object to look at, for those who collect dead letters.
-    pub(crate) fn look(&self, py: Python<'_>) -> Py<PyAny> {
+    fn look(&self, py: Python<'_>) -> Py<PyAny> {
         match &self.came {
             Some(Came::Received(
                 Received::Call(term, _) | Received::Message(term) | Received::Cast(term),
@@ -150,7 +149,9 @@ impl Incoming {
             _ => py.None(),
         }
     }
+}
 
+impl Incoming {
     fn down<'py>(
         &self,
         py: Python<'py>,
@@ -418,9 +419,9 @@ impl NodeCore {
     }
 }
 
-impl RemoteReply {
+impl ForeignCaller for RemoteReply {
     /// Sends the answer; for an exception, and for what cannot be sent, the caller hears that there is none.
-    pub(crate) fn answer(&self, py: Python<'_>, outcome: Result<Py<PyAny>, Py<PyAny>>) {
+    fn answer(&self, py: Python<'_>, outcome: Result<Py<PyAny>, Py<PyAny>>) {
         let refused = match outcome {
             Ok(value) => match to_term(&self.shared, value.bind(py)) {
                 Ok(term) => return self.send(py, term),
@@ -434,6 +435,12 @@ impl RemoteReply {
         crate::ffi::wait(py, || self.caller.refuse(refused));
     }
 
+    fn refuse(&self) {
+        self.caller.refuse(Term::atom("noreply"));
+    }
+}
+
+impl RemoteReply {
     fn send(&self, py: Python<'_>, term: Term) {
         let result = match self.caller.try_reply(term.clone()) {
             Err(MeshError::Busy(_) | MeshError::NoConnection(_)) if !must_not_block() => {

@@ -361,6 +361,7 @@ impl<M: Send + 'static> Cell<M> {
         self.bury(unread, reason);
         self.bury(rest, reason);
         self.shared.ended(reason);
+        self.shared.tell_ended(self.pid, reason);
     }
 
     /// What waits for a killed actor is accounted for at once: the actor may be in a handler that never returns.

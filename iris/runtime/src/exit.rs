@@ -61,6 +61,15 @@ impl ExitReason {
         !matches!(self, Self::Normal | Self::Shutdown)
     }
 
+    /// The text without running the program's code (see `Exception::plain_message`).
+    #[must_use]
+    pub fn plain(&self) -> String {
+        match self {
+            Self::Exception(exception) => format!("{}: {}", exception.kind(), exception.plain_message()),
+            other => other.to_string(),
+        }
+    }
+
     /// One word for logs and metrics labels.
     #[must_use]
     pub fn label(&self) -> &'static str {
