@@ -256,8 +256,8 @@ mod tests {
         let (mut here, mut there) = UnixStream::pair().unwrap();
         let cookie = right.to_owned();
         let other =
-            std::thread::spawn(move || accept(&mut there, &identity("b@h"), &cookie, |_| status, drop));
-        let result = initiate(&mut here, &identity("a@h"), left, drop);
+            std::thread::spawn(move || accept(&mut there, &identity("b@h"), &cookie, |_| status, |_| {}));
+        let result = initiate(&mut here, &identity("a@h"), left, |_| {});
         drop(here);
         (result, other.join().unwrap())
     }
@@ -288,7 +288,7 @@ mod tests {
                 let (mut here, mut there) = UnixStream::pair().unwrap();
                 here.write_all(&changed).unwrap();
                 here.shutdown(std::net::Shutdown::Write).unwrap();
-                assert!(accept(&mut there, &identity("b@h"), "secret", |_| Status::Ok, drop).is_err());
+                assert!(accept(&mut there, &identity("b@h"), "secret", |_| Status::Ok, |_| {}).is_err());
             }
         }
         assert!(!is_node_name("a") && !is_node_name("@h") && !is_node_name("a@") && !is_node_name("a@b@c"));

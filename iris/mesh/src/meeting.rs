@@ -252,3 +252,32 @@ impl std::io::Write for Timed {
         self.stream.flush()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::node::Options;
+
+    /// A peer that counts as connected may speak, leave and come back before its first connection is installed.
+    #[test]
+    fn a_connection_that_is_installed_too_late_is_not_taken() {
+        let runtime = iris_runtime::Runtime::new();
+        let options = Options { epmd: None, ..Options::new("here@127.0.0.1", "secret") };
+        let node = Node::start(runtime.handle(), options).unwrap();
+        let peer = Identity { name: "peer@127.0.0.1".into(), flags: flag::OURS, creation: 1 };
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let stream = || TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+        let name = Atom::new(&peer.name);
+        let (first, second) = (node.claim(&name), node.claim(&name));
+        node.install(&peer, second, stream()).unwrap();
+        assert!(node.install(&peer, first, stream()).is_err());
+        assert_eq!(node.0.connected(&name).unwrap().number, second);
+        // After the second has ended, too.
+        assert!(node.disconnect(&peer.name));
+        assert!(node.install(&peer, first, stream()).is_err());
+        let third = node.claim(&name);
+        node.install(&peer, third, stream()).unwrap();
+        node.close();
+        assert!(node.wait_closed(Duration::from_secs(20)));
+    }
+}
