@@ -653,13 +653,13 @@ class Otp:
             return False
         return True
 
-    def erl(self, name, program):
+    def erl(self, name, program, cookie=COOKIE):
         environment = os.environ | {"ERL_EPMD_PORT": str(self.port), "HOME": os.environ.get("TMPDIR", "/tmp")}
-        command = ["erl", "-noshell", "-noinput", "-name", name, "-setcookie", COOKIE, "-eval", program]
+        command = ["erl", "-noshell", "-noinput", "-name", name, "-setcookie", cookie, "-eval", program]
         return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=environment)
 
-    def run(self, program):
-        return self.erl("e@127.0.0.1", program + ", halt().").communicate(timeout=60)[0].splitlines()
+    def run(self, program, cookie=COOKIE):
+        return self.erl("e@127.0.0.1", program + ", halt().", cookie).communicate(timeout=60)[0].splitlines()
 
 
 @pytest.fixture
