@@ -47,6 +47,8 @@ struct Out {
 pub(crate) enum Haste {
     /// A message: its sender waits for a slow peer.
     Message,
+    /// A message whose sender must not wait: it is told that the peer is busy.
+    Prompt,
     /// A signal of the runtime: its sender may hold up others.
     Signal,
 }
@@ -78,8 +80,8 @@ impl Connection {
     pub(crate) fn send(&self, control: &Term, message: Option<&Term>, haste: Haste) -> Result<(), MeshError> {
         let mut out = self.out.lock();
         let until = Instant::now() + Duration::from_millis(BUSY_MS);
-        while haste == Haste::Message && out.bytes.len() > QUEUE_BYTES && !out.closed {
-            if self.room.wait_until(&mut out, until).timed_out() {
+        while haste != Haste::Signal && out.bytes.len() > QUEUE_BYTES && !out.closed {
+            if haste == Haste::Prompt || self.room.wait_until(&mut out, until).timed_out() {
                 return Err(MeshError::Busy(self.peer.to_string()));
             }
         }

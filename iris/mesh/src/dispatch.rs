@@ -9,7 +9,7 @@ use iris_runtime::ExitReason;
 use crate::connection::{Connection, Haste, parse};
 use crate::error::MeshError;
 use crate::handshake::flag;
-use crate::node::{Caller, Destination, Inner, Node, Signal, Waiting};
+use crate::node::{Caller, Destination, Inner, Node, Outgoing, Signal, Waiting};
 use crate::process::{Process, Received, exit_reason};
 use crate::term::{Pid, Term};
 
@@ -147,10 +147,10 @@ fn remote_down(inner: &Inner, connection: &Connection, reference: &crate::term::
 /// Gives a message to a local actor, as what the protocols of `gen_server` say it is.
 pub(crate) fn deliver(node: &Node, process: Option<Arc<Process>>, message: Term) {
     let Some(process) = process else { return };
-    (process.sink)(received(node, message));
+    (process.sink)(received(node, Some(&process), message));
 }
 
-fn received(node: &Node, message: Term) -> Received {
+fn received(node: &Node, process: Option<&Arc<Process>>, message: Term) -> Received {
     let Term::Tuple(mut items) = message else { return Received::Message(message) };
     match items.as_slice() {
         [kind, Term::Tuple(from), _]
@@ -162,7 +162,8 @@ fn received(node: &Node, message: Term) -> Received {
             };
             match <[Term; 2]>::try_from(from) {
                 Ok([Term::Pid(pid), tag]) => {
-                    Received::Call(request, Caller { node: node.clone(), pid: *pid, tag })
+                    let process = process.cloned();
+                    Received::Call(request, Caller { node: node.clone(), pid: *pid, tag, process })
                 }
                 Ok(from) => Received::Message(Term::tuple([Term::tuple(from), request])),
                 Err(from) => Received::Message(Term::tuple([Term::Tuple(from), request])),
@@ -177,24 +178,22 @@ fn received(node: &Node, message: Term) -> Received {
 }
 
 /// An answer to a call of the node itself: `{Tag, Reply}`.
-fn answer(node: &Node, message: Term) {
+pub(crate) fn answer(node: &Node, message: Term) {
     let Term::Tuple(items) = message else { return };
     let Ok([Term::Reference(tag), reply]) = <[Term; 2]>::try_from(items) else { return };
     let mut outgoing = node.0.outgoing.lock();
-    let Some(call) = outgoing.get_mut(&*tag) else { return };
-    // The entry stays for `call` to take the monitor away.
-    if matches!(call.waiting, Waiting::Call(_)) {
-        let nobody: Waiting = Waiting::Monitor(Arc::new(|_| false));
-        if let Waiting::Call(slot) = std::mem::replace(&mut call.waiting, nobody) {
-            drop(outgoing);
-            slot.send(Ok(reply));
-        }
+    if !outgoing.get(&*tag).is_some_and(|call| matches!(call.waiting, Waiting::Call(_))) {
+        return;
     }
+    let Some(Outgoing { to, waiting: Waiting::Call(done) }) = outgoing.remove(&*tag) else { return };
+    drop(outgoing);
+    node.0.forget(&to, &tag);
+    done(Ok(reply));
 }
 
 /// `net_adm:ping` asks whether it is authorised; whoever got here is. All else has no answer that we could give.
 fn net_kernel(node: &Node, message: Term) {
-    if let Received::Call(request, caller) = received(node, message) {
+    if let Received::Call(request, caller) = received(node, None, message) {
         let ping = matches!(&request, Term::Tuple(items) if items.first().is_some_and(|item| item.is_atom("is_auth")));
         let reply =
             if ping { Term::atom("yes") } else { Term::tuple([Term::atom("error"), Term::atom("notsup")]) };
@@ -210,7 +209,7 @@ fn linked_exit(node: &Node, from: &Pid, to: &Pid, reason: &Term) {
     }
 }
 
-fn asked_exit(node: &Node, from: &Pid, to: &Pid, reason: &Term) {
+pub(crate) fn asked_exit(node: &Node, from: &Pid, to: &Pid, reason: &Term) {
     let Some(process) = node.0.processes.by_pid(to) else { return };
     if reason.is_atom("kill") {
         node.0.handle.exit(process.actor, ExitReason::Killed);
@@ -221,7 +220,7 @@ fn asked_exit(node: &Node, from: &Pid, to: &Pid, reason: &Term) {
 
 /// An exit signal arrives: by OTP's rules.
 pub(crate) fn exit(inner: &Inner, process: &Process, from: Pid, reason: &Term) {
-    if process.trap_exit {
+    if process.trap_exit || inner.handle.traps_exit(process.actor) {
         (process.sink)(Received::Exit { from, reason: reason.clone() });
     } else if !reason.is_atom("normal") {
         inner.handle.exit(process.actor, exit_reason(reason));

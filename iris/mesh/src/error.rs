@@ -84,7 +84,7 @@ impl fmt::Display for CallError {
         match self {
             Self::NotSent(error) => error.fmt(f),
             Self::Timeout => f.write_str("no reply before the deadline"),
-            Self::Down(reason) => write!(f, "the callee is gone: {reason:?}"),
+            Self::Down(reason) => write!(f, "the callee is gone: {reason}"),
         }
     }
 }

@@ -169,8 +169,13 @@ fn parse_introduction(message: &[u8], challenged: bool) -> Result<(Identity, u32
     Ok((Identity { name, flags, creation: u32::from_be_bytes(*creation) }, challenge))
 }
 
-/// The side that connected. Returns who answered.
-pub(crate) fn initiate(stream: &mut (impl Read + Write), own: &Identity, cookie: &str) -> Result<Identity> {
+/// The side that connected. Returns who answered. `known` is told just before the peer can count us as connected.
+pub(crate) fn initiate(
+    stream: &mut (impl Read + Write),
+    own: &Identity,
+    cookie: &str,
+    known: impl FnOnce(&str),
+) -> Result<Identity> {
     send(stream, &introduction(own, None))?;
     match receive(stream)?.as_slice() {
         b"sok" | b"sok_simultaneous" => {}
@@ -181,6 +186,7 @@ pub(crate) fn initiate(stream: &mut (impl Read + Write), own: &Identity, cookie:
     }
     let (peer, challenge) = parse_introduction(&receive(stream)?, true)?;
     let ours = random_word()?;
+    known(&peer.name);
     let mut reply = vec![b'r'];
     reply.extend(ours.to_be_bytes());
     reply.extend(digest(cookie, challenge));
@@ -191,12 +197,14 @@ pub(crate) fn initiate(stream: &mut (impl Read + Write), own: &Identity, cookie:
     }
 }
 
-/// The side that was connected to. `status` says what to answer to a name.
+/// The side that was connected to. `status` says what to answer to a name; `known` is told when the peer has proved that it knows the cookie
+/// and cannot know yet that we do.
 pub(crate) fn accept(
     stream: &mut (impl Read + Write),
     own: &Identity,
     cookie: &str,
     status: impl FnOnce(&str) -> Status,
+    known: impl FnOnce(&str),
 ) -> Result<Identity> {
     let (peer, _) = parse_introduction(&receive(stream)?, false)?;
     if peer.name == own.name {
@@ -228,6 +236,7 @@ pub(crate) fn accept(
     if !same(proof, &digest(cookie, challenge)) {
         return Err(MeshError::Handshake("the peer's cookie is another one"));
     }
+    known(&peer.name);
     let mut ack = vec![b'a'];
     ack.extend(digest(cookie, u32::from_be_bytes(*theirs)));
     send(stream, &ack)?;
@@ -246,8 +255,9 @@ mod tests {
     fn meet(left: &str, right: &str, status: Status) -> (Result<Identity>, Result<Identity>) {
         let (mut here, mut there) = UnixStream::pair().unwrap();
         let cookie = right.to_owned();
-        let other = std::thread::spawn(move || accept(&mut there, &identity("b@h"), &cookie, |_| status));
-        let result = initiate(&mut here, &identity("a@h"), left);
+        let other =
+            std::thread::spawn(move || accept(&mut there, &identity("b@h"), &cookie, |_| status, |_| {}));
+        let result = initiate(&mut here, &identity("a@h"), left, |_| {});
         drop(here);
         (result, other.join().unwrap())
     }
@@ -278,7 +288,7 @@ mod tests {
                 let (mut here, mut there) = UnixStream::pair().unwrap();
                 here.write_all(&changed).unwrap();
                 here.shutdown(std::net::Shutdown::Write).unwrap();
-                assert!(accept(&mut there, &identity("b@h"), "secret", |_| Status::Ok).is_err());
+                assert!(accept(&mut there, &identity("b@h"), "secret", |_| Status::Ok, |_| {}).is_err());
             }
         }
         assert!(!is_node_name("a") && !is_node_name("@h") && !is_node_name("a@") && !is_node_name("a@b@c"));

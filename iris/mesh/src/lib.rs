@@ -2,7 +2,7 @@
 //! connections and what remote processes may do to local actors; leaves actors to `pithos-iris`. It knows nothing of Python.
 //! Invariant: nothing here listens or connects beyond loopback, because a cookie alone protects neither secrecy nor integrity.
 //!
-//! Start reading at `node`, then `connection` (the threads), then `etf` (bytes).
+//! Start reading at `node`, then `meeting` (how connections come to be), `connection` (their threads), `etf` (bytes).
 #![forbid(unsafe_code)]
 
 mod connection;
@@ -12,12 +12,13 @@ mod error;
 pub mod etf;
 mod handshake;
 pub mod limits;
+mod meeting;
 mod node;
 mod process;
 pub mod term;
 
 pub use error::{CallError, MeshError};
 pub use etf::EtfError;
-pub use node::{Caller, Destination, Node, Options};
-pub use process::Received;
+pub use node::{Around, Caller, Destination, Node, NodeEvent, Options};
+pub use process::{Received, reason_term};
 pub use term::{Atom, Big, Pid, Port, Reference, Term};

@@ -45,5 +45,8 @@ pub const RELATIONS_MAX: usize = 1 << 20;
 /// Microseconds after a direct write in which the next message is left to the writer thread, so that a flood travels in batches.
 pub const DIRECT_PAUSE_US: u64 = 20;
 
+/// Bytes kept of the text of an exit reason that came from a peer.
+pub const REASON_BYTES_KEPT: usize = 4_096;
+
 /// Port of the Erlang port mapper.
 pub const EPMD_PORT: u16 = 4369;

@@ -1,26 +1,24 @@
-//! A node: its name, its listener, its connections, and what local code does with remote processes. Owns how connections come to be and
-//! end; leaves bytes to `connection`, incoming frames to `dispatch`, local actors to `process`.
+//! A node: its name, and what local code does with remote processes. Leaves how connections come to be and end to `meeting`, bytes to
+//! `connection`, incoming frames to `dispatch`, local actors to `process`.
 //! Invariant: at most one connection to a node of a name; a new one begins only when all that depended on the old one has been told of
 //! its end, so that no message of the new one comes before a `Down` of the old.
 
 use std::collections::{HashMap, HashSet};
-use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener, TcpStream, ToSocketAddrs};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener, TcpStream};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
-use std::thread;
 use std::time::{Duration, Instant};
 
-use iris_runtime::{ActorRef, Handle, ReplyTo, call_pair};
+use iris_runtime::{ActorRef, Handle, call_pair};
 use parking_lot::{Condvar, Mutex};
 
 use crate::connection::{Connection, Haste};
 use crate::dispatch;
 use crate::epmd;
 use crate::error::{CallError, MeshError};
-use crate::handshake::{self, Identity, Status, flag, is_node_name};
-use crate::limits::{
-    CONNECT_MS, CONNECTIONS_MAX, EPMD_PORT, HALF_OPEN_MAX, HANDSHAKE_MS, RELATIONS_MAX, TICK_MS,
-};
+use crate::handshake::{self, Identity, flag, is_node_name};
+use crate::limits::{CONNECT_MS, EPMD_PORT, HANDSHAKE_MS, RELATIONS_MAX, TICK_MS};
+use crate::meeting::{only_loopback, spawn};
 use crate::process::{Process, Processes, Received, Sink, reason_term};
 use crate::term::{Atom, Pid, Reference, Term};
 
@@ -39,7 +37,30 @@ pub struct Options {
     pub peers: HashMap<String, SocketAddr>,
     /// After how long without a byte a peer counts as gone.
     pub tick: Duration,
+    /// Runs the life of every thread on which actors are told something; for hosts whose threads need a state of their own.
+    pub around: Option<Around>,
 }
+
+/// See `Options::around`.
+#[derive(Clone)]
+pub struct Around(pub Arc<dyn Fn(&mut dyn FnMut()) + Send + Sync>);
+
+impl std::fmt::Debug for Around {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Around")
+    }
+}
+
+/// A connection has begun or ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum NodeEvent {
+    /// It has begun: nothing of it was delivered before.
+    Up(Atom),
+    /// It has ended: everything that depended on it has been told, and nothing more of it comes.
+    Down(Atom),
+}
+
+type NodeWatcher = Arc<dyn Fn(NodeEvent) -> bool + Send + Sync>;
 
 impl Options {
     /// On any port of 127.0.0.1, known to the port mapper there.
@@ -53,6 +74,7 @@ impl Options {
             epmd: Some(local(EPMD_PORT)),
             peers: HashMap::new(),
             tick: Duration::from_millis(TICK_MS),
+            around: None,
         }
     }
 }
@@ -73,7 +95,9 @@ impl Destination {
         Self::Name(Atom::new(name), Atom::new(node))
     }
 
-    pub(crate) fn node(&self) -> &Atom {
+    /// The node.
+    #[must_use]
+    pub fn node(&self) -> &Atom {
         match self {
             Self::Pid(pid) => &pid.node,
             Self::Name(_, node) => node,
@@ -109,11 +133,46 @@ pub struct Caller {
     pub(crate) node: Node,
     pub(crate) pid: Pid,
     pub(crate) tag: Term,
+    /// Who was asked.
+    pub(crate) process: Option<Arc<Process>>,
 }
 
 impl Caller {
     /// Answers.
-    pub fn reply(self, reply: Term) -> Result<(), MeshError> {
+    pub fn reply(&self, reply: Term) -> Result<(), MeshError> {
+        self.answer(reply, Haste::Message)
+    }
+
+    /// Answers without waiting for a slow peer, which is `Busy` then.
+    pub fn try_reply(&self, reply: Term) -> Result<(), MeshError> {
+        self.answer(reply, Haste::Prompt)
+    }
+
+    /// Tells the caller that there will be no answer, and why: for it the process that it asked is gone, as far as this call goes.
+    pub fn refuse(&self, reason: Term) {
+        let (Some(process), Some(reference)) = (&self.process, self.reference()) else { return };
+        let Some((watcher, from)) = process.take_monitor(reference) else { return };
+        if self.pid.node == self.node.0.name {
+            self.node.0.down(reference, &reason);
+        } else if let Ok(connection) = self.node.0.connected(&self.pid.node) {
+            let reference = reference.clone();
+            let _ = dispatch::signal(&connection, Signal::Down { from, watcher, reference, reason });
+        }
+    }
+
+    /// The monitor that a call goes by: its tag, or what its tag ends in.
+    fn reference(&self) -> Option<&Reference> {
+        match &self.tag {
+            Term::Reference(reference) => Some(reference),
+            Term::Improper(parts) => match &parts.1 {
+                Term::Reference(reference) => Some(reference),
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+
+    fn answer(&self, reply: Term, haste: Haste) -> Result<(), MeshError> {
         let message = Term::tuple([self.tag.clone(), reply]);
         let own = self.node.0.own_pid();
         if let Term::Improper(parts) = &self.tag
@@ -123,16 +182,16 @@ impl Caller {
             let connection = self.node.0.connected(&self.pid.node)?;
             if connection.has(flag::ALIAS) {
                 let control = Term::tuple([Term::Int(33), own.into(), alias.clone()]);
-                return connection.send(&control, Some(&message), Haste::Message);
+                return connection.send(&control, Some(&message), haste);
             }
         }
-        self.node.send(&Destination::Pid(self.pid), &message)
+        self.node.send_with(&Destination::Pid(self.pid.clone()), &message, haste)
     }
 }
 
 /// What waits for the end of a remote process.
 pub(crate) enum Waiting {
-    Call(ReplyTo<Result<Term, Term>>),
+    Call(Box<dyn FnOnce(Result<Term, Term>) + Send>),
     Monitor(Sink),
 }
 
@@ -142,10 +201,14 @@ pub(crate) struct Outgoing {
 }
 
 #[derive(Default)]
-struct Connections {
-    open: HashMap<Atom, Arc<Connection>>,
+pub(crate) struct Connections {
+    pub(crate) open: HashMap<Atom, Arc<Connection>>,
     /// Nodes that are being connected to.
-    pending: HashSet<Atom>,
+    pub(crate) pending: HashSet<Atom>,
+    /// The newest handshake with a node in which either side could be sure of the other, and when that was.
+    pub(crate) newest: HashMap<Atom, (u64, Instant)>,
+    /// Whether the listener is open.
+    listening: bool,
 }
 
 pub(crate) struct Inner {
@@ -154,13 +217,16 @@ pub(crate) struct Inner {
     pub(crate) handle: Handle,
     pub(crate) processes: Processes,
     pub(crate) outgoing: Mutex<HashMap<Reference, Outgoing>>,
-    options: Options,
+    pub(crate) options: Options,
+    /// `Options::peers`, and those that were added.
+    pub(crate) peers: Mutex<HashMap<String, SocketAddr>>,
+    watchers: Mutex<Vec<NodeWatcher>>,
     address: SocketAddr,
-    connections: Mutex<Connections>,
-    changed: Condvar,
-    numbers: AtomicU64,
-    half_open: AtomicUsize,
-    closed: AtomicBool,
+    pub(crate) connections: Mutex<Connections>,
+    pub(crate) changed: Condvar,
+    pub(crate) numbers: AtomicU64,
+    pub(crate) half_open: AtomicUsize,
+    pub(crate) closed: AtomicBool,
     /// The node is registered while this is open.
     registration: Mutex<Option<TcpStream>>,
 }
@@ -173,10 +239,6 @@ impl std::fmt::Debug for Node {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "Node({})", self.0.name)
     }
-}
-
-fn only_loopback(address: SocketAddr) -> Result<SocketAddr, MeshError> {
-    if address.ip().is_loopback() { Ok(address) } else { Err(MeshError::NotLoopback(address)) }
 }
 
 impl Node {
@@ -200,9 +262,11 @@ impl Node {
             handle: handle.clone(),
             processes: Processes::default(),
             outgoing: Mutex::default(),
+            peers: Mutex::new(options.peers.clone()),
+            watchers: Mutex::default(),
             options,
             address,
-            connections: Mutex::default(),
+            connections: Mutex::new(Connections { listening: true, ..Connections::default() }),
             changed: Condvar::new(),
             numbers: AtomicU64::new(1),
             half_open: AtomicUsize::new(0),
@@ -211,7 +275,12 @@ impl Node {
         });
         let node = Self(inner);
         let accepting = node.clone();
-        spawn("listen", move || accepting.accept_all(&listener))?;
+        spawn("listen", move || {
+            accepting.accept_all(&listener);
+            drop(listener);
+            accepting.0.connections.lock().listening = false;
+            accepting.0.changed.notify_all();
+        })?;
         Ok(node)
     }
 
@@ -239,9 +308,48 @@ impl Node {
     where
         M: From<Received> + Send + 'static,
     {
-        let to = actor.clone();
-        let sink: Sink = Arc::new(move |received| to.send(M::from(received)).is_ok());
-        self.process(actor.pid(), sink, trap_exit).map(|process| process.pid.clone())
+        self.give_to(actor.pid(), sink_of(actor), trap_exit)
+    }
+
+    /// The same with a function that takes what comes for the actor; it says whether it was accepted.
+    pub fn give_to(
+        &self,
+        actor: iris_runtime::Pid,
+        sink: impl Fn(Received) -> bool + Send + Sync + 'static,
+        trap_exit: bool,
+    ) -> Result<Pid, MeshError> {
+        self.process(actor, Arc::new(sink), trap_exit).map(|process| process.pid.clone())
+    }
+
+    /// Where a node listens that is not to be asked of a port mapper.
+    pub fn add_peer(&self, name: &str, address: SocketAddr) -> Result<(), MeshError> {
+        if !is_node_name(name) {
+            return Err(MeshError::Name(name.into()));
+        }
+        self.0.peers.lock().insert(name.into(), only_loopback(address)?);
+        Ok(())
+    }
+
+    /// Tells a function of every connection that begins or ends from now on, until it returns false. It runs on the connection's thread.
+    pub fn watch_nodes(&self, told: impl Fn(NodeEvent) -> bool + Send + Sync + 'static) {
+        self.0.watchers.lock().push(Arc::new(told));
+    }
+
+    /// Ends the connection with a node: what depended on it is told `noconnection`. False if there was none.
+    pub fn disconnect(&self, node: &str) -> bool {
+        let connection = self.0.connected(&Atom::new(node));
+        connection.map(|connection| connection.close()).is_ok()
+    }
+
+    /// Whether there is a connection with a node.
+    #[must_use]
+    pub fn is_connected(&self, node: &Atom) -> bool {
+        *node == self.0.name || self.0.connected(node).is_ok()
+    }
+
+    /// Connects with a node unless it is connected.
+    pub fn connect(&self, node: &str) -> Result<(), MeshError> {
+        self.connection(&Atom::new(node), handshake_end()).map(drop)
     }
 
     fn process(&self, actor: iris_runtime::Pid, sink: Sink, trap: bool) -> Result<Arc<Process>, MeshError> {
@@ -269,20 +377,52 @@ impl Node {
         M: From<Received> + Send + 'static,
     {
         self.give(actor, false)?;
-        let process = self.0.processes.by_actor(actor.pid()).ok_or(MeshError::NoProcess)?;
+        self.name_actor(name, actor.pid())
+    }
+
+    /// Gives a name to an actor that was given to the node. False if another has the name.
+    pub fn name_actor(&self, name: &str, actor: iris_runtime::Pid) -> Result<bool, MeshError> {
+        let process = self.0.processes.by_actor(actor).ok_or(MeshError::NoProcess)?;
         let reserved = name == dispatch::NET_KERNEL;
         Ok(!reserved && self.0.processes.name(Atom::new(name), &process))
+    }
+
+    /// Takes a name away; false if nobody had it.
+    pub fn unregister(&self, name: &str) -> bool {
+        self.0.processes.unname(&Atom::new(name))
+    }
+
+    /// The actor behind a pid of this node, or a name.
+    #[must_use]
+    pub fn local(&self, to: &Destination) -> Option<iris_runtime::Pid> {
+        self.0.find(to).filter(|_| *to.node() == self.0.name).map(|process| process.actor)
     }
 
     /// Sends a message; the connection is made if there is none. Messages to one destination stay in order; what is sent to a process that
     /// is not there is lost, as in Erlang.
     pub fn send(&self, to: &Destination, message: &Term) -> Result<(), MeshError> {
+        self.send_with(to, message, Haste::Message)
+    }
+
+    /// Sends only if the node is connected and reads what it is sent: never waits.
+    pub fn try_send(&self, to: &Destination, message: &Term) -> Result<(), MeshError> {
+        self.send_with(to, message, Haste::Prompt)
+    }
+
+    fn send_with(&self, to: &Destination, message: &Term, haste: Haste) -> Result<(), MeshError> {
         if *to.node() == self.0.name {
-            dispatch::deliver(self, self.0.find(to), message.clone());
+            if *to == Destination::Pid(self.0.own_pid()) {
+                dispatch::answer(self, message.clone());
+            } else {
+                dispatch::deliver(self, self.0.find(to), message.clone());
+            }
             return Ok(());
         }
-        let connection = self.connection(to.node())?;
-        connection.send(&self.0.send_control(to), Some(message), Haste::Message)
+        let connection = match haste {
+            Haste::Prompt => self.0.connected(to.node())?,
+            _ => self.connection(to.node(), handshake_end())?,
+        };
+        connection.send(&self.0.send_control(to), Some(message), haste)
     }
 
     /// `gen_server:cast`.
@@ -294,14 +434,8 @@ impl Node {
     pub fn call(&self, to: &Destination, request: Term, timeout: Duration) -> Result<Term, CallError> {
         let (reply, call) = call_pair();
         let until = Instant::now().checked_add(timeout);
-        let reference = self.watch(to, Waiting::Call(reply)).map_err(CallError::NotSent)?;
-        let from = Term::tuple([self.0.own_pid().into(), reference.clone().into()]);
-        let message = Term::tuple([Term::atom("$gen_call"), from, request]);
-        let sent = self.send(to, &message);
-        if let Err(error) = sent {
-            self.demonitor(&reference);
-            return Err(CallError::NotSent(error));
-        }
+        let done = move |result| _ = reply.send(result);
+        let reference = self.request(to, request, Some(timeout), done).map_err(CallError::NotSent)?;
         let left = until.map(|until| until.saturating_duration_since(Instant::now()));
         let result = self.0.handle.wait_for(call, left);
         self.demonitor(&reference);
@@ -310,6 +444,51 @@ impl Node {
             Ok(Err(reason)) => Err(CallError::Down(reason)),
             Err(iris_runtime::CallError::Timeout) => Err(CallError::Timeout),
             Err(_) => Err(CallError::Down(Term::atom("noconnection"))),
+        }
+    }
+
+    /// The same without waiting for the answer: `done` gets it, or why there is none, on another thread; nothing after `demonitor`. Waits
+    /// for a connection, at most for the time-out.
+    pub fn request(
+        &self,
+        to: &Destination,
+        request: Term,
+        timeout: Option<Duration>,
+        done: impl FnOnce(Result<Term, Term>) + Send + 'static,
+    ) -> Result<Reference, MeshError> {
+        let until = timeout.and_then(|timeout| Instant::now().checked_add(timeout));
+        let until = until.map_or_else(handshake_end, |until| until.min(handshake_end()));
+        self.request_with(to, request, Some(until), Box::new(done))
+    }
+
+    /// The same only if the node is connected and reads what it is sent: never waits.
+    pub fn try_request(
+        &self,
+        to: &Destination,
+        request: Term,
+        done: impl FnOnce(Result<Term, Term>) + Send + 'static,
+    ) -> Result<Reference, MeshError> {
+        self.request_with(to, request, None, Box::new(done))
+    }
+
+    fn request_with(
+        &self,
+        to: &Destination,
+        request: Term,
+        until: Option<Instant>,
+        done: Box<dyn FnOnce(Result<Term, Term>) + Send>,
+    ) -> Result<Reference, MeshError> {
+        let reference = self.watch(to, Waiting::Call(done), until)?;
+        if !self.0.outgoing.lock().contains_key(&reference) {
+            return Ok(reference);
+        }
+        let from = Term::tuple([self.0.own_pid().into(), reference.clone().into()]);
+        let message = Term::tuple([Term::atom("$gen_call"), from, request]);
+        let haste = if until.is_some() { Haste::Message } else { Haste::Prompt };
+        match self.send_with(to, &message, haste) {
+            // Unless it has been told already.
+            Err(error) if self.demonitor(&reference) => Err(error),
+            _ => Ok(reference),
         }
     }
 
@@ -325,11 +504,25 @@ impl Node {
     where
         M: From<Received> + Send + 'static,
     {
-        let actor = watcher.clone();
-        self.watch(to, Waiting::Monitor(Arc::new(move |received| actor.send(M::from(received)).is_ok())))
+        self.monitor_for(to, sink_of(watcher))
     }
 
-    fn watch(&self, to: &Destination, waiting: Waiting) -> Result<Reference, MeshError> {
+    /// The same with a function that is given the `Received::Down`.
+    pub fn monitor_for(
+        &self,
+        to: &Destination,
+        sink: impl Fn(Received) -> bool + Send + Sync + 'static,
+    ) -> Result<Reference, MeshError> {
+        self.watch(to, Waiting::Monitor(Arc::new(sink)), Some(handshake_end()))
+    }
+
+    /// Waits for a connection and for a slow peer, or not at all.
+    fn watch(
+        &self,
+        to: &Destination,
+        waiting: Waiting,
+        until: Option<Instant>,
+    ) -> Result<Reference, MeshError> {
         let reference = self.0.reference();
         let mut outgoing = self.0.outgoing.lock();
         if outgoing.len() >= RELATIONS_MAX {
@@ -345,42 +538,53 @@ impl Node {
             }
             return Ok(reference);
         }
-        let sent = self.connection(to.node()).and_then(|connection| {
+        let (connection, haste) = match until {
+            Some(until) => (self.connection(to.node(), until), Haste::Message),
+            None => (self.0.connected(to.node()), Haste::Prompt),
+        };
+        let sent = connection.and_then(|connection| {
             let control = [Term::Int(19), own.into(), to.target(), reference.clone().into()];
-            connection.send(&Term::tuple(control), None, Haste::Message)
+            connection.send(&Term::tuple(control), None, haste)
         });
         match sent {
-            Err(MeshError::Limit(_) | MeshError::NotLoopback(_) | MeshError::Name(_)) | Ok(()) => {}
+            Ok(()) => {}
+            Err(
+                error @ (MeshError::Limit(_)
+                | MeshError::NotLoopback(_)
+                | MeshError::Name(_)
+                | MeshError::Etf(_)
+                | MeshError::Busy(_)),
+            ) => {
+                self.0.outgoing.lock().remove(&reference);
+                return Err(error);
+            }
             // As in Erlang: a node that cannot be reached is a `DOWN`.
             Err(_) => self.0.down(&reference, &Term::atom("noconnection")),
         }
-        sent.or_else(|error| match error {
-            MeshError::Limit(_) | MeshError::NotLoopback(_) | MeshError::Name(_) => {
-                self.0.outgoing.lock().remove(&reference);
-                Err(error)
-            }
-            _ => Ok(()),
-        })?;
         Ok(reference)
     }
 
     /// Takes a monitor away; false if it has fired. A `Down` that is on its way into the mailbox still comes.
     pub fn demonitor(&self, reference: &Reference) -> bool {
         let Some(outgoing) = self.0.outgoing.lock().remove(reference) else { return false };
-        if *outgoing.to.node() == self.0.name {
-            self.0.find(&outgoing.to).iter().for_each(|process| process.remove_monitor(reference));
-        } else if let Ok(connection) = self.0.connected(outgoing.to.node()) {
-            let control =
-                [Term::Int(20), self.0.own_pid().into(), outgoing.to.target(), reference.clone().into()];
-            let _ = connection.send(&Term::tuple(control), None, Haste::Signal);
-        }
+        self.0.forget(&outgoing.to, reference);
         true
     }
 
     /// Links an actor that was given to the node with a process of another.
     pub fn link<M: Send + 'static>(&self, actor: &ActorRef<M>, to: &Pid) -> Result<(), MeshError> {
-        let process = self.0.processes.by_actor(actor.pid()).ok_or(MeshError::NoProcess)?;
-        let connection = self.connection(&to.node)?;
+        self.link_actor(actor.pid(), to)
+    }
+
+    /// The same by the actor's pid.
+    pub fn link_actor(&self, actor: iris_runtime::Pid, to: &Pid) -> Result<(), MeshError> {
+        let process = self.0.processes.by_actor(actor).ok_or(MeshError::NoProcess)?;
+        if to.node == self.0.name {
+            let other = self.0.processes.by_pid(to).ok_or(MeshError::NoProcess)?;
+            self.0.handle.link(actor, other.actor);
+            return Ok(());
+        }
+        let connection = self.connection(&to.node, handshake_end())?;
         if !process.link(to.clone()) {
             return Err(MeshError::Limit("links"));
         }
@@ -394,7 +598,16 @@ impl Node {
 
     /// Takes a link away from both sides.
     pub fn unlink<M: Send + 'static>(&self, actor: &ActorRef<M>, to: &Pid) -> Result<(), MeshError> {
-        let process = self.0.processes.by_actor(actor.pid()).ok_or(MeshError::NoProcess)?;
+        self.unlink_actor(actor.pid(), to)
+    }
+
+    /// The same by the actor's pid.
+    pub fn unlink_actor(&self, actor: iris_runtime::Pid, to: &Pid) -> Result<(), MeshError> {
+        let process = self.0.processes.by_actor(actor).ok_or(MeshError::NoProcess)?;
+        if let Some(other) = self.0.processes.by_pid(to) {
+            self.0.handle.unlink(actor, other.actor);
+            return Ok(());
+        }
         if !process.unlink(to) {
             return Ok(());
         }
@@ -411,7 +624,11 @@ impl Node {
 
     /// Sends an exit signal; `kill` cannot be trapped.
     pub fn exit(&self, to: &Pid, reason: Term) -> Result<(), MeshError> {
-        let connection = self.connection(&to.node)?;
+        if to.node == self.0.name {
+            dispatch::asked_exit(self, &self.0.own_pid(), to, &reason);
+            return Ok(());
+        }
+        let connection = self.connection(&to.node, handshake_end())?;
         let (from, to) = (self.0.own_pid().into(), to.clone().into());
         if connection.has(flag::EXIT_PAYLOAD) {
             connection.send(&Term::tuple([Term::Int(26), from, to]), Some(&reason), Haste::Message)
@@ -432,171 +649,22 @@ impl Node {
         let _ = TcpStream::connect_timeout(&self.0.address, Duration::from_millis(CONNECT_MS));
     }
 
-    fn accept_all(&self, listener: &TcpListener) {
-        for stream in listener.incoming() {
-            if self.0.closed.load(Ordering::SeqCst) {
-                return;
-            }
-            // Without descriptors `accept` fails at once, again and again.
-            let Ok(stream) = stream else {
-                thread::sleep(Duration::from_millis(50));
-                continue;
-            };
-            if self.0.half_open.fetch_add(1, Ordering::SeqCst) >= HALF_OPEN_MAX {
-                self.0.half_open.fetch_sub(1, Ordering::SeqCst);
-                continue;
-            }
-            let node = self.clone();
-            let spawned = spawn("handshake", move || {
-                let accepted = node.accept(stream);
-                node.0.half_open.fetch_sub(1, Ordering::SeqCst);
-                drop(accepted);
-            });
-            if spawned.is_err() {
-                self.0.half_open.fetch_sub(1, Ordering::SeqCst);
-            }
-        }
-    }
-
-    fn accept(&self, stream: TcpStream) -> Result<(), MeshError> {
-        let mut timed = Timed::new(stream)?;
-        let status = |name: &str| {
-            let (name, connections) = (Atom::new(name), self.0.connections.lock());
-            if connections.open.contains_key(&name) {
-                Status::Alive
-            } else if !connections.pending.contains(&name) {
-                Status::Ok
-            } else if self.0.name > name {
-                Status::Nok
-            } else {
-                Status::OkSimultaneous
-            }
-        };
-        let peer = handshake::accept(&mut timed, &self.0.identity(), &self.0.options.cookie, status)?;
-        self.install(&peer, timed.stream)
-    }
-
-    /// The connection to a node; made if there is none.
-    pub(crate) fn connection(&self, name: &Atom) -> Result<Arc<Connection>, MeshError> {
-        let until = Instant::now() + Duration::from_millis(HANDSHAKE_MS);
+    /// Waits until the listener is closed, all connections have ended and all that depended on them has been told. False after the time-out.
+    #[must_use]
+    pub fn wait_closed(&self, timeout: Duration) -> bool {
+        let until = Instant::now() + timeout;
         let mut connections = self.0.connections.lock();
-        loop {
-            if self.0.closed.load(Ordering::SeqCst) {
-                return Err(MeshError::NoConnection(name.to_string()));
-            }
-            if let Some(open) = connections.open.get(name).filter(|open| !open.is_closed()) {
-                return Ok(open.clone());
-            }
-            let ending = connections.open.contains_key(name);
-            if !ending && connections.pending.insert(name.clone()) {
-                break;
-            }
+        while connections.listening || !connections.open.is_empty() {
             if self.0.changed.wait_until(&mut connections, until).timed_out() {
-                return Err(MeshError::NoConnection(name.to_string()));
+                return false;
             }
         }
-        drop(connections);
-        let result = self.connect(name);
-        let mut connections = self.0.connections.lock();
-        connections.pending.remove(name);
-        self.0.changed.notify_all();
-        if result.is_err() {
-            // The peer may have been connecting to us: then that connection is the one.
-            let peer_won = matches!(result, Err(MeshError::Handshake("the peer is connecting to us")));
-            while peer_won && !connections.open.contains_key(name) {
-                if self.0.changed.wait_until(&mut connections, until).timed_out() {
-                    break;
-                }
-            }
-        }
-        match connections.open.get(name) {
-            Some(open) => Ok(open.clone()),
-            None => Err(result.err().unwrap_or_else(|| MeshError::NoConnection(name.to_string()))),
-        }
-    }
-
-    fn connect(&self, name: &Atom) -> Result<(), MeshError> {
-        let (short, host) = name.as_str().split_once('@').ok_or_else(|| MeshError::Name(name.to_string()))?;
-        if !is_node_name(name.as_str()) {
-            return Err(MeshError::Name(name.to_string()));
-        }
-        let address = match (self.0.options.peers.get(name.as_str()), self.0.options.epmd) {
-            (Some(address), _) => *address,
-            (None, Some(epmd)) => {
-                let failed = |error| MeshError::Io(format!("looking up the host {host:?}"), error);
-                let found = (host, epmd.port()).to_socket_addrs().map_err(failed)?;
-                let mut found: Vec<_> = found.collect();
-                found.sort_by_key(|address| !address.ip().is_loopback());
-                let mapper = *found.first().ok_or_else(|| MeshError::Name(name.to_string()))?;
-                SocketAddr::new(only_loopback(mapper)?.ip(), epmd::look_up(mapper, short)?)
-            }
-            (None, None) => {
-                return Err(MeshError::NoConnection(format!(
-                    "{name}: neither its port nor a port mapper is known"
-                )));
-            }
-        };
-        only_loopback(address)?;
-        let failed = |error| MeshError::Io(format!("connecting to {name} at {address}"), error);
-        let stream =
-            TcpStream::connect_timeout(&address, Duration::from_millis(CONNECT_MS)).map_err(failed)?;
-        let mut timed = Timed::new(stream)?;
-        let peer = handshake::initiate(&mut timed, &self.0.identity(), &self.0.options.cookie)?;
-        if peer.name != name.as_str() {
-            return Err(MeshError::Handshake("another node than expected answers"));
-        }
-        self.install(&peer, timed.stream)
-    }
-
-    /// Starts the threads of a connection whose peer is known; one to the same node ends first.
-    fn install(&self, peer: &Identity, stream: TcpStream) -> Result<(), MeshError> {
-        let failed = |error| MeshError::Io("connection".into(), error);
-        let tick = self.0.options.tick;
-        stream.set_nodelay(true).map_err(failed)?;
-        stream.set_write_timeout(Some(tick)).map_err(failed)?;
-        let (name, number) = (Atom::new(&peer.name), self.0.numbers.fetch_add(1, Ordering::Relaxed));
-        let connection = Connection::new(name.clone(), peer.flags & flag::OURS, number, stream, tick);
-        let connection = Arc::new(connection);
-        let until = Instant::now() + Duration::from_millis(HANDSHAKE_MS);
-        let mut connections = self.0.connections.lock();
-        while let Some(old) = connections.open.get(&name) {
-            old.close();
-            if self.0.changed.wait_until(&mut connections, until).timed_out() {
-                return Err(MeshError::NoConnection(name.to_string()));
-            }
-        }
-        if self.0.closed.load(Ordering::SeqCst) || connections.open.len() >= CONNECTIONS_MAX {
-            return Err(MeshError::Limit("connections"));
-        }
-        let (node, reading, writing) = (self.clone(), connection.clone(), connection.clone());
-        spawn("write", move || writing.write_all())?;
-        let spawned = spawn("read", move || node.read(&reading));
-        if spawned.is_err() {
-            connection.close();
-            return spawned;
-        }
-        connections.open.insert(name, connection);
-        self.0.changed.notify_all();
-        Ok(())
-    }
-
-    /// The reader's thread, and the end of the connection.
-    fn read(&self, connection: &Arc<Connection>) {
-        // The connection is in the table before its first frame is looked at.
-        drop(self.0.connections.lock());
-        let _ = connection.read_all(|frame| dispatch::take(self, connection, frame));
-        connection.close();
-        self.0.lose(&connection.peer);
-        let mut connections = self.0.connections.lock();
-        if connections.open.get(&connection.peer).is_some_and(|open| open.number == connection.number) {
-            connections.open.remove(&connection.peer);
-        }
-        self.0.changed.notify_all();
+        true
     }
 }
 
 impl Inner {
-    fn identity(&self) -> Identity {
+    pub(crate) fn identity(&self) -> Identity {
         Identity { name: self.name.to_string(), flags: flag::OURS, creation: self.creation }
     }
 
@@ -638,13 +706,29 @@ impl Inner {
         open.ok_or_else(|| MeshError::NoConnection(name.to_string()))
     }
 
+    /// Takes a monitor away from the other side.
+    pub(crate) fn forget(&self, to: &Destination, reference: &Reference) {
+        if *to.node() == self.name {
+            self.find(to).iter().for_each(|process| process.remove_monitor(reference));
+        } else if let Ok(connection) = self.connected(to.node()) {
+            let control = [Term::Int(20), self.own_pid().into(), to.target(), reference.clone().into()];
+            let _ = connection.send(&Term::tuple(control), None, Haste::Signal);
+        }
+    }
+
+    pub(crate) fn tell_nodes(&self, event: &NodeEvent) {
+        let watchers = self.watchers.lock().clone();
+        let gone: Vec<_> = watchers.iter().filter(|told| !told(event.clone())).collect();
+        if !gone.is_empty() {
+            self.watchers.lock().retain(|told| !gone.iter().any(|gone| Arc::ptr_eq(gone, told)));
+        }
+    }
+
     /// A monitored process is gone.
     pub(crate) fn down(&self, reference: &Reference, reason: &Term) {
         let Some(outgoing) = self.outgoing.lock().remove(reference) else { return };
         match outgoing.waiting {
-            Waiting::Call(reply) => {
-                reply.send(Err(reason.clone()));
-            }
+            Waiting::Call(done) => done(Err(reason.clone())),
             Waiting::Monitor(sink) => {
                 let (reference, from) = (reference.clone(), outgoing.to.shown());
                 sink(Received::Down { reference, from, reason: reason.clone() });
@@ -667,7 +751,7 @@ impl Inner {
     }
 
     /// A connection has ended: all that depended on it is told.
-    fn lose(&self, peer: &Atom) {
+    pub(crate) fn lose(&self, peer: &Atom) {
         let gone = Term::atom("noconnection");
         for process in self.processes.all() {
             for from in process.leave(peer) {
@@ -682,43 +766,18 @@ impl Inner {
     }
 }
 
-fn spawn(what: &str, body: impl FnOnce() + Send + 'static) -> Result<(), MeshError> {
-    let spawned = thread::Builder::new().name(format!("iris-mesh-{what}")).spawn(body);
-    spawned.map(drop).map_err(|error| MeshError::Io("starting a thread".into(), error))
-}
-
-/// A stream whose reads and writes all together have the time of a handshake.
-struct Timed {
-    stream: TcpStream,
-    until: Instant,
-}
-
-impl Timed {
-    fn new(stream: TcpStream) -> Result<Self, MeshError> {
-        stream.set_nodelay(true).map_err(|error| MeshError::Io("connection".into(), error))?;
-        Ok(Self { stream, until: Instant::now() + Duration::from_millis(HANDSHAKE_MS) })
-    }
-
-    fn left(&self) -> std::io::Result<Option<Duration>> {
-        let left = self.until.saturating_duration_since(Instant::now());
-        if left.is_zero() { Err(std::io::ErrorKind::TimedOut.into()) } else { Ok(Some(left)) }
+/// What comes for an actor becomes a message; ends are never refused by a full mailbox.
+fn sink_of<M>(actor: &ActorRef<M>) -> impl Fn(Received) -> bool + Send + Sync + 'static
+where
+    M: From<Received> + Send + 'static,
+{
+    let actor = actor.clone();
+    move |received| match received {
+        Received::Down { .. } | Received::Exit { .. } => actor.send_over(M::from(received)).is_ok(),
+        _ => actor.send(M::from(received)).is_ok(),
     }
 }
 
-impl std::io::Read for Timed {
-    fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
-        self.stream.set_read_timeout(self.left()?)?;
-        self.stream.read(buffer)
-    }
-}
-
-impl std::io::Write for Timed {
-    fn write(&mut self, buffer: &[u8]) -> std::io::Result<usize> {
-        self.stream.set_write_timeout(self.left()?)?;
-        self.stream.write(buffer)
-    }
-
-    fn flush(&mut self) -> std::io::Result<()> {
-        self.stream.flush()
-    }
+fn handshake_end() -> Instant {
+    Instant::now() + Duration::from_millis(HANDSHAKE_MS)
 }

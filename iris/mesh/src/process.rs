@@ -1,13 +1,14 @@
 //! Local actors as remote nodes see them. Owns the table of those that were given to the node, their distributed names, and who of other
 //! nodes monitors or is linked with them. Invariant: each relation ends with exactly one signal, and nobody is added after the end.
 
+use std::any::Any;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use iris_runtime::ExitReason;
+use iris_runtime::{Exception, ExitReason};
 use parking_lot::{Mutex, RwLock};
 
-use crate::limits::RELATIONS_MAX;
+use crate::limits::{REASON_BYTES_KEPT, RELATIONS_MAX};
 use crate::node::{Caller, Signal};
 use crate::term::{Atom, Pid, Reference, Term};
 
@@ -46,6 +47,8 @@ pub(crate) struct Process {
     pub(crate) sink: Sink,
     pub(crate) trap_exit: bool,
     relations: Mutex<Relations>,
+    /// Changed under the lock of the tables.
+    names: Mutex<Vec<Atom>>,
 }
 
 #[derive(Default)]
@@ -55,9 +58,15 @@ struct Relations {
     ended: bool,
 }
 
+impl std::fmt::Debug for Process {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Process({:?})", self.pid)
+    }
+}
+
 impl Process {
     pub(crate) fn new(pid: Pid, actor: iris_runtime::Pid, sink: Sink, trap_exit: bool) -> Self {
-        Self { pid, actor, sink, trap_exit, relations: Mutex::default() }
+        Self { pid, actor, sink, trap_exit, relations: Mutex::default(), names: Mutex::default() }
     }
 
     /// A remote process wants to hear of the end; false if there is nobody any more, or too many do.
@@ -71,7 +80,12 @@ impl Process {
     }
 
     pub(crate) fn remove_monitor(&self, reference: &Reference) {
-        self.relations.lock().monitors.remove(reference);
+        self.take_monitor(reference);
+    }
+
+    /// Who monitors by this reference, and under which name; nobody any more.
+    pub(crate) fn take_monitor(&self, reference: &Reference) -> Option<(Pid, Term)> {
+        self.relations.lock().monitors.remove(reference)
     }
 
     pub(crate) fn link(&self, other: Pid) -> bool {
@@ -146,14 +160,29 @@ impl Processes {
         if !tables.by_actor.contains_key(&process.actor) {
             return false;
         }
-        Arc::ptr_eq(tables.names.entry(name).or_insert_with(|| process.clone()), process)
+        if let Some(named) = tables.names.get(&name) {
+            return Arc::ptr_eq(named, process);
+        }
+        process.names.lock().push(name.clone());
+        tables.names.insert(name, process.clone());
+        true
+    }
+
+    /// Takes a name away; false if nobody had it.
+    pub(crate) fn unname(&self, name: &Atom) -> bool {
+        let mut tables = self.tables.write();
+        let Some(process) = tables.names.remove(name) else { return false };
+        process.names.lock().retain(|held| held != name);
+        true
     }
 
     pub(crate) fn remove(&self, process: &Arc<Process>) {
         let mut tables = self.tables.write();
         tables.by_id.remove(&number(&process.pid));
         tables.by_actor.remove(&process.actor);
-        tables.names.retain(|_, named| !Arc::ptr_eq(named, process));
+        for name in process.names.lock().drain(..) {
+            tables.names.remove(&name);
+        }
     }
 
     pub(crate) fn by_pid(&self, pid: &Pid) -> Option<Arc<Process>> {
@@ -173,30 +202,64 @@ impl Processes {
     }
 }
 
+/// A reason of another node as an actor's: whoever monitors the actor from there gets it as it was.
+#[derive(Debug)]
+struct Foreign(Term);
+
+impl Exception for Foreign {
+    fn kind(&self) -> String {
+        "exit".into()
+    }
+
+    fn message(&self) -> String {
+        let mut text = self.0.to_string();
+        if text.len() > REASON_BYTES_KEPT {
+            text.truncate(text.floor_char_boundary(REASON_BYTES_KEPT));
+            text.push_str("...");
+        }
+        text
+    }
+
+    fn traceback(&self) -> Option<String> {
+        None
+    }
+
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+}
+
 /// An exit reason as Erlang sees it.
-pub(crate) fn reason_term(reason: &ExitReason) -> Term {
+#[must_use]
+pub fn reason_term(reason: &ExitReason) -> Term {
     let detail = |tag: &str, text: &str| Term::tuple([Term::atom(tag), Term::text(text)]);
     match reason {
         ExitReason::Error(text) => detail("error", text),
         ExitReason::Panic(text) => detail("panic", text),
-        ExitReason::Exception(exception) => Term::tuple([
-            Term::atom("exception"),
-            Term::text(&exception.kind()),
-            Term::text(&exception.message()),
-        ]),
+        ExitReason::Exception(exception) => match exception.as_any().downcast_ref::<Foreign>() {
+            Some(foreign) => foreign.0.clone(),
+            None => Term::tuple([
+                Term::atom("exception"),
+                Term::text(&exception.kind()),
+                Term::text(&exception.plain_message()),
+            ]),
+        },
         other => Term::atom(other.label()),
     }
 }
 
 /// Erlang's reason as an actor's.
 pub(crate) fn exit_reason(reason: &Term) -> ExitReason {
-    let Term::Atom(atom) = reason else { return ExitReason::error(format!("{reason:?}")) };
-    match atom.as_str() {
+    let text = match reason {
+        Term::Atom(atom) => atom.as_str(),
+        _ => "",
+    };
+    match text {
         "normal" => ExitReason::Normal,
         "shutdown" => ExitReason::Shutdown,
         "killed" => ExitReason::Killed,
         "noproc" => ExitReason::NoProcess,
         "timeout" => ExitReason::Timeout,
-        other => ExitReason::error(other),
+        _ => ExitReason::Exception(Arc::new(Foreign(reason.clone()))),
     }
 }

@@ -144,6 +144,58 @@ impl Term {
     }
 }
 
+/// As Erlang writes it, as far as people need it: what is opaque is named only.
+impl fmt::Display for Term {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Int(value) => write!(f, "{value}"),
+            Self::Big(big) => {
+                let sign = if big.negative { "-" } else { "" };
+                write!(f, "{sign}16#")?;
+                big.magnitude.iter().rev().try_for_each(|byte| write!(f, "{byte:02X}"))
+            }
+            Self::Float(value) => write!(f, "{value:?}"),
+            Self::Atom(atom) => {
+                let text = atom.as_str();
+                let plain = text.starts_with(|char: char| char.is_ascii_lowercase())
+                    && text.chars().all(|char| char.is_ascii_alphanumeric() || matches!(char, '_' | '@'));
+                if plain { f.write_str(text) } else { write!(f, "'{}'", text.escape_debug()) }
+            }
+            Self::Binary(bytes) => match std::str::from_utf8(bytes) {
+                Ok(text) => write!(f, "<<\"{}\">>", text.escape_debug()),
+                Err(_) => write!(f, "<<{} bytes>>", bytes.len()),
+            },
+            Self::Bits(bytes, _) => write!(f, "<<{} bytes>>", bytes.len()),
+            Self::Tuple(items) => enclosed(f, "{", items, "}"),
+            Self::List(items) => enclosed(f, "[", items, "]"),
+            Self::Improper(parts) => {
+                let tail = format!("|{}]", parts.1);
+                enclosed(f, "[", &parts.0, &tail)
+            }
+            Self::Map(pairs) => {
+                f.write_str("#{")?;
+                for (at, (key, value)) in pairs.iter().enumerate() {
+                    write!(f, "{}{key} => {value}", if at == 0 { "" } else { ", " })?;
+                }
+                f.write_str("}")
+            }
+            Self::Pid(pid) => write!(f, "<{}.{}.{}>", pid.node, pid.id, pid.serial),
+            Self::Port(port) => write!(f, "#Port<{}.{}>", port.node, port.id),
+            Self::Reference(reference) => write!(f, "#Ref<{}>", reference.node),
+            Self::Fun(_) => f.write_str("#Fun<>"),
+            Self::Export(parts) => write!(f, "fun {}:{}/{}", parts.0, parts.1, parts.2),
+        }
+    }
+}
+
+fn enclosed(f: &mut fmt::Formatter<'_>, begin: &str, items: &[Term], end: &str) -> fmt::Result {
+    f.write_str(begin)?;
+    for (at, item) in items.iter().enumerate() {
+        write!(f, "{}{item}", if at == 0 { "" } else { "," })?;
+    }
+    f.write_str(end)
+}
+
 impl From<i64> for Term {
     fn from(value: i64) -> Self {
         Self::Int(value)

@@ -214,7 +214,7 @@ fn links_reach_both_ways() {
          receive {{'DOWN', M, process, _, Why}} -> io:format(\"~p~n\", [Why]) after 20000 -> io:format(\"alive~n\") end",
         bytes(&me.into())
     );
-    assert_eq!(cluster.run(&text).trim(), "{error,<<\"boom\">>}");
+    assert_eq!(cluster.run(&text).trim(), "boom");
     assert!(!actor.is_alive());
 }
 

@@ -141,18 +141,19 @@ impl Behaviour<Message> for PyBehaviour {
     }
 
     fn terminate(&mut self, cx: &mut Context<'_, Message>, reason: &ExitReason) {
+        if let Some(hook) = self.hook(|hooks| hooks.stopped.as_ref()) {
+            Python::attach(|py| {
+                let called = Py::new(py, exit::ExitReason(reason.clone()))
+                    .and_then(|reason| hook.call1(py, (reason,)));
+                if let Err(error) = called {
+                    error.display(py);
+                }
+            });
+        }
         if matches!(reason, ExitReason::Exception(_)) && self.raised {
             let who = self.hook(|hooks| hooks.instance.as_ref()).unwrap_or(&self.handler);
-            Python::attach(|py| Compat::report(py, cx.pid(), who.bind(py), reason));
+            Compat::crashed(cx.pid(), Python::attach(|py| who.clone_ref(py)));
         }
-        let Some(hook) = self.hook(|hooks| hooks.stopped.as_ref()) else { return };
-        Python::attach(|py| {
-            let called =
-                Py::new(py, exit::ExitReason(reason.clone())).and_then(|reason| hook.call1(py, (reason,)));
-            if let Err(error) = called {
-                error.display(py);
-            }
-        });
     }
 
     fn code_change(&mut self, previous: &mut dyn Any, _: Direction) -> Result<(), ExitReason> {

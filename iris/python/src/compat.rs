@@ -1,6 +1,7 @@
 //! The state behind the compatibility surface: observers' stores, which actors die of exceptions, supervision without specifications.
 //! Owns nothing of the core's semantics: supervisors are the core's. Invariant: an entry leaves when its actor does.
 
+use std::cell::RefCell;
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -23,6 +24,11 @@ use crate::limits::{
 };
 use crate::pull_versions::PullVersions;
 use crate::reports::supervised;
+
+thread_local! {
+    /// Who raised, from the end of its code to the end of its actor.
+    static CRASHED: RefCell<Option<(Pid, Py<PyAny>)>> = const { RefCell::new(None) };
+}
 
 #[derive(Default)]
 pub(crate) struct Compat {
@@ -87,15 +93,14 @@ impl Compat {
         if !reason.is_abnormal() {
             return;
         }
-        // User code, and so without the lock.
-        let told = exit::told(reason);
         let mut reasons = self.reasons.lock();
         if reasons.order.len() >= REASONS_KEPT
             && let Some(oldest) = reasons.order.pop_front()
         {
             reasons.by_pid.remove(&oldest);
         }
-        if reasons.by_pid.insert(pid, told).is_none() {
+        // Its text is for `tell`: the mailbox is open yet, and the text may be the program's own code.
+        if reasons.by_pid.insert(pid, reason.clone()).is_none() {
             reasons.order.push_back(pid);
         }
         let stale = if matches!(reason, ExitReason::Exception(_)) {
@@ -107,6 +112,30 @@ impl Compat {
         drop(reasons);
         // What it refers to may come back to here.
         drop(stale);
+    }
+
+    /// An actor is gone, and everybody knows: it is reported if its code raised, and of the exception only its text is kept.
+    pub(crate) fn tell(&self, pid: Pid, reason: &ExitReason) {
+        if !matches!(reason, ExitReason::Exception(_)) {
+            return;
+        }
+        if let Some((crashed, who)) = CRASHED.take() {
+            if crashed == pid {
+                Python::try_attach(|py| Self::report(py, pid, who.bind(py), reason));
+            }
+            Python::try_attach(|_| drop(who));
+        }
+        // The program's code, and so without the lock.
+        let told = exit::told(reason);
+        let mut reasons = self.reasons.lock();
+        let kept = reasons.by_pid.get_mut(&pid).map(|kept| std::mem::replace(kept, told));
+        drop(reasons);
+        drop(kept);
+    }
+
+    /// The actor that ends on this thread raised: it is reported when it is gone.
+    pub(crate) fn crashed(pid: Pid, who: Py<PyAny>) {
+        drop(CRASHED.replace(Some((pid, who))));
     }
 
     pub(crate) fn reason(&self, pid: Pid) -> Option<ExitReason> {

@@ -46,6 +46,12 @@ impl Core {
                 compat.ended(pid, reason);
             }
         });
+        let after = Arc::downgrade(&compat);
+        let runtime = runtime.after_end(move |pid, reason| {
+            if let Some(compat) = after.upgrade() {
+                compat.tell(pid, reason);
+            }
+        });
         let runtime = runtime.build();
         let handle = runtime.handle().clone();
         Arc::new(Self { runtime: Some(runtime), handle, compat, idents, process: std::process::id() })

@@ -6,7 +6,9 @@ use std::fmt;
 use std::sync::Arc;
 
 use iris_runtime::{Exception, ExitReason as Reason, Pid};
+use pyo3::exceptions::PyBaseException;
 use pyo3::prelude::*;
+use pyo3::types::{PyBool, PyBytes, PyFloat, PyInt, PyString};
 
 use crate::limits::{MESSAGE_BYTES_KEPT, TRACEBACK_BYTES_KEPT};
 
@@ -32,6 +34,10 @@ impl Exception for Raised {
             .unwrap_or_default()
     }
 
+    fn plain_message(&self) -> String {
+        Python::try_attach(|py| plain_text(self.0.bind(py))).and_then(Result::ok).unwrap_or_default()
+    }
+
     fn traceback(&self) -> Option<String> {
         Python::try_attach(|py| format_exception(self.0.bind(py)).ok()).flatten()
     }
@@ -39,6 +45,24 @@ impl Exception for Raised {
     fn as_any(&self) -> &dyn Any {
         self
     }
+}
+
+/// What an exception was made with, as far as that is told without running methods of the program's own.
+fn plain_text(exception: &Bound<'_, PyAny>) -> PyResult<String> {
+    let py = exception.py();
+    let args = py.get_type::<PyBaseException>().getattr("args")?.call_method1("__get__", (exception,))?;
+    let mut texts = Vec::new();
+    for argument in args.try_iter()? {
+        let argument = argument?;
+        let plain = argument.is_none()
+            || argument.is_exact_instance_of::<PyString>()
+            || argument.is_exact_instance_of::<PyBytes>()
+            || argument.is_exact_instance_of::<PyFloat>()
+            || argument.is_exact_instance_of::<PyInt>()
+            || argument.is_exact_instance_of::<PyBool>();
+        texts.push(if plain { argument.str()?.to_string() } else { "...".to_owned() });
+    }
+    Ok(first_part(texts.join(", "), MESSAGE_BYTES_KEPT))
 }
 
 fn format_exception(exception: &Bound<'_, PyAny>) -> PyResult<String> {

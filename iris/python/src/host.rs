@@ -95,6 +95,15 @@ fn keep_thread_state(idents: &Idents, body: &mut dyn FnMut()) {
     });
 }
 
+/// Runs the life of a thread that tells actors things and runs no code of theirs: with a thread state that is made once.
+pub(crate) fn around(body: &mut dyn FnMut()) {
+    let _parking = crate::ffi::Parking::begin();
+    let mut body = SendBody(body);
+    if Python::try_attach(|py| py.detach(|| body.run())).is_none() {
+        body.run();
+    }
+}
+
 fn own_ident(py: Python<'_>) -> PyResult<c_long> {
     let ident: u64 = py.import("_thread")?.call_method0("get_ident")?.extract()?;
     Ok(signed(ident))

@@ -343,12 +343,11 @@ impl Inbox {
                 if let Some(reply) = state.reply.take().filter(|_| !exits) {
                     reply.answer(py, Err(error.clone().unbind()));
                 }
-                let reason = exit::raised_or_exited(py, error);
                 // On the compatible surface the mailbox has printed it.
-                if let Some(main) = main.filter(|_| !self.system_messages) {
-                    Compat::report(py, state.inbox.pid(), &main, &reason);
+                if let Some(main) = main.filter(|_| !self.system_messages && !exits) {
+                    Compat::crashed(state.inbox.pid(), main.unbind());
                 }
-                reason
+                exit::raised_or_exited(py, error)
             }
             None if state.inbox.exit_requested() => state.inbox.exit_reason(),
             None => iris_runtime::ExitReason::Normal,

@@ -47,5 +47,8 @@ pub(crate) const MESSAGE_BYTES_KEPT: usize = 1_024;
 /// Bytes kept of its traceback.
 pub(crate) const TRACEBACK_BYTES_KEPT: usize = 4_096;
 
+/// The shortest tick between nodes, in milliseconds: below it a busy machine would take its peers for dead.
+pub(crate) const TICK_MS_MIN: u64 = 100;
+
 /// The longest time that can be given, in seconds: three decades, far below what a `Duration` or the clock can hold.
 pub(crate) const SECONDS_MAX: f64 = 1e9;

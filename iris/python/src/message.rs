@@ -31,6 +31,8 @@ pub(crate) enum Message {
     /// The payload of an interval, sent again and again without the GIL.
     Shared(Arc<Py<PyAny>>),
     Ask(Py<PyAny>, Reply),
+    /// From another node; it becomes an object where the actor runs.
+    Remote(Box<dyn Foreign>),
     /// New code for a pull or async actor (or the number of versions to go back): what their inboxes turn into `Swapped`.
     Swap(Py<PyAny>),
 }
@@ -42,6 +44,10 @@ impl Message {
             Self::Object(object) | Self::Swap(object) => (object, None),
             Self::Shared(object) => (object.clone_ref(py), None),
             Self::Ask(object, reply) => (object, Some(reply)),
+            Self::Remote(incoming) => {
+                let (object, caller) = incoming.open(py);
+                (object, caller.map(Reply::to_node))
+            }
         }
     }
 }
@@ -49,6 +55,22 @@ impl Message {
 enum Target {
     Thread(ReplyTo<Outcome>),
     Future { queue: Py<ReadyQueue>, future: Py<PyAny> },
+    Node(Box<dyn ForeignCaller>),
+}
+
+/// What came from another node and is no object yet.
+pub(crate) trait Foreign: Send {
+    /// The object, and who waits for an answer.
+    fn open(self: Box<Self>, py: Python<'_>) -> (Py<PyAny>, Option<Box<dyn ForeignCaller>>);
+    /// The object, to look at.
+    fn look(&self, py: Python<'_>) -> Py<PyAny>;
+}
+
+/// Who waits for an answer on another node.
+pub(crate) trait ForeignCaller: Send {
+    fn answer(&self, py: Python<'_>, outcome: Outcome);
+    /// There will be no answer.
+    fn refuse(&self);
 }
 
 /// The right to answer one request; boxed, so that messages without one stay small.
@@ -63,12 +85,17 @@ impl Reply {
         Self(Some(Box::new(Target::Future { queue, future })))
     }
 
+    fn to_node(caller: Box<dyn ForeignCaller>) -> Self {
+        Self(Some(Box::new(Target::Node(caller))))
+    }
+
     pub(crate) fn answer(mut self, py: Python<'_>, outcome: Outcome) {
         match self.0.take().map(|target| *target) {
             Some(Target::Thread(reply)) => {
                 reply.send(outcome);
             }
             Some(Target::Future { queue, future }) => deliver(py, &queue, future, outcome),
+            Some(Target::Node(caller)) => caller.answer(py, outcome),
             None => {}
         }
     }
@@ -86,12 +113,16 @@ fn deliver(py: Python<'_>, queue: &Py<ReadyQueue>, future: Py<PyAny>, outcome: O
 
 impl Drop for Reply {
     fn drop(&mut self) {
-        // A waiting thread is told by the core; a future has to be told in Python.
-        if let Some(Target::Future { queue, future }) = self.0.take().map(|target| *target) {
-            Python::try_attach(|py| {
-                let error = NoReply::new_err("the actor ended or dropped the request without a reply");
-                deliver(py, &queue, future, Err(error.into_value(py).into_any()));
-            });
+        match self.0.take().map(|target| *target) {
+            Some(Target::Future { queue, future }) => {
+                Python::try_attach(|py| {
+                    let error = NoReply::new_err("the actor ended or dropped the request without a reply");
+                    deliver(py, &queue, future, Err(error.into_value(py).into_any()));
+                });
+            }
+            Some(Target::Node(caller)) => caller.refuse(),
+            // A waiting thread is told by the core; a future has to be told in Python.
+            Some(Target::Thread(_)) | None => {}
         }
     }
 }

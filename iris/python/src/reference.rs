@@ -20,7 +20,7 @@ use crate::runtime::{end_in_order, send_to};
 use crate::sent::{Delivery, sent};
 use crate::waiting::{self, Ended};
 
-const OWN_THREAD: &str = "the actor runs on this thread and could not answer while it waits: \
+pub(crate) const OWN_THREAD: &str = "the actor runs on this thread and could not answer while it waits: \
     use mailbox.ask in pull actors, await ref.ask in async ones";
 
 const ELSEWHERE: &str = "the actor is in the process that this one was forked from";
@@ -45,6 +45,19 @@ impl Ref {
 }
 
 impl Ref {
+    pub(crate) fn of_parts(handle: &Handle, compat: &Arc<Compat>, actor: ActorRef<Message>) -> Self {
+        Self { handle: handle.clone(), compat: compat.clone(), actor, forks: forks() }
+    }
+
+    /// The actor, if it is one of this system and of this process.
+    pub(crate) fn of(&self, compat: &Arc<Compat>) -> PyResult<&ActorRef<Message>> {
+        if Arc::ptr_eq(&self.compat, compat) {
+            self.here()
+        } else {
+            Err(PyValueError::new_err("the actor belongs to another system than the node"))
+        }
+    }
+
     pub(crate) fn is_of(&self, core: &Core) -> bool {
         Arc::ptr_eq(&self.compat, &core.compat)
     }

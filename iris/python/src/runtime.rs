@@ -834,6 +834,7 @@ impl PyRuntime {
                                 Message::Object(object) | Message::Ask(object, _) | Message::Swap(object),
                             ) => object.clone_ref(py),
                             Some(Message::Shared(object)) => object.clone_ref(py),
+                            Some(Message::Remote(incoming)) => incoming.look(py),
                             None => py.None(),
                         };
                         if let Err(error) = subscriber.call1(py, (letter.to.to_bits(), object, letter.reason))

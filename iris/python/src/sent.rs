@@ -1,5 +1,5 @@
-//! What a send says: accepted, refused because the mailbox is full, or nobody there. Owns which it is; the three objects
-//! that Python sees are `sent.py`'s, so a send allocates nothing to say what happened.
+//! What a send says: accepted, refused because the mailbox is full, or nobody there. Owns which it is; the objects
+//! that Python sees are `sent.py`'s, so a send allocates nothing to say what happened. Two more are for what goes to other nodes.
 
 use iris_runtime::SendError;
 use pyo3::prelude::*;
@@ -11,6 +11,10 @@ pub(crate) enum Delivery {
     Accepted,
     Full,
     NoProcess,
+    /// Another node does not read what is sent to it.
+    Busy,
+    /// Another node cannot be reached.
+    NoConnection,
 }
 
 impl Delivery {
@@ -37,12 +41,12 @@ impl<M> From<Result<(), SendError<M>>> for Delivery {
     }
 }
 
-static ALL: PyOnceLock<[Py<PyAny>; 3]> = PyOnceLock::new();
+static ALL: PyOnceLock<[Py<PyAny>; 5]> = PyOnceLock::new();
 
 /// The member of `iris.Sent`.
 #[inline]
 pub(crate) fn sent(py: Python<'_>, delivery: Delivery) -> PyResult<Py<PyAny>> {
-    let [accepted, full, no_process] = match ALL.get(py) {
+    let [accepted, full, no_process, busy, no_connection] = match ALL.get(py) {
         Some(all) => all,
         None => members(py)?,
     };
@@ -50,15 +54,23 @@ pub(crate) fn sent(py: Python<'_>, delivery: Delivery) -> PyResult<Py<PyAny>> {
         Delivery::Accepted => accepted,
         Delivery::Full => full,
         Delivery::NoProcess => no_process,
+        Delivery::Busy => busy,
+        Delivery::NoConnection => no_connection,
     }
     .clone_ref(py))
 }
 
 #[cold]
-fn members(py: Python<'_>) -> PyResult<&[Py<PyAny>; 3]> {
+fn members(py: Python<'_>) -> PyResult<&[Py<PyAny>; 5]> {
     ALL.get_or_try_init(py, || {
         let class = py.import("iris.sent")?.getattr("Sent")?;
         let member = |name| class.getattr(name).map(Bound::unbind);
-        Ok([member("ACCEPTED")?, member("FULL")?, member("NO_PROCESS")?])
+        Ok([
+            member("ACCEPTED")?,
+            member("FULL")?,
+            member("NO_PROCESS")?,
+            member("BUSY")?,
+            member("NO_CONNECTION")?,
+        ])
     })
 }

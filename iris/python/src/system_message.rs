@@ -37,7 +37,7 @@ pub(crate) fn from_signal(py: Python<'_>, me: Pid, signal: Signal) -> Option<Py<
         type_name: "EXIT",
         from_pid: Some(from.to_bits()),
         target_pid: Some(me.to_bits()),
-        reason: Some(reason.to_string()),
+        reason: Some(reason.plain()),
         metadata: None,
     };
     Py::new(py, message).ok().map(Py::into_any)

@@ -3,6 +3,7 @@
 import logging
 import subprocess
 import sys
+import threading
 import time
 
 import pytest
@@ -34,6 +35,9 @@ def test_a_crash_is_reported_once(system, caplog, kind):
     with caplog.at_level(logging.ERROR, "iris"):
         ref.send(1)
         ref.join(20), other.join(20)
+        # Its end waits for no report.
+        wait_until(lambda: caplog.records, "the report")
+        time.sleep(0.05)
     (record,) = caplog.records
     assert record.name == "iris" and str(ref.pid) in record.getMessage() and kind.__name__ in record.getMessage()
     assert record.exc_info[0] is LookupError and record.exc_info[2] is not None
@@ -164,3 +168,53 @@ def test_the_supervision_of_the_compatible_surface_is_reported(runtime, caplog, 
                 break
             time.sleep(0.05)
     assert "the supervisor ends" in caplog.text
+
+
+class Slow(Exception):
+    """Its text is the program's own code, and takes as long as that likes."""
+
+    def __init__(self, text):
+        super().__init__(text)
+        self.asked, self.go_on = threading.Event(), threading.Event()
+
+    def __str__(self):
+        self.asked.set()
+        self.go_on.wait(20)
+        raise ZeroDivisionError
+
+
+@pytest.mark.parametrize("kind", ["push", "pull", "async", "thread"])
+def test_a_text_that_blocks_or_raises_holds_no_mailbox_open(system, caplog, kind):
+    slow = Slow("oh")
+
+    def raising(message):
+        raise slow
+
+    async def later(message):
+        raise slow
+
+    @iris.actor(pull=True, thread=kind == "thread")
+    def pulling(mailbox):
+        mailbox.recv()
+        raise slow
+
+    supervisor = system.supervise(iris.Supervisor("one_for_one", [iris.Child("one", lambda message: 1)]))
+    ref = system.spawn({"push": raising, "async": later}.get(kind, pulling), name="slow")
+    linked = system.spawn(pulling_none)
+    ref.link(linked)
+    try:
+        ref.send(1)
+        # Its end and everything that hangs on it are over while its text is still being made.
+        assert ref.join(20) is not None and not ref.alive
+        assert not ref.send(2) and linked.join(20) is not None
+        assert slow.asked.wait(20)
+        assert system.whereis("slow") is None and supervisor.child("one").ask_sync(1, timeout=20) == 1
+    finally:
+        slow.go_on.set()
+    wait_until(lambda: system.actor_count() > 0)
+    assert system.spawn(lambda message: message).ask_sync(3, timeout=20) == 3
+
+
+@iris.actor(pull=True, thread=True)
+def pulling_none(mailbox):
+    mailbox.recv()

@@ -57,14 +57,14 @@ def test_policies_that_find_room_accept(system, full):
     assert not full.send("nowhere to go")
 
 
-def test_what_a_send_says_is_one_of_three_objects():
+def test_what_a_send_says_is_one_of_five_objects():
     everything = list(Sent)
-    assert everything == [Sent.ACCEPTED, Sent.FULL, Sent.NO_PROCESS] and Sent.FULL != Sent.NO_PROCESS
+    assert everything == [Sent.ACCEPTED, Sent.FULL, Sent.NO_PROCESS, Sent.BUSY, Sent.NO_CONNECTION] and Sent.FULL != Sent.NO_PROCESS
     assert Sent.ACCEPTED == True and Sent.FULL == False and sum(everything) == 1  # noqa: E712
-    assert [bool(sent) for sent in everything] == [True, False, False]
-    assert [sent.name for sent in everything] == ["ACCEPTED", "FULL", "NO_PROCESS"]
+    assert [bool(sent) for sent in everything] == [True, False, False, False, False]
+    assert [sent.name for sent in everything] == ["ACCEPTED", "FULL", "NO_PROCESS", "BUSY", "NO_CONNECTION"]
     assert repr(Sent.FULL) == "Sent.FULL" and str(Sent.FULL) == "refused: the mailbox is full"
-    assert str(Sent.NO_PROCESS) == f"{Sent.NO_PROCESS}" == "refused: no such actor" and len(set(everything)) == 3
+    assert str(Sent.NO_PROCESS) == f"{Sent.NO_PROCESS}" == "refused: no such actor" and len(set(everything)) == 5
     for sent in everything:
         assert pickle.loads(pickle.dumps(sent)) is sent is copy.deepcopy(sent)
     match Sent.FULL:

@@ -28,7 +28,7 @@ def public(cls):
     return {name for name, _ in inspect.getmembers(cls) if not name.startswith("_")}
 
 
-@pytest.mark.parametrize("name", ["PyRuntime", "Ref", "Inbox", "ReadyQueue", "SupervisorCore", "PySystemMessage", "ExitReason", "Down"])
+@pytest.mark.parametrize("name", ["PyRuntime", "Ref", "Inbox", "ReadyQueue", "SupervisorCore", "PySystemMessage", "ExitReason", "Down", "RemoteRef", "NodeCore", "Reference", "RemoteDown"])
 def test_compiled_classes(name):
     assert declared("_iris.pyi", name) == public(getattr(_iris, name))
 

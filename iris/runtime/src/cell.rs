@@ -75,6 +75,8 @@ pub(crate) trait AnyCell: Runnable + Any + Send + Sync {
     fn at_rest(&self) -> Option<u64>;
     fn is_pull(&self) -> bool;
     fn is_supervisor(&self) -> bool;
+    /// Whether exit signals come as messages.
+    fn traps_exit(&self) -> bool;
     /// Shows the behaviours that nobody runs: the current one and the versions kept.
     fn visit(&self, visitor: &mut dyn FnMut(&dyn Any));
     fn pool(&self) -> u8;
@@ -359,6 +361,7 @@ impl<M: Send + 'static> Cell<M> {
         self.bury(unread, reason);
         self.bury(rest, reason);
         self.shared.ended(reason);
+        self.shared.tell_ended(self.pid, reason);
     }
 
     /// What waits for a killed actor is accounted for at once: the actor may be in a handler that never returns.
@@ -513,6 +516,10 @@ impl<M: Send + 'static> AnyCell for Cell<M> {
 
     fn is_supervisor(&self) -> bool {
         self.has(SUPERVISOR)
+    }
+
+    fn traps_exit(&self) -> bool {
+        self.has(TRAP_EXIT)
     }
 
     fn version(&self) -> u32 {

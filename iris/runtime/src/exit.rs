@@ -11,6 +11,10 @@ pub trait Exception: fmt::Debug + Send + Sync + 'static {
     fn kind(&self) -> String;
     /// The message.
     fn message(&self) -> String;
+    /// The message as far as it is known without running the program's code, for those who must not wait for it.
+    fn plain_message(&self) -> String {
+        self.message()
+    }
     /// The traceback as text, if the host has one.
     fn traceback(&self) -> Option<String>;
     /// For hosts that want their own type back.
@@ -55,6 +59,15 @@ impl ExitReason {
     #[must_use]
     pub fn is_abnormal(&self) -> bool {
         !matches!(self, Self::Normal | Self::Shutdown)
+    }
+
+    /// The text without running the program's code (see `Exception::plain_message`).
+    #[must_use]
+    pub fn plain(&self) -> String {
+        match self {
+            Self::Exception(exception) => format!("{}: {}", exception.kind(), exception.plain_message()),
+            other => other.to_string(),
+        }
     }
 
     /// One word for logs and metrics labels.

@@ -395,6 +395,12 @@ impl Handle {
         })
     }
 
+    /// Whether an actor gets exit signals as messages.
+    #[must_use]
+    pub fn traps_exit(&self, pid: Pid) -> bool {
+        self.cell(pid).is_some_and(|cell| cell.traps_exit())
+    }
+
     /// The children of an actor.
     #[must_use]
     pub fn children(&self, pid: Pid) -> Vec<Pid> {

@@ -70,6 +70,7 @@ pub(crate) struct Shared {
     quiet: Mutex<()>,
     changed: Condvar,
     on_end: Option<OnEnd>,
+    after_end: Option<OnEnd>,
 }
 
 /// Who is told of every end.
@@ -80,6 +81,13 @@ impl Shared {
     pub(crate) fn tell_end(&self, pid: Pid, reason: &ExitReason) {
         if let Some(on_end) = &self.on_end {
             crate::cell::quietly(|| on_end(pid, reason));
+        }
+    }
+
+    /// Tells the host when nobody waits for the actor any more.
+    pub(crate) fn tell_ended(&self, pid: Pid, reason: &ExitReason) {
+        if let Some(after_end) = &self.after_end {
+            crate::cell::quietly(|| after_end(pid, reason));
         }
     }
 
@@ -291,6 +299,7 @@ pub struct Builder {
     workers: Option<usize>,
     simulation: Option<u64>,
     on_end: Option<OnEnd>,
+    after_end: Option<OnEnd>,
 }
 
 impl Builder {
@@ -313,6 +322,14 @@ impl Builder {
     #[must_use]
     pub fn on_end(mut self, told: impl Fn(Pid, &ExitReason) + Send + Sync + 'static) -> Self {
         self.on_end = Some(Box::new(told));
+        self
+    }
+
+    /// Calls `told` on the same thread once the mailbox is closed and everybody has been told: what takes long, or is the program's own code,
+    /// delays only what that thread does next.
+    #[must_use]
+    pub fn after_end(mut self, told: impl Fn(Pid, &ExitReason) + Send + Sync + 'static) -> Self {
+        self.after_end = Some(Box::new(told));
         self
     }
 
@@ -348,6 +365,7 @@ impl Builder {
             quiet: Mutex::new(()),
             changed: Condvar::new(),
             on_end: self.on_end,
+            after_end: self.after_end,
         });
         Runtime { handle: Handle::new(shared) }
     }

@@ -6,14 +6,24 @@ Two surfaces over one core: the modern one (`System`, `actor`, `Supervisor`, `aw
 
 from iris import guard
 from iris._iris import (
+    CallFailed,
     Down,
     Exit,
     ExitReason,
     Killed,
+    NodeBusy,
+    NodeDown,
+    NodeError,
+    NodeUp,
     NoReply,
+    Opaque,
     PyRuntime,
     PySystemMessage,
     Ref,
+    Reference,
+    RemoteDown,
+    RemoteExit,
+    RemoteRef,
     Swapped,
     allocate_buffer,
     check_interpreter,
@@ -22,10 +32,12 @@ from iris._iris import (
 from iris.actors import System, actor, current_pid, me
 from iris.aio import AsyncMailbox
 from iris.hub import PyMailbox, Stopped
+from iris.nodes import Node
 from iris.processes import run_in_process
 from iris.runtime import Runtime
 from iris.sent import Sent
 from iris.supervision import Child, Supervisor
+from iris.terms import Atom, Bits, Function, ImproperList, Pairs
 
 # The compiled half is shared by the interpreters of a process, so it may have been there already.
 check_interpreter()
@@ -38,17 +50,33 @@ __version__ = version()
 __all__ = [
     "ActorRef",
     "AsyncMailbox",
+    "Atom",
+    "Bits",
+    "CallFailed",
     "Child",
     "Down",
     "Exit",
     "ExitReason",
+    "Function",
+    "ImproperList",
     "Killed",
     "Mailbox",
     "NoReply",
+    "Node",
+    "NodeBusy",
+    "NodeDown",
+    "NodeError",
+    "NodeUp",
+    "Opaque",
+    "Pairs",
     "PyMailbox",
     "PyRuntime",
     "PySystemMessage",
     "Ref",
+    "Reference",
+    "RemoteDown",
+    "RemoteExit",
+    "RemoteRef",
     "Runtime",
     "Sent",
     "Stopped",

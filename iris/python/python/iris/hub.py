@@ -20,7 +20,8 @@ import greenlet
 
 from iris import watch
 from iris._iris import (
-    EMPTY, ENDED, Inbox, Killed, NoReply, ReadyQueue, Ref, Swapped, interrupt_turn, never_block_here, parked, take_interrupt_back,
+    EMPTY, ENDED, Inbox, Killed, NoReply, ReadyQueue, Ref, RemoteRef, Swapped, interrupt_turn, never_block_here, parked,
+    take_interrupt_back,
 )  # fmt: skip
 from iris.passed import Looking, Passed
 from iris.versions import History, Version
@@ -137,12 +138,14 @@ class PyMailbox:
         """Answers the request received last. False if it was not a request."""
         return self._inbox.reply(value)
 
-    def ask(self, ref: Ref, message: Any, timeout: Optional[float] = None) -> Any:
+    def ask(self, ref: "Ref | RemoteRef", message: Any, timeout: Optional[float] = None) -> Any:
         """Asks another actor and waits for its answer; the other green threads go on. Raises as `Ref.ask_sync` does."""
         switch, hub = self._switch, self._hub
         if switch is None or hub is None:
             return ref.ask_sync(message, timeout)
         asking = _Asking(self)
+        if isinstance(ref, RemoteRef):
+            return self._ask_remote(ref, message, asking, switch, hub, timeout)
         try:
             refusal = ref._ask_into(message, hub.queue, asking)
             if refusal is not None:
@@ -150,6 +153,16 @@ class PyMailbox:
             return self._answer_to(asking, switch, timeout)
         finally:
             asking.mailbox = None
+
+    def _ask_remote(
+        self, ref: RemoteRef, message: Any, asking: _Asking, switch: Callable[[], Any], hub: "Hub", timeout: Optional[float]
+    ) -> Any:
+        asked = ref._request(message, hub.queue, asking)
+        try:
+            return self._answer_to(asking, switch, timeout)
+        finally:
+            asking.mailbox = None
+            asked.forget()
 
     def _answer_to(self, asking: _Asking, switch: Callable[[], Any], timeout: Optional[float]) -> Any:
         deadline = None if timeout is None else time.monotonic() + timeout

@@ -24,6 +24,8 @@ EXIT_S = 1.0
 THREADS_MAX = 8
 
 _alive: "weakref.WeakSet[Runtime]" = weakref.WeakSet()
+# What is closed at interpreter exit when the actors have ended: other nodes hear of their ends then, and not of a lost connection.
+_at_exit: list[Callable[[], Any]] = []
 # Runtimes of the parent process: never dropped, because their threads are not here to be waited for.
 _inherited: list = []
 
@@ -208,6 +210,8 @@ def _stop_all() -> None:
             runtime._close_threads()
     # Those of runtimes that are gone, too: a stop may have given up on an actor.
     watch.end_all(EXIT_S)
+    for close in _at_exit:
+        close()
 
 
 def _renew_after_fork() -> None:

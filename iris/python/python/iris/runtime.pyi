@@ -4,6 +4,8 @@ from typing import Any, Callable, Optional, Self, SupportsIndex
 
 from iris._iris import ExitReason, PyRuntime
 
+_at_exit: list[Callable[[], Any]]
+
 class Runtime:
     _inner: PyRuntime
     def __init__(self) -> None: ...

@@ -1,4 +1,4 @@
-"""What a send says: accepted, or why not. Owns the three values; which of them it is, the compiled half decides. They are integers, as
+"""What a send says: accepted, or why not. Owns the values; which of them it is, the compiled half decides. They are integers, as
 True and False are, because their truth then costs no call: most senders ask for nothing else."""
 
 from __future__ import annotations
@@ -12,6 +12,8 @@ class Sent(int, enum.Enum):
     ACCEPTED = (1, "accepted")
     FULL = (0, "refused: the mailbox is full")
     NO_PROCESS = (0, "refused: no such actor")
+    BUSY = (0, "refused: the other node does not read what is sent to it")
+    NO_CONNECTION = (0, "refused: the other node cannot be reached")
 
     def __new__(cls, truth: int, words: str) -> Sent:
         made = int.__new__(cls, truth)
