@@ -24,7 +24,7 @@ pub(crate) fn build(workspace: &Workspace, more: &[&str]) -> Result<PathBuf, Str
     }
     let start = Instant::now();
     eprintln!("building the release binaries (minutes the first time) …");
-    run(&mut workspace.cargo(&arguments), "the release build")?;
+    run(revised(&mut workspace.cargo(&arguments)), "the release build")?;
     if is_static {
         build_static_cynic(workspace)?;
     } else {
@@ -39,7 +39,7 @@ pub(crate) fn build_static_cynic(workspace: &Workspace) -> Result<PathBuf, Strin
     let arguments = ["rustc", "--release", "--locked", "--package", CYNIC, "--bin", "cynic", "--"];
     let mut build = workspace.cargo(&arguments);
     build.args(["-C", "target-feature=+crt-static"]);
-    run(&mut build, "the static build of cynic")?;
+    run(revised(&mut build), "the static build of cynic")?;
     Ok(workspace.target().join("release/cynic"))
 }
 
@@ -68,8 +68,28 @@ pub(crate) fn build_static_rush(workspace: &Workspace) -> Result<Option<PathBuf>
         return Ok(None);
     }
     let arguments = ["build", "--release", "--locked", "--target", &target, "--package", "pithos-rush-cli"];
-    run(&mut workspace.cargo(&arguments), "the static build of rush")?;
+    run(revised(&mut workspace.cargo(&arguments)), "the static build of rush")?;
     Ok(Some(workspace.target().join(target).join("release/rush")))
+}
+
+/// Tells a build what it is built of: `--version` says so. Without git, or a clone of it, nothing is known.
+fn revised(build: &mut Command) -> &mut Command {
+    let git = |arguments: &[&str]| {
+        let output =
+            Command::new("git").args(arguments).output().ok().filter(|output| output.status.success())?;
+        Some(String::from_utf8_lossy(&output.stdout).trim().to_owned())
+    };
+    if let Some(revision) = git(&["rev-parse", "--short=12", "HEAD"]).filter(|revision| !revision.is_empty())
+    {
+        let changed =
+            git(&["status", "--porcelain", "--untracked-files=no"]).is_some_and(|list| !list.is_empty());
+        let target = format!("{}-{}", std::env::consts::ARCH, std::env::consts::OS);
+        build.env(
+            "PITHOS_REVISION",
+            format!("{revision}{}, {target}", if changed { " with changes" } else { "" }),
+        );
+    }
+    build
 }
 
 /// Runs a command whose output is for whoever called us.

@@ -23,6 +23,12 @@ use crate::args::{Command, Invocation};
 use crate::exit_status::ExitStatus;
 use crate::print::{errln, out, outln};
 
+/// What it was built of: the release builds of this project say so.
+const BUILD: &str = match option_env!("PITHOS_REVISION") {
+    Some(revision) => revision,
+    None => "built without a revision",
+};
+
 fn main() -> ExitCode {
     let arguments = std::env::args_os().skip(1);
     let outcome = match args::parse(arguments, std::io::stdin().is_terminal()) {
@@ -52,7 +58,7 @@ fn dispatch(invocation: &Invocation) -> Result<ExitStatus, String> {
             Ok(ExitStatus::Success)
         }
         Command::Version => {
-            outln!("cynic {}", env!("CARGO_PKG_VERSION"));
+            outln!("cynic {} ({BUILD})", env!("CARGO_PKG_VERSION"));
             Ok(ExitStatus::Success)
         }
         Command::ListFeatures => commands::list_features::run(),

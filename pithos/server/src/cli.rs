@@ -18,6 +18,12 @@ use pithos_sessions::{err, errln, out, outln};
 use crate::audit::Audit;
 use crate::{demo, http, inspect, install, once, result, serve, state};
 
+/// What it was built of: the release builds of this project say so.
+const BUILD: &str = match option_env!("PITHOS_REVISION") {
+    Some(revision) => revision,
+    None => "built without a revision",
+};
+
 const USAGE: &str = "\
 pithos: the place where agents run things
 
@@ -120,7 +126,7 @@ fn parse_and_run() -> Result<ExitCode, Failure> {
                 return Ok(ExitCode::SUCCESS);
             }
             Long("version") | Short('V') => {
-                outln!("pithos {}", env!("CARGO_PKG_VERSION"));
+                outln!("pithos {} ({BUILD})", env!("CARGO_PKG_VERSION"));
                 return Ok(ExitCode::SUCCESS);
             }
             Long("cwd") => options.cwd = Some(parser.value()?.into()),

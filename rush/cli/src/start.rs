@@ -12,6 +12,12 @@ use std::rc::Rc;
 
 use rush::{err, out, outln};
 
+/// What it was built of: the release builds of this project say so.
+const BUILD: &str = match option_env!("PITHOS_REVISION") {
+    Some(revision) => revision,
+    None => "built without a revision",
+};
+
 const USAGE: &str = "\
 usage: rush [option ...] [FILE [ARG ...]]
        rush [option ...] -c COMMAND [NAME [ARG ...]]
@@ -62,7 +68,7 @@ pub(crate) fn run_words(words: &[Vec<u8>], environment: Environment) -> (i32, Op
         }
     };
     if arguments.version {
-        outln!("rush {} (bash {} compatible)", env!("CARGO_PKG_VERSION"), rush::VERSION);
+        outln!("rush {} (bash {} compatible; {BUILD})", env!("CARGO_PKG_VERSION"), rush::VERSION);
         return (0, None);
     }
     if arguments.help {
