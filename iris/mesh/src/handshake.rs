@@ -120,10 +120,14 @@ fn receive(stream: &mut impl Read) -> Result<Vec<u8>> {
     Ok(message)
 }
 
-/// Whether it can name a node: one `@` with something on both sides, and no longer than an atom.
+/// What stands before the name in a handshake's message.
+const INTRODUCTION_BYTES: usize = 19;
+
+/// Whether it can name a node: one `@` with something on both sides, no longer than an atom, and short enough for a handshake.
 pub(crate) fn is_node_name(name: &str) -> bool {
     let parts = name.split_once('@');
     name.chars().count() <= ATOM_CHARS_MAX
+        && name.len() <= HANDSHAKE_BYTES_MAX - INTRODUCTION_BYTES
         && !name.chars().any(|char| char.is_control() || char.is_whitespace())
         && parts.is_some_and(|(name, host)| !name.is_empty() && !host.is_empty() && !host.contains('@'))
 }

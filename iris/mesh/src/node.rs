@@ -486,6 +486,11 @@ impl Node {
         let message = Term::tuple([Term::atom("$gen_call"), from, request]);
         let haste = if until.is_some() { Haste::Message } else { Haste::Prompt };
         match self.send_with(to, &message, haste) {
+            // The connection has gone meanwhile: the same as if it had gone a moment later.
+            Err(MeshError::NoConnection(_)) => {
+                self.0.down(&reference, &Term::atom("noconnection"));
+                Ok(reference)
+            }
             // Unless it has been told already.
             Err(error) if self.demonitor(&reference) => Err(error),
             _ => Ok(reference),

@@ -1,6 +1,7 @@
 //! `PyRuntime`: the compatibility surface's methods, and the spawning of modern actors. Owns the conversion of arguments; each method
 //! is one call into the core. Invariant: whatever can wait does so without the GIL.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
@@ -517,9 +518,10 @@ impl PyRuntime {
     /// Puts the actors at and below a path under the global supervisor's watch.
     fn watch_path(&self, py: Python<'_>, path: &str) -> PyResult<()> {
         let below = self.core.handle.list_paths(path, false).into_iter().map(|(_, pid)| pid);
+        // An actor that is watched already stays so.
+        let mut watched: HashSet<u64> = compat::children(py, &self.core.compat, "").into_iter().collect();
         for pid in self.core.handle.whereis_path(path).into_iter().chain(below) {
-            // An actor that is watched already stays so.
-            if !compat::children(py, &self.core.compat, "").contains(&pid.to_bits()) {
+            if watched.insert(pid.to_bits()) {
                 self.watch(py, pid.to_bits(), "restartone")?;
             }
         }

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use iris_runtime::supervisor::{Backoff, ChildSpec, Restart, Shutdown, Strategy, Supervisor, SupervisorRef};
-use iris_runtime::{Handle, SpawnOptions};
+use iris_runtime::{Call, Handle, SpawnOptions};
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 
@@ -130,6 +130,30 @@ impl SupervisorCore {
             self.handle.wait_for(call, None)
         });
         started.map_err(failure)?.map(iris_runtime::Pid::to_bits).map_err(failure)
+    }
+
+    /// Starts children without waiting for one before the next is asked for: (id, factory, restart, shutdown) each. Returns for each its pid,
+    /// or why it was not started.
+    fn start_children(
+        &self,
+        py: Python<'_>,
+        children: Vec<(String, Py<PyAny>, String, Option<f64>)>,
+    ) -> PyResult<Vec<(Option<u64>, Option<String>)>> {
+        let mut specs = Vec::with_capacity(children.len());
+        for (id, factory, restart_name, shutdown_s) in children {
+            let spec = ChildSpec::with_starter(id, PyStarter { factory, compat: self.compat.clone() });
+            specs.push(spec.restart(restart(&restart_name)?).shutdown(shutdown(shutdown_s)?));
+        }
+        Ok(crate::ffi::wait(py, || {
+            let calls: Vec<_> = specs.into_iter().map(|spec| self.supervisor.start_child(spec)).collect();
+            let ended =
+                |call: Call<Result<_, iris_runtime::ExitReason>>| match self.handle.wait_for(call, None) {
+                    Ok(Ok(pid)) => (Some(iris_runtime::Pid::to_bits(pid)), None),
+                    Ok(Err(reason)) => (None, Some(reason.plain())),
+                    Err(error) => (None, Some(error.to_string())),
+                };
+            calls.into_iter().map(ended).collect()
+        }))
     }
 
     /// Stops a child; its specification stays.

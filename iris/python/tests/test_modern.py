@@ -701,3 +701,19 @@ def test_drain_waits_for_what_an_actor_has_taken(kind):
 def test_what_cannot_be_marked_is_told():
     with pytest.raises(TypeError, match="wrap it in a function"):
         iris.actor([].append)
+
+
+def test_many_children_are_started_at_once(system):
+    supervisor = system.supervise(iris.Supervisor("simple"))
+    refs = supervisor.start_children(iris.Child(str(number), lambda message: message) for number in range(1000))
+    assert [ref.ask_sync(number, timeout=20) for number, ref in enumerate(refs)] == list(range(1000))
+    assert [child[0] for child in supervisor.which_children()] == [str(number) for number in range(1000)]
+
+    class Fails:
+        def __init__(self):
+            raise ValueError("not today")
+
+    with pytest.raises(RuntimeError, match="1 of 3 children .*bad: .*not today"):
+        supervisor.start_children([iris.Child("x", lambda message: 1), iris.Child("bad", Fails), iris.Child("y", lambda message: 2)])
+    assert supervisor.child("y").ask_sync(0, timeout=20) == 2
+    assert supervisor.start_children([]) == []

@@ -2,6 +2,7 @@
 where `erl` and `epmd` are missing)."""
 
 import asyncio
+import gc
 import os
 import pathlib
 import random
@@ -524,7 +525,7 @@ def test_only_loopback_and_a_name(system):
     for listen in ("0.0.0.0", "::", "10.0.0.1"):
         with pytest.raises(iris.NodeError, match="TLS"):
             iris.Node(system, "far@127.0.0.1", COOKIE, listen=listen, epmd=None)
-    for name in ("", "a", "a@", "@b", "a@b@c", "a b@c", "a\n@b", "a\0@b", "x" * 300 + "@b"):
+    for name in ("", "a", "a@", "@b", "a@b@c", "a b@c", "a\n@b", "a\0@b", "x" * 300 + "@b", "é" * 250 + "@b"):
         with pytest.raises(ValueError):
             iris.Node(system, name, COOKIE, epmd=None)
     with pytest.raises(ValueError, match="cookie"):
@@ -591,6 +592,114 @@ def test_names_are_given_once(system, node):
     with pytest.raises(ValueError):
         node.register("elsewhere", elsewhere.spawn(lambda message: 1))
     elsewhere.stop()
+
+
+def test_a_peer_that_is_frozen_before_the_first_word_holds_up_no_loop(system, node, peer):
+    peer.process.send_signal(signal.SIGSTOP)
+    echo = node.ref("echo", peer.name)
+
+    def connect():
+        with pytest.raises(iris.NodeError):
+            node.connect(peer.name)
+
+    connecting = threading.Thread(target=connect)
+    connecting.start()
+
+    async def asks(message):
+        for _ in range(3):
+            with pytest.raises(TimeoutError):
+                await echo.ask(1, timeout=0.05)
+        assert echo.send(2)
+
+    system.spawn(asks).ask_sync(1, timeout=PATIENCE)
+    # The loop has not waited for the handshake, which goes on.
+    assert connecting.is_alive()
+    with pytest.raises((TimeoutError, iris.CallFailed)):
+        echo.ask_sync(1, timeout=0.05)
+    connecting.join()
+    peer.process.send_signal(signal.SIGCONT)
+    wait_until(lambda: _works(node, peer))
+
+
+@pytest.mark.parametrize("name", ["näme@127.0.0.1", "a-b_c.d@127.0.0.1", "日本@host", "'q'@127.0.0.1", "x" * 200 + "@h", "é" * 120 + "@h"])
+def test_nodes_of_odd_names_meet(node, name):
+    peer = Peer(name)
+    try:
+        node.add_peer(name, peer.port)
+        assert node.ref("echo", name).ask_sync(1, timeout=PATIENCE) == 1
+        assert node.ref("counter", name).ask_sync(Atom("me"), timeout=PATIENCE).node == name
+    finally:
+        peer.end()
+
+
+def test_many_threads_and_actors_at_once_end_and_leave_nothing(system, node):
+    """Two nodes that call one another from every kind of actor while connections end: every call ends with an answer or a reason."""
+    elsewhere = iris.System()
+    other = iris.Node(elsewhere, "other@127.0.0.1", COOKIE, epmd=None)
+    node.add_peer(other.name, other.address[1])
+    other.add_peer(node.name, node.address[1])
+
+    def relay(message):
+        return message[0].ask_sync(message[1:], timeout=PATIENCE) if len(message) > 1 else message
+
+    async def relay_later(message):
+        return await message[0].ask(message[1:], timeout=PATIENCE) if len(message) > 1 else message
+
+    @iris.actor(pull=True)
+    def relay_green(mailbox):
+        while not mailbox.ending:
+            message = mailbox.recv()
+            try:
+                mailbox.reply(mailbox.ask(message[0], message[1:], timeout=PATIENCE) if len(message) > 1 else message)
+            except iris.NoReply:
+                mailbox.reply(Atom("lost"))
+
+    kinds = {"push": relay, "async": relay_later, "green": relay_green}
+    faults = []
+
+    def work(seed):
+        draw = random.Random(seed)
+        try:
+            for _ in range(150):
+                (here, mine), (there, _) = draw.sample([(node, system), (other, elsewhere)], 2)
+                if draw.random() < 0.1:
+                    here.disconnect(there.name)
+                back = here.give(mine.spawn(draw.choice(list(kinds.values()))))
+                first = there.give((elsewhere if there is other else system).spawn(draw.choice(list(kinds.values()))))
+                there.register(f"first {seed}", first.local)
+                pid = here.ref(f"first {seed}", there.name)
+                try:
+                    assert pid.ask_sync((back, 7), timeout=PATIENCE) in ((7,), "lost")
+                except iris.CallFailed:
+                    pass
+                there.unregister(f"first {seed}")
+        except BaseException as fault:
+            faults.append(fault)
+
+    threads = [threading.Thread(target=work, args=(seed,)) for seed in range(4)]
+    [thread.start() for thread in threads]
+    [thread.join() for thread in threads]
+    assert not faults
+    assert other.close()
+    elsewhere.stop()
+
+
+def test_a_node_that_nobody_holds_is_closed(system, peer):
+    node = iris.Node(system, "dropped@127.0.0.1", COOKIE, epmd=None, peers={peer.name: peer.port})
+    port, echo = node.address[1], node.ref("echo", peer.name)
+    assert echo.ask_sync(1, timeout=PATIENCE) == 1
+    del node
+    gc.collect()
+    assert echo.send(1) is iris.Sent.NO_CONNECTION
+
+    def free():
+        try:
+            socket.create_server(("127.0.0.1", port)).close()
+        except OSError:
+            return False
+        return True
+
+    wait_until(free)
 
 
 # ---- interpreters ----

@@ -247,16 +247,24 @@ class System(Runtime):
             self._inner._monitor(monitor, ref.pid)
         return ref
 
-    def _start_instance(self, instance: Any, target: type) -> Ref:
+    def _starter(self, target: Target, args: tuple[Any, ...], kwargs: dict[str, Any], parent: int) -> Callable[[], Ref]:
+        """What starts a child, again and again: what can be known of it before is looked at once."""
+        if not kwargs and type(target) is type and not hasattr(target, "__iris__"):
+            return lambda: self._start_instance(target(*args), target, parent)
+        if not kwargs and not args and _is_plain(target):
+            return lambda: self._inner._spawn_actor(target, 100, False, None, parent)
+        return lambda: self.spawn(target, *args, parent=parent, **kwargs)
+
+    def _start_instance(self, instance: Any, target: type, parent: Optional[int] = None) -> Ref:
         """A class without options: nothing has to be taken apart if it is a synchronous one with nothing to do at its start."""
         receive, started = getattr(instance, "receive", None), getattr(instance, "started", None)
         if receive is None or started is not None or _is_async(receive):
             parts = _parts_around(instance, target)
-            ref = self._start(parts, _DEFAULTS, None, None)
+            ref = self._start(parts, _DEFAULTS, parent, None)
         else:
             stopped, change = getattr(instance, "stopped", None), getattr(instance, "code_change", None)
             ref = self._inner._spawn_actor(
-                receive, 100, False, None, None, None, False, None, stopped, change, instance
+                receive, 100, False, None, parent, None, False, None, stopped, change, instance
             )  # fmt: skip
         try:
             instance.ref, instance.system = ref, self
