@@ -9,7 +9,14 @@ const BUILTINS: &str = ". : [ alias bg break builtin caller cd command compgen c
                         read readonly return set shift shopt suspend test trap true type ulimit umask unalias unset wait";
 
 /// Commands whose difference is known: what they list is each shell's own, or see `docs/differences-bash.md`.
-const KNOWN: [&str; 33] = [
+const KNOWN: [&str; 39] = [
+    // bash 5.3's options.
+    ". -p",
+    ". -p x",
+    "compgen -V",
+    "compgen -V x",
+    "read -E",
+    "read -E x",
     "compgen -k",
     "complete -r x",
     "declare +x",

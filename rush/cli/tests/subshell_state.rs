@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 /// Lists all state that a script can ask for, but what changes by itself.
 const LISTING: &str = r#"
 listing() {
-  local changing=' BASHPID RANDOM SRANDOM EPOCHSECONDS EPOCHREALTIME SECONDS LINENO BASH_COMMAND BASH_LINENO PIPESTATUS _ HISTCMD name changing FUNCNAME before after ignored item '
+  local changing=' BASHPID RANDOM SRANDOM EPOCHSECONDS BASH_MONOSECONDS EPOCHREALTIME SECONDS LINENO BASH_COMMAND BASH_LINENO PIPESTATUS _ HISTCMD name changing FUNCNAME before after ignored item '
   local name digit
   for name in $(compgen -v); do [[ $changing == *" $name "* ]] || declare -p "$name" 2>&1; done
   declare -p FUNCNAME

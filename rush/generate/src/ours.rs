@@ -114,6 +114,15 @@ impl Host for World {
     }
 }
 
+/// When the utility that runs on this thread is to give up: made smaller, a program with a loop may have no end.
+fn is_late() -> bool {
+    UNTIL.with(|until| until.get().is_some_and(|until| std::time::Instant::now() > until))
+}
+
+thread_local! {
+    static UNTIL: std::cell::Cell<Option<std::time::Instant>> = const { std::cell::Cell::new(None) };
+}
+
 /// What the utility makes of the case in `directory`; `None` if it declines. The panics of the utility are the caller's.
 pub(crate) fn run(case: &Case, directory: &Path, stdin: &File) -> Option<Observed> {
     let (output, errors) = (Shared(Rc::default(), case.full), Shared(Rc::default(), false));
@@ -125,13 +134,14 @@ pub(crate) fn run(case: &Case, directory: &Path, stdin: &File) -> Option<Observe
         errors: errors.clone(),
         stdin: stdin.try_clone().ok()?,
     };
+    UNTIL.set(Some(std::time::Instant::now() + std::time::Duration::from_secs(3)));
     let outcome = rush_utilities::run(&mut Context {
         args: &case.args,
         directory,
         input: &mut Standard { file: stdin, seekable },
         output: &mut output.clone(),
         errors: &mut errors.clone(),
-        interrupted: || false,
+        interrupted: is_late,
         before_read: &|_| {},
         host: &mut world,
     });

@@ -158,7 +158,7 @@ impl Session {
             if pattern == b"&" {
                 return last.as_deref() == Some(entry);
             }
-            self.compile_pattern(pattern).matches(entry)
+            self.compile_pattern(pattern).is_ok_and(|pattern| pattern.matches(entry))
         })
     }
 

@@ -66,3 +66,6 @@ pub const SPARE_ROOM_MAX: usize = 4096;
 
 /// The longest here-document that programs find as a pipe, which holds this much; a longer one is a file, as in bash.
 pub const HERE_DOCUMENT_PIPE_BYTES: usize = 64 * 1024;
+
+/// Groups of a pattern inside one another: as deep as groups of commands. A deeper pattern is an error.
+pub const PATTERN_DEPTH_MAX: usize = 40_000;

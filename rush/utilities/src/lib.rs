@@ -6,6 +6,7 @@
 //! through [`Context`].
 #![forbid(unsafe_code)]
 
+mod awk;
 mod base64;
 mod basename;
 pub mod calendar;
@@ -59,6 +60,7 @@ type Run = fn(&mut Context<'_>) -> io::Result<Outcome>;
 
 /// Every utility, sorted by name.
 static UTILITIES: &[(&str, Run)] = &[
+    ("awk", awk::run),
     ("base64", base64::run),
     ("basename", basename::run),
     ("cat", cat::run),
@@ -203,6 +205,7 @@ fn write_failed(context: &mut Context<'_>, error: &io::Error) -> i32 {
         // The reason was not kept.
         _ if error.raw_os_error().is_none() => context.complain(&[b"write error"]),
         b"wc" => context.complain(&[b"write error"]),
+        b"awk" => context.complain(&[b"write failure (", reason.as_bytes(), b")"]),
         b"sed" => context.complain(&[b"couldn't flush stdout: ", reason.as_bytes()]),
         b"find" => {
             context.complain(&[&output, b": ", reason.as_bytes()]);
@@ -211,7 +214,7 @@ fn write_failed(context: &mut Context<'_>, error: &io::Error) -> i32 {
         _ => context.complain(&[b"write error: ", reason.as_bytes()]),
     }
     match name.as_slice() {
-        b"grep" | b"ls" | b"sort" => 2,
+        b"awk" | b"grep" | b"ls" | b"sort" => 2,
         b"env" => 125,
         b"sed" => 4,
         _ => 1,

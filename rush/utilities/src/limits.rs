@@ -62,3 +62,27 @@ pub const JSON_RESULTS_MAX: usize = 1_000_000;
 
 /// Nulls that `json set` puts before an item behind the end of an array.
 pub const JSON_PADDING_MAX: usize = 100_000;
+
+/// Levels of braces, parentheses and operators in a program of `awk`; deeper ones are left to the program.
+pub const AWK_DEPTH_MAX: usize = 200;
+
+/// Operators in one expression of `awk`, which may lie within each other; more are left to the program.
+pub const AWK_OPERATORS_MAX: usize = 1_000;
+
+/// Calls of functions within calls in `awk`: they take the heap's memory and not the stack's.
+pub const AWK_CALLS_MAX: usize = 100_000;
+
+/// Fields of a record that `awk` makes by assigning to one.
+pub const AWK_FIELDS_MAX: usize = 10_000_000;
+
+/// The longest record of `awk`: fields are counted in 32 bits.
+pub const AWK_RECORD_BYTES_MAX: usize = 1 << 30;
+
+/// The widest output of one conversion of `awk`'s `printf`.
+pub const AWK_WIDTH_MAX: usize = 1 << 24;
+
+/// Regular expressions that `awk` makes as it runs and keeps.
+pub const AWK_PATTERNS_MAX: usize = 256;
+
+/// Jumps back and calls between two questions whether `awk` is to stop.
+pub const AWK_POLL_OPS: u32 = 10_000;

@@ -1,5 +1,6 @@
 //! Grammars of command lines: options with their values in every notation, operands, inputs.
 
+mod awk;
 mod change;
 mod digest;
 mod files;
@@ -89,6 +90,7 @@ pub(crate) static ALL: &[Grammar] = &[
     change::TOUCH,
     words::ENV,
     sed::SED,
+    awk::AWK,
     files::DU,
     digest::BASE64,
     digest::MD5SUM,
@@ -131,7 +133,9 @@ impl Grammar {
             7 | 8 => Locale::Unset,
             _ => Locale::LangUtf8,
         };
-        Case { args, input, stdin, locale, full: random.chance(2) }
+        // What awks say of a full device differs.
+        let full = random.chance(2) && self.name != "awk";
+        Case { args, input, stdin, locale, full }
     }
 
     /// Appends an option; sometimes to the letters of the last one.

@@ -199,14 +199,18 @@ impl<V: Variables> Machine<'_, V> {
             return Err(ArithmeticError { expression, message, token: None }.into());
         }
         let index = match &subscript.program {
-            Some(program) => stack::with_room(|| self.program(program))?,
+            Some(program) => stack::with_room(|| self.program(program)),
             None => {
                 let text = self.fill_placeholders(&subscript.text, subscript.first_placeholder);
                 let text = self.variables.expand_subscript(&text).map_err(Failure::Variable)?;
-                self.text(&text)?
+                self.text(&text)
             }
         };
-        Ok(Resolved::Index(name, index))
+        match index {
+            Ok(index) => Ok(Resolved::Index(name, index)),
+            Err(Failure::Expression(error)) => Err(self.variables.subscript_failed(error)),
+            Err(failure) => Err(failure),
+        }
     }
 
     /// A supplied integer inside the key of an associative array is its decimal text.

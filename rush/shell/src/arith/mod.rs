@@ -52,6 +52,10 @@ pub trait Variables {
     fn set(&mut self, name: &Self::Name, value: i64) -> Result<(), Self::Error>;
     /// Whether subscripts of `name` are keys rather than expressions.
     fn is_associative(&mut self, name: &Self::Name) -> bool;
+    /// What it means that the expression in a subscript is at fault: more than that the expression around it is.
+    fn subscript_failed(&mut self, error: ArithmeticError) -> Failure<Self::Error> {
+        Failure::Expression(error)
+    }
     /// Performs the shell's expansions on the text of a subscript.
     fn expand_subscript(&mut self, text: &[u8]) -> Result<Vec<u8>, Self::Error>;
     /// The value of an indexed element; `index` may be negative.
@@ -110,6 +114,8 @@ pub enum Failure<E> {
     Expression(ArithmeticError),
     /// A variable access failed; the shell knows how.
     Variable(E),
+    /// A subscript is at fault, which gives up more than the expression.
+    Subscript(E),
 }
 
 impl<E> From<ArithmeticError> for Failure<E> {

@@ -54,7 +54,7 @@ fn check(expression: &str, expect: &str) {
     let got = match evaluate(expression.as_bytes(), &mut table) {
         Ok(n) => n.to_string(),
         Err(Failure::Expression(error)) => error.to_string(),
-        Err(Failure::Variable(())) => "variable".into(),
+        Err(Failure::Variable(()) | Failure::Subscript(())) => "variable".into(),
     };
     assert_eq!(got, expect, "{expression}");
 }

@@ -19,6 +19,15 @@ fn not_numeric(session: &mut Session, name: &[u8], text: &[u8]) {
     session.builtin_error(name, message);
 }
 
+impl Session {
+    /// Too many operands give up the line, and a `-c` string altogether; `set -e` has no say in it.
+    fn too_many(&mut self) -> Unwind {
+        self.status = 1;
+        self.spares_errexit = true;
+        if self.runs_command_string { Unwind::Exit(1) } else { Unwind::Discard(1) }
+    }
+}
+
 /// The loop count of `break` and `continue`.
 fn loop_count(session: &mut Session, args: &[Bytes]) -> Result<Option<u32>, Unwind> {
     let name = args[0].clone();
@@ -30,7 +39,7 @@ fn loop_count(session: &mut Session, args: &[Bytes]) -> Result<Option<u32>, Unwi
     if rest.len() > 1 {
         session.builtin_error(&name, "too many arguments");
         session.status = 1;
-        return Err(if session.runs_command_string { Unwind::Exit(1) } else { Unwind::Discard(1) });
+        return Err(session.too_many());
     }
     let Some(text) = rest.first() else { return Ok(Some(1)) };
     match parse_integer(text) {
@@ -92,7 +101,7 @@ pub(super) fn run_return(session: &mut Session, args: &[Bytes]) -> Outcome {
             Some(_) if rest.len() > 1 => {
                 session.builtin_error(&args[0], "too many arguments");
                 session.misuse = Some(1);
-                Err(Unwind::Discard(1))
+                Err(session.too_many())
             }
             Some(n) => Err(Unwind::Return((n & 0xff) as i32)),
         },
@@ -118,7 +127,7 @@ pub(super) fn run_exit(session: &mut Session, args: &[Bytes]) -> Outcome {
             }
             Some(_) if rest.len() > 1 => {
                 session.builtin_error(&args[0], "too many arguments");
-                if session.is(SetOption::Posix) { Err(Unwind::Exit(1)) } else { Err(Unwind::Discard(1)) }
+                if session.is(SetOption::Posix) { Err(Unwind::Exit(1)) } else { Err(session.too_many()) }
             }
             Some(n) => Err(Unwind::Exit((n & 0xff) as i32)),
         },
@@ -141,7 +150,7 @@ pub(super) fn run_shift(session: &mut Session, args: &[Bytes]) -> Outcome {
     if rest.len() > 1 {
         session.builtin_error(b"shift", "too many arguments");
         session.misuse = Some(1);
-        return Err(Unwind::Discard(1));
+        return Err(session.too_many());
     }
     if count < 0 || count as usize > session.positional.len() {
         if count < 0 || session.shopt(Shopt::ShiftVerbose) || session.is(SetOption::Posix) {

@@ -31,12 +31,28 @@ pub(super) fn run(session: &mut Session, args: &[Bytes]) -> Outcome {
 /// `source filename [arguments]`
 pub(super) fn run_source(session: &mut Session, args: &[Bytes]) -> Outcome {
     let mut rest = &args[1..];
-    match rest.first() {
-        Some(first) if first == b"--" => rest = &rest[1..],
-        Some(first) if first.starts_with(b"-") && first.len() > 1 => {
-            return Ok(session.builtin_usage(&args[0], Some(&first[..2])));
+    let mut path = None;
+    loop {
+        match rest.first() {
+            Some(first) if first == b"--" => {
+                rest = &rest[1..];
+                break;
+            }
+            Some(first) if first.starts_with(b"-p") => {
+                let (value, words) =
+                    if first.len() > 2 { (Some(&first[2..]), 1) } else { (rest.get(1).map(|v| &v[..]), 2) };
+                let Some(value) = value else {
+                    session.builtin_error(&args[0], "-p: option requires an argument");
+                    return Ok(session.builtin_usage(&args[0], None));
+                };
+                path = Some(value);
+                rest = &rest[words..];
+            }
+            Some(first) if first.starts_with(b"-") && first.len() > 1 => {
+                return Ok(session.builtin_usage(&args[0], Some(&first[..2])));
+            }
+            _ => break,
         }
-        _ => {}
     }
     let Some(name) = rest.first() else {
         session.builtin_error(&args[0], "filename argument required");
@@ -46,7 +62,14 @@ pub(super) fn run_source(session: &mut Session, args: &[Bytes]) -> Outcome {
     if let Some(status) = session.refused_path(&args[0], name) {
         return Ok(status);
     }
-    let path = find_source(session, name);
+    let path = match path.filter(|_| !name.contains(&b'/')) {
+        // Only there: neither `PATH` nor the working directory is looked at.
+        Some(path) => match session.search_directories(path, name, false).into_iter().next() {
+            Some(found) => found,
+            None => return cannot_source(session, name, libc::ENOENT),
+        },
+        None => find_source(session, name),
+    };
     let file = match session.open_shell_path(&path, libc::O_RDONLY) {
         Ok(file) => file,
         Err(error) => return cannot_source(session, name, error),

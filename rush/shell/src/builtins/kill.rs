@@ -92,6 +92,8 @@ fn list(session: &mut Session, wanted: &[Bytes]) -> i32 {
 }
 
 fn send(session: &mut Session, target: &[u8], signal: i32) -> bool {
+    // What has ended is gone, and its number may belong to another process.
+    session.reap();
     if target.first() == Some(&b'%') {
         session.flush_output();
         let number = target.get(1..).and_then(|name| session.jobs.find(name).ok());

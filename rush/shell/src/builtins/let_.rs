@@ -23,7 +23,7 @@ pub(super) fn run(session: &mut Session, args: &[Bytes]) -> Outcome {
             }
             // A variable that may not be changed: `let` fails, and no more.
             Err(Failure::Variable(Unwind::Discard(_))) => return Ok(1),
-            Err(Failure::Variable(unwind)) => return Err(unwind),
+            Err(Failure::Variable(unwind) | Failure::Subscript(unwind)) => return Err(unwind),
         }
     }
     Ok(i32::from(last == 0))

@@ -33,7 +33,7 @@ struct Request {
     initial: Bytes,
 }
 
-/// `read [-ers] [-a array] [-d delim] [-i text] [-n nchars] [-N nchars] [-p prompt] [-t timeout] [-u fd] [name ...]`
+/// `read [-Eers] [-a array] [-d delim] [-i text] [-n nchars] [-N nchars] [-p prompt] [-t timeout] [-u fd] [name ...]`
 pub(super) fn run(session: &mut Session, args: &[Bytes]) -> Outcome {
     let (request, names) = match parse(session, args) {
         Ok(parsed) => parsed,
@@ -103,7 +103,7 @@ fn parse<'a>(session: &mut Session, args: &'a [Bytes]) -> Result<(Request, &'a [
         descriptor: 0,
         initial: Bytes::new(),
     };
-    let mut options = OptionReader::new(args, "ersa:d:i:n:N:p:t:u:");
+    let mut options = OptionReader::new(args, "eErsa:d:i:n:N:p:t:u:");
     while let Some(found) = options.next(session)? {
         let invalid = |session: &mut Session, what: &str| {
             session.builtin_error(b"read", [found.value, b": ".as_slice(), what.as_bytes()].concat());

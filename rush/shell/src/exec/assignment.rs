@@ -283,7 +283,7 @@ impl Session {
 
     /// The index of `[subscript]=value`; `None` if it is out of range, which is reported.
     fn element_index(&mut self, id: NameId, subscript: &Expression, value: &[u8]) -> Expanded<Option<i64>> {
-        let mut index = self.arithmetic(subscript)?;
+        let mut index = self.subscript(subscript)?;
         if index < 0
             && let Value::Indexed(array) = &self.variables.slot(id).value
         {

@@ -1,5 +1,6 @@
 //! Compound commands: groups, subshells, loops, `case`, `select`, `(( ))`.
 
+use crate::arith::Failure;
 use crate::state::names::{self, is_name};
 use crate::state::options::SetOption;
 use crate::state::session::AssignError;
@@ -83,7 +84,11 @@ impl Session {
     fn run_compound_kind_here(&mut self, command: &CompoundCommand) -> Outcome {
         match &command.kind {
             Compound::Group(list) => self.run_list(list),
-            Compound::Subshell(list) => self.run_in_subshell(|session| session.run_list(list)),
+            Compound::Subshell(list) => {
+                let result = self.run_in_subshell(|session| session.run_list(list));
+                self.foreground_ended();
+                result
+            }
             Compound::If { branches, otherwise } => self.run_if(branches, otherwise.as_ref()),
             Compound::While { until, condition, body } => self.run_while(*until, condition, body),
             Compound::For(head) => self.run_for(head, command.line),
@@ -269,6 +274,7 @@ impl Session {
         }
         match self.traced_arithmetic(expression, Session::trace_for_expression) {
             Ok(value) => Ok(Some(value)),
+            Err(Failure::Subscript(unwind)) => Err(unwind),
             Err(failure) => match self.arithmetic_failed(failure, b"((: ") {
                 Unwind::Discard(_) => Ok(None),
                 unwind => Err(unwind),
@@ -343,7 +349,7 @@ impl Session {
                 let matches = match known {
                     Some(compiled) => compiled.matches(subject),
                     None => {
-                        let compiled = self.compile_pattern(text);
+                        let compiled = self.compile_pattern(text)?;
                         let matches = compiled.matches(subject);
                         let _ = pattern.compiled.set(std::rc::Rc::new(compiled));
                         matches
@@ -355,7 +361,7 @@ impl Session {
                 continue;
             }
             let text = self.expand_pattern(&pattern.word)?;
-            if self.compile_pattern(&text).matches(subject) {
+            if self.compile_pattern(&text)?.matches(subject) {
                 return Ok(true);
             }
         }
@@ -375,6 +381,7 @@ impl Session {
         }
         match self.traced_arithmetic(expression, Session::trace_arithmetic) {
             Ok(value) => Ok(Status::from(value == 0)),
+            Err(Failure::Subscript(unwind)) => Err(unwind),
             Err(failure) => match self.arithmetic_failed(failure, b"((: ") {
                 Unwind::Discard(_) => Ok(1),
                 unwind => Err(unwind),

@@ -1,6 +1,7 @@
 //! `[[ ]]`.
 
-use crate::pattern::{Options, Pattern};
+use crate::arith::Failure;
+use crate::pattern::Options;
 use crate::regex::Regex;
 use crate::state::names;
 use crate::state::value::Value;
@@ -95,7 +96,8 @@ impl Session {
                     self.trace_condition(&[&subject, operator.text().as_bytes(), &pattern]);
                 }
                 let options = Options { extended: true, ..self.pattern_options(self.ignores_case()) };
-                Ok(Pattern::compile(&pattern, options).matches(&subject) == (operator != NotMatch))
+                let matches = self.compile_pattern_with(&pattern, options)?.matches(&subject);
+                Ok(matches == (operator != NotMatch))
             }
             Regex => self.regex_condition(left, right),
             Before | After | NewerThan | OlderThan | SameFile => {
@@ -130,6 +132,9 @@ impl Session {
     /// An operand of `-eq` and its kin: an arithmetic expression, whose errors only fail the command.
     fn condition_number(&mut self, text: &[u8]) -> Result<i64, Unwind> {
         arith::evaluate(text, self).map_err(|failure| {
+            if let Failure::Subscript(unwind) = failure {
+                return unwind;
+            }
             let unwind = self.arithmetic_failed(failure, b"[[: ");
             self.condition_failed = matches!(unwind, Unwind::Discard(_));
             unwind

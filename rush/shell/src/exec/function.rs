@@ -203,7 +203,7 @@ impl Session {
 
     /// Whether `return` is allowed here.
     pub(crate) fn can_return(&self) -> bool {
-        !self.calls.is_empty()
+        !self.calls.is_empty() || self.unnamed_functions > 0
     }
 
     /// Whether extended debugging is on.

@@ -2,6 +2,7 @@
 //! the kernel, never polls on a timer.
 
 use super::pipeline::Child;
+use crate::state::options::SetOption;
 use crate::{Bytes, Session, Status, sys};
 use rustc_hash::FxHashMap;
 
@@ -58,6 +59,9 @@ impl Job {
     /// # Errors
     /// The error number, when it did not reach the job.
     pub(crate) fn signal(&self, signal: i32) -> Result<(), i32> {
+        if let JobState::Done(_) = self.state {
+            return Ok(());
+        }
         if self.own_group {
             return sys::send_signal(-self.group, signal);
         }
@@ -258,6 +262,7 @@ impl Session {
         self.note_stage(status);
         self.job_left(pid, pid, status, || args.join(&b' '));
         self.report_signal(pid, status, || args.join(&b' '));
+        self.foreground_ended();
         sys::shell_status(status)
     }
 
@@ -282,7 +287,21 @@ impl Session {
             }
             statuses.push(sys::shell_status(status));
         }
+        self.foreground_ended();
         statuses
+    }
+
+    /// A `-c` string forgets its jobs that have ended whenever a foreground job ends, as bash does; `wait PID` still knows them.
+    pub(crate) fn foreground_ended(&mut self) {
+        if !self.runs_command_string || self.interactive || self.jobs.list.is_empty() {
+            return;
+        }
+        self.reap();
+        if self.is(SetOption::Monitor) {
+            let text = crate::builtins::job_notices(self);
+            self.write_err(&text);
+        }
+        self.forget_done_jobs();
     }
 
     /// bash's notice that a foreground command died of a signal (not for SIGINT and SIGPIPE).

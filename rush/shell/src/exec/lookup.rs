@@ -114,7 +114,7 @@ impl Session {
         self.search_directories(&path, name, executable)
     }
 
-    fn search_directories(&self, path: &[u8], name: &[u8], executable: bool) -> Vec<Bytes> {
+    pub(crate) fn search_directories(&self, path: &[u8], name: &[u8], executable: bool) -> Vec<Bytes> {
         let mut found = Vec::new();
         for directory in path.split(|b| *b == b':') {
             let mut candidate = if directory.is_empty() { b".".to_vec() } else { directory.to_vec() };

@@ -248,6 +248,7 @@ impl Session {
         // A background process that is nothing but this program becomes it: `ps` shows it, and it holds only what it uses.
         let becomes = self.exec_directly && self.background_process;
         if !becomes && let Some(outcome) = self.run_utility(&path, &args) {
+            self.foreground_ended();
             return outcome;
         }
         if self.exec_directly {

@@ -16,7 +16,7 @@ impl Session {
         self.try_arithmetic(expression).map_err(|failure| self.arithmetic_failed(failure, b""))
     }
 
-    /// Evaluates a subscript or an integer's value; an error there gives up a `-c` string altogether.
+    /// Evaluates an integer's value; an error there gives up a `-c` string altogether.
     pub(crate) fn or_abandon(&self, result: Expanded<i64>) -> Expanded<i64> {
         result.map_err(|unwind| match unwind {
             Unwind::Discard(status) if self.runs_command_string => Unwind::Exit(status),
@@ -75,8 +75,31 @@ impl Session {
                 }
                 Unwind::Discard(1)
             }
-            Failure::Variable(unwind) => unwind,
+            Failure::Variable(unwind) | Failure::Subscript(unwind) => unwind,
         }
+    }
+
+    /// Reports a subscript that cannot be evaluated. It gives up the line, in POSIX mode as well and wherever it stands, be it a
+    /// command of arithmetic; a `-c` string altogether.
+    pub(crate) fn subscript_failed(&mut self, failure: Failure<Unwind>) -> Unwind {
+        let error = match failure {
+            Failure::Expression(error) => error,
+            Failure::Variable(unwind) | Failure::Subscript(unwind) => return unwind,
+        };
+        self.report_arithmetic(&error, b"");
+        self.status = 1;
+        self.spares_errexit = true;
+        if self.runs_command_string { Unwind::Exit(1) } else { Unwind::Discard(1) }
+    }
+
+    /// Evaluates a subscript.
+    pub(crate) fn subscript(&mut self, expression: &Expression) -> Expanded<i64> {
+        self.try_arithmetic(expression).map_err(|failure| self.subscript_failed(failure))
+    }
+
+    /// Evaluates the text of a subscript.
+    pub(crate) fn subscript_text(&mut self, text: &[u8]) -> Expanded<i64> {
+        arith::evaluate(text, self).map_err(|failure| self.subscript_failed(failure))
     }
 
     /// Reports an arithmetic error.
@@ -189,6 +212,10 @@ impl arith::Variables for Session {
 
     fn is_associative(&mut self, name: &NameId) -> bool {
         self.is_associative_id(*name)
+    }
+
+    fn subscript_failed(&mut self, error: ArithmeticError) -> Failure<Unwind> {
+        Failure::Subscript(Session::subscript_failed(self, Failure::Expression(error)))
     }
 
     fn expand_subscript(&mut self, text: &[u8]) -> Result<Bytes, Unwind> {

@@ -3,7 +3,7 @@
 use super::Expanded;
 use crate::state::descriptors::{Entry, OpenFile};
 use crate::state::options::{SetOption, Shopt};
-use crate::syntax::ast::{CommandSubstitution, ProcessSubstitution, lone_redirect};
+use crate::syntax::ast::{CommandSubstitution, ProcessSubstitution, SubstitutionKind, lone_redirect};
 use crate::{Bytes, Session, Unwind, sys};
 
 impl Session {
@@ -23,6 +23,11 @@ impl Session {
         {
             return self.read_file_substitution(redirect);
         }
+        match substitution.kind {
+            SubstitutionKind::Subshell => {}
+            SubstitutionKind::Output => return self.output_substitution(&body),
+            SubstitutionKind::Reply => return self.reply_substitution(&body),
+        }
         let depth = self.trace_depth;
         self.trace_depth += 1;
         let captured = self.capture_output(|session| {
@@ -40,7 +45,7 @@ impl Session {
     }
 
     /// Removes NUL bytes, with a warning, and trailing newlines.
-    fn strip(&mut self, text: &mut Bytes) {
+    pub(super) fn strip(&mut self, text: &mut Bytes) {
         if text.contains(&0) {
             text.retain(|b| *b != 0);
             self.error("warning: command substitution: ignored null byte in input");

@@ -5,6 +5,8 @@ mod arithmetic;
 pub mod brace;
 mod command;
 pub mod fields;
+mod function_substitution;
+mod glob_order;
 mod operation;
 mod parameter;
 mod pathname;

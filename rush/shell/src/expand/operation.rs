@@ -37,10 +37,10 @@ impl Session {
                 let text = self.expand_pattern(pattern)?;
                 let options = self.pattern_options(self.ignores_case());
                 let options = Options { extended: self.extglob(), ..options };
-                let pattern = (!text.is_empty()).then(|| Pattern::compile(&text, options));
-                let pattern = match mode {
-                    ReplaceMode::Prefix | ReplaceMode::Suffix => Some(Pattern::compile(&text, options)),
-                    _ => pattern,
+                let anchored = matches!(mode, ReplaceMode::Prefix | ReplaceMode::Suffix);
+                let pattern = match anchored || !text.is_empty() {
+                    true => Some(self.compile_pattern_with(&text, options)?),
+                    false => None,
                 };
                 let replacement = self.replacement(replacement.as_deref())?;
                 Prepared::Replace { pattern, mode: *mode, replacement }
@@ -66,7 +66,7 @@ impl Session {
     fn operation_pattern(&mut self, word: &Word, ignore_case: bool) -> Expanded<Pattern> {
         let text = self.expand_pattern(word)?;
         let options = self.pattern_options(ignore_case);
-        Ok(Pattern::compile(&text, Options { extended: self.extglob(), ..options }))
+        self.compile_pattern_with(&text, Options { extended: self.extglob(), ..options })
     }
 
     /// Expands a replacement; an unquoted `&` stands for the match if `patsub_replacement` is on.

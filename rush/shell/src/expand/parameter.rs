@@ -195,6 +195,13 @@ impl Session {
         }
     }
 
+    /// An indirection that leads nowhere gives up the line, in POSIX mode as well.
+    fn indirection_failed(&mut self, message: Bytes) -> Unwind {
+        self.error(message);
+        self.status = 1;
+        Unwind::Discard(1)
+    }
+
     /// The parameter as messages name it.
     pub(crate) fn parameter_text(&self, parameter: &Parameter) -> Bytes {
         let mut text = match parameter.name {
@@ -244,7 +251,7 @@ impl Session {
                     return Ok(Target::Nothing);
                 }
                 message.extend_from_slice(b": invalid indirect expansion");
-                return Err(self.expansion_error(message));
+                return Err(self.indirection_failed(message));
             }
             Values::One(text) => text,
             Values::List(items, _) => items.join(&b' '),
@@ -328,7 +335,7 @@ impl Session {
         }
         let mut message = text.to_vec();
         message.extend_from_slice(b": invalid variable name");
-        Err(self.expansion_error(message))
+        Err(self.indirection_failed(message))
     }
 
     /// Reads a target.

@@ -1,11 +1,12 @@
 //! Pathname expansion of finished fields: applies the options and says what no match means.
 
 use super::Expanded;
+use super::glob_order::{Key, Order};
 use crate::pattern::pathname::{GlobOptions, expand};
 use crate::pattern::{Options, Pattern, has_magic};
 use crate::state::names;
 use crate::state::options::{SetOption, Shopt};
-use crate::{Bytes, Session};
+use crate::{Bytes, Session, limits};
 use std::path::Path;
 
 impl Session {
@@ -26,8 +27,17 @@ impl Session {
     }
 
     /// Compiles a pattern for matching strings, honouring `nocasematch`.
-    pub(crate) fn compile_pattern(&self, pattern: &[u8]) -> Pattern {
-        Pattern::compile(pattern, self.current_pattern_options())
+    pub(crate) fn compile_pattern(&mut self, pattern: &[u8]) -> Expanded<Pattern> {
+        self.compile_pattern_with(pattern, self.current_pattern_options())
+    }
+
+    /// Compiles a pattern; one that nests too deeply gives up the command.
+    pub(crate) fn compile_pattern_with(&mut self, pattern: &[u8], options: Options) -> Expanded<Pattern> {
+        let compiled = Pattern::compile(pattern, options);
+        if compiled.too_deep {
+            return Err(self.expansion_error("pattern: groups are nested too deeply"));
+        }
+        Ok(compiled)
     }
 
     /// Replaces the fields of `out` named in `globs` by what their patterns match.
@@ -44,6 +54,9 @@ impl Session {
         for (index, pattern) in globs {
             if !has_magic(&pattern, extended) {
                 continue;
+            }
+            if pattern.len() > limits::PATTERN_DEPTH_MAX {
+                self.compile_pattern(&pattern)?;
             }
             let at = index.wrapping_add_signed(shift);
             let found = self.match_pathnames(&pattern);
@@ -65,6 +78,7 @@ impl Session {
     /// The paths that `pattern` matches.
     pub(crate) fn match_pathnames(&mut self, pattern: &[u8]) -> Vec<Bytes> {
         let ignore = self.glob_ignore();
+        let order = self.glob_order();
         let options = GlobOptions {
             pattern: Options {
                 utf8: self.utf8,
@@ -74,9 +88,22 @@ impl Session {
             dotglob: self.shopt(Shopt::Dotglob) || !ignore.is_empty(),
             globstar: self.shopt(Shopt::Globstar),
             match_dot_dirs: !self.shopt(Shopt::Globskipdots) && ignore.is_empty(),
+            unsorted: order.is_some_and(|order| order.key == Key::Directory),
             ignore: &ignore,
         };
-        expand(pattern, Path::new("."), &options)
+        let mut found = expand(pattern, Path::new("."), &options);
+        if let Some(order) = order {
+            order.apply(&mut found);
+        }
+        found
+    }
+
+    /// What GLOBSORT says; `None` for the usual order.
+    fn glob_order(&mut self) -> Option<Order> {
+        if !self.variables.slot(names::GLOBSORT).is_set() {
+            return None;
+        }
+        Order::from_text(&self.get_id(names::GLOBSORT)?)
     }
 
     /// The patterns of GLOBIGNORE.

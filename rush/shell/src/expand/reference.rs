@@ -78,11 +78,9 @@ impl Session {
             let source = subscript.word.source().to_vec();
             let word = self.parse_word(&source, crate::syntax::Mode::Arithmetic)?;
             let text = self.expand_quoted(&word)?;
-            let result = self.evaluate(&text);
-            return Ok(Index::Number(self.or_abandon(result)?));
+            return Ok(Index::Number(self.subscript_text(&text)?));
         }
-        let result = self.arithmetic(subscript);
-        Ok(Index::Number(self.or_abandon(result)?))
+        Ok(Index::Number(self.subscript(subscript)?))
     }
 
     /// Evaluates the text of a subscript for the array `id`.
@@ -93,7 +91,7 @@ impl Session {
         }
         let word = self.parse_word(text, crate::syntax::Mode::Whole)?;
         let text = self.expand_string(&word)?;
-        Ok(Index::Number(self.evaluate(&text)?))
+        Ok(Index::Number(self.subscript_text(&text)?))
     }
 
     fn subscript_key(&mut self, subscript: &Expression) -> Expanded<Bytes> {

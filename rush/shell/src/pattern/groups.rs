@@ -6,6 +6,7 @@
 use super::character::{decode, decode_before};
 use super::segments::{accepts, same};
 use super::{Extent, GroupKind, Node, Pattern};
+use crate::sys::stack;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Direction {
@@ -78,7 +79,9 @@ impl Walk<'_> {
         match node {
             Node::Literal(literal) => positions.iter().filter_map(|&p| self.literal(literal, p)).collect(),
             Node::AnyString => self.everything_beyond(&positions),
-            Node::Group(kind, alternatives) => self.group(*kind, alternatives, positions),
+            Node::Group(kind, alternatives) => {
+                stack::with_room(|| self.group(*kind, &alternatives.0, positions))
+            }
             _ => positions.iter().filter_map(|&p| self.character(node, p)).collect(),
         }
     }

@@ -21,6 +21,9 @@ mod tests;
 pub(crate) use bracket::{Bracket, Class, collating_element};
 pub(crate) use character::{INVALID_BASE, fold};
 
+use crate::limits;
+use crate::sys::stack;
+
 /// How a pattern is to be read and compared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Options {
@@ -65,7 +68,31 @@ pub(crate) enum Node {
     AnyCharacter,
     AnyString,
     Bracket(Box<Bracket>),
-    Group(GroupKind, Vec<Vec<Node>>),
+    Group(GroupKind, Alternatives),
+}
+
+/// The alternatives of a group.
+#[derive(Debug, PartialEq)]
+pub(crate) struct Alternatives(pub(crate) Vec<Vec<Node>>);
+
+impl Clone for Alternatives {
+    fn clone(&self) -> Self {
+        stack::with_room(|| Self(self.0.clone()))
+    }
+}
+
+impl Drop for Alternatives {
+    /// Groups in groups are taken apart in a loop, however deep they are.
+    fn drop(&mut self) {
+        let mut rest = std::mem::take(&mut self.0);
+        while let Some(nodes) = rest.pop() {
+            for mut node in nodes {
+                if let Node::Group(_, alternatives) = &mut node {
+                    rest.append(&mut alternatives.0);
+                }
+            }
+        }
+    }
 }
 
 /// A compiled pattern.
@@ -74,14 +101,20 @@ pub struct Pattern {
     pub(crate) nodes: Vec<Node>,
     pub(crate) options: Options,
     pub(crate) has_groups: bool,
+    /// Whether groups nest deeper than matching can follow; then it matches nothing, and who compiled it says so.
+    pub(crate) too_deep: bool,
 }
 
 impl Pattern {
-    /// Compiles `pattern`. Never fails.
+    /// Compiles `pattern`. Never fails; a pattern that is `too_deep` matches nothing.
     pub fn compile(pattern: &[u8], options: Options) -> Self {
-        let nodes = parser::parse(pattern, options);
+        let (mut nodes, depth) = parser::parse(pattern, options);
+        let too_deep = depth > limits::PATTERN_DEPTH_MAX;
+        if too_deep {
+            nodes = vec![Node::Group(GroupKind::Once, Alternatives(Vec::new()))];
+        }
         let has_groups = nodes.iter().any(|n| matches!(n, Node::Group(..)));
-        Self { nodes, options, has_groups }
+        Self { nodes, options, has_groups, too_deep }
     }
 
     /// Whether the pattern was compiled with `options`.
@@ -163,11 +196,11 @@ fn can_start_with_dot(nodes: &[Node]) -> bool {
             Node::Literal(text) => return text.first() == Some(&b'.'),
             Node::Group(GroupKind::Not, _) => return false,
             Node::Group(kind, alternatives) => {
-                if alternatives.iter().any(|a| can_start_with_dot(a)) {
+                if alternatives.0.iter().any(|a| stack::with_room(|| can_start_with_dot(a))) {
                     return true;
                 }
                 let nullable = matches!(kind, GroupKind::Optional | GroupKind::Star);
-                if !nullable && !alternatives.iter().any(Vec::is_empty) {
+                if !nullable && !alternatives.0.iter().any(Vec::is_empty) {
                     return false;
                 }
             }

@@ -2,15 +2,72 @@
 
 use super::bracket::{Bracket, Class, collating_element};
 use super::character::{decode, fold};
-use super::{GroupKind, Node, Options};
+use super::{Alternatives, GroupKind, Node, Options};
 
-/// Groups nested deeper than this are literal text; matching recurses once per level.
-const GROUP_DEPTH_MAX: usize = 200;
+/// What is being read: the alternatives of a group that is not closed yet, or the whole pattern. Kept on a stack of our own, so
+/// that neither depth nor groups that never end cost more than one pass.
+struct Frame {
+    kind: GroupKind,
+    /// The two bytes that opened it.
+    opening: [u8; 2],
+    /// Alternatives that ended with `|`.
+    alternatives: Alternatives,
+    builder: Builder,
+    /// Plain parentheses that are open in the current alternative.
+    nesting: usize,
+}
 
-pub(super) fn parse(pattern: &[u8], options: Options) -> Vec<Node> {
-    let mut builder = Builder { nodes: Vec::new(), options };
-    parse_into(pattern, &mut builder, 0);
-    builder.nodes
+/// The nodes of `pattern` and how deeply its groups nest.
+pub(super) fn parse(pattern: &[u8], options: Options) -> (Vec<Node>, usize) {
+    let mut outer = Builder { nodes: Vec::new(), options };
+    let mut frames: Vec<Frame> = Vec::new();
+    let (mut at, mut depth) = (0, 0);
+    while let Some(&byte) = pattern.get(at) {
+        let rest = pattern.get(at..).unwrap_or_default();
+        if let Some(kind) = options.extended.then(|| opens_group(rest)).flatten() {
+            let builder = Builder { nodes: Vec::new(), options };
+            let alternatives = Alternatives(Vec::new());
+            frames.push(Frame { kind, opening: [byte, b'('], alternatives, builder, nesting: 0 });
+            depth = depth.max(frames.len());
+            at += 2;
+            continue;
+        }
+        if let Some(frame) = frames.last_mut() {
+            match byte {
+                b'(' => frame.nesting += 1,
+                b')' if frame.nesting > 0 => frame.nesting -= 1,
+                b'|' if frame.nesting == 0 => {
+                    frame.alternatives.0.push(std::mem::take(&mut frame.builder.nodes));
+                    at += 1;
+                    continue;
+                }
+                b')' => {
+                    if let Some(mut frame) = frames.pop() {
+                        frame.alternatives.0.push(frame.builder.nodes);
+                        let around = frames.last_mut().map_or(&mut outer, |frame| &mut frame.builder);
+                        around.nodes.push(Node::Group(frame.kind, frame.alternatives));
+                    }
+                    at += 1;
+                    continue;
+                }
+                _ => {}
+            }
+        }
+        let in_group = !frames.is_empty();
+        let builder = frames.last_mut().map_or(&mut outer, |frame| &mut frame.builder);
+        at += plain(byte, rest, in_group, builder);
+    }
+    for frame in frames {
+        // A group that does not end is text.
+        outer.literal_bytes(&frame.opening);
+        let mut alternatives = frame.alternatives;
+        for nodes in std::mem::take(&mut alternatives.0) {
+            outer.join(nodes);
+            outer.literal_bytes(b"|");
+        }
+        outer.join(frame.builder.nodes);
+    }
+    (outer.nodes, depth)
 }
 
 struct Builder {
@@ -22,60 +79,78 @@ impl Builder {
     /// Appends the character at the start of `text` literally and returns its length.
     fn literal(&mut self, text: &[u8]) -> usize {
         let (code, length) = decode(text, 0, self.options.utf8);
-        let bytes = text.get(..length).unwrap_or_default();
         if self.options.ignore_case && code >= 0x80 {
             self.nodes.push(Node::Folded(fold(code)));
-        } else if let Some(Node::Literal(last)) = self.nodes.last_mut() {
+        } else {
+            self.literal_bytes(text.get(..length).unwrap_or_default());
+        }
+        length
+    }
+
+    fn literal_bytes(&mut self, bytes: &[u8]) {
+        if let Some(Node::Literal(last)) = self.nodes.last_mut() {
             let mut joined = std::mem::take(last).into_vec();
             joined.extend_from_slice(bytes);
             *last = joined.into_boxed_slice();
         } else {
             self.nodes.push(Node::Literal(bytes.into()));
         }
-        length
+    }
+
+    /// Appends nodes as if their text had been read here.
+    fn join(&mut self, nodes: Vec<Node>) {
+        for node in nodes {
+            match node {
+                Node::Literal(bytes) => self.literal_bytes(&bytes),
+                Node::AnyString if self.nodes.last() == Some(&Node::AnyString) => {}
+                node => self.nodes.push(node),
+            }
+        }
     }
 }
 
-fn parse_into(pattern: &[u8], builder: &mut Builder, depth: usize) {
-    let options = builder.options;
-    let mut at = 0;
-    while let Some(&byte) = pattern.get(at) {
-        let rest = pattern.get(at..).unwrap_or_default();
-        if options.extended
-            && depth < GROUP_DEPTH_MAX
-            && let Some((node, length)) = group(rest, options, depth)
-        {
-            builder.nodes.push(node);
-            at += length;
-            continue;
+/// What stands at the start of `rest`, which opens and ends no group, and its length.
+fn plain(byte: u8, rest: &[u8], in_group: bool, builder: &mut Builder) -> usize {
+    match byte {
+        b'*' => {
+            if builder.nodes.last() != Some(&Node::AnyString) {
+                builder.nodes.push(Node::AnyString);
+            }
+            1
         }
-        at += match byte {
-            b'*' => {
-                if builder.nodes.last() != Some(&Node::AnyString) {
-                    builder.nodes.push(Node::AnyString);
-                }
-                1
+        b'?' => {
+            builder.nodes.push(Node::AnyCharacter);
+            1
+        }
+        b'\\' if rest.len() > 1 => 1 + builder.literal(rest.get(1..).unwrap_or_default()),
+        b'[' => match bracket(rest, builder.options) {
+            Some((bracket, length)) => {
+                builder.nodes.push(Node::Bracket(Box::new(bracket)));
+                length
             }
-            b'?' => {
-                builder.nodes.push(Node::AnyCharacter);
-                1
-            }
-            b'\\' if rest.len() > 1 => 1 + builder.literal(rest.get(1..).unwrap_or_default()),
-            b'[' => match bracket(rest, options) {
-                Some((bracket, length)) => {
-                    builder.nodes.push(Node::Bracket(Box::new(bracket)));
-                    length
-                }
-                None => builder.literal(rest),
-            },
-            _ => literal_run(rest, builder),
-        };
+            None => builder.literal(rest),
+        },
+        _ => literal_run(rest, in_group, builder),
     }
+}
+
+fn opens_group(text: &[u8]) -> Option<GroupKind> {
+    Some(match (text.first()?, text.get(1)?) {
+        (b'?', b'(') => GroupKind::Optional,
+        (b'*', b'(') => GroupKind::Star,
+        (b'+', b'(') => GroupKind::Plus,
+        (b'@', b'(') => GroupKind::Once,
+        (b'!', b'(') => GroupKind::Not,
+        _ => return None,
+    })
 }
 
 /// Appends as many plain characters as follow each other, in one piece.
-fn literal_run(rest: &[u8], builder: &mut Builder) -> usize {
-    let special = |b: &u8| matches!(b, b'*' | b'?' | b'\\' | b'[' | b'+' | b'@' | b'!');
+fn literal_run(rest: &[u8], in_group: bool, builder: &mut Builder) -> usize {
+    let special = |b: &u8| {
+        matches!(b, b'*' | b'?' | b'\\' | b'[' | b'+' | b'@' | b'!')
+            || in_group && matches!(b, b'(' | b'|' | b')')
+    };
     let end = rest.iter().skip(1).position(special).map_or(rest.len(), |p| p + 1);
     let run = rest.get(..end).unwrap_or_default();
     if run.len() < 2
@@ -84,48 +159,8 @@ fn literal_run(rest: &[u8], builder: &mut Builder) -> usize {
     {
         return builder.literal(rest);
     }
-    if let Some(Node::Literal(last)) = builder.nodes.last_mut() {
-        *last = [last, run].concat().into_boxed_slice();
-    } else {
-        builder.nodes.push(Node::Literal(run.into()));
-    }
+    builder.literal_bytes(run);
     run.len()
-}
-
-/// Parses an extended group at the start of `text`; `None` if there is none or it does not end.
-fn group(text: &[u8], options: Options, depth: usize) -> Option<(Node, usize)> {
-    let kind = match (text.first()?, text.get(1)?) {
-        (b'?', b'(') => GroupKind::Optional,
-        (b'*', b'(') => GroupKind::Star,
-        (b'+', b'(') => GroupKind::Plus,
-        (b'@', b'(') => GroupKind::Once,
-        (b'!', b'(') => GroupKind::Not,
-        _ => return None,
-    };
-    let mut alternatives = Vec::new();
-    let mut start = 2;
-    let mut at = 2;
-    let mut nesting = 0usize;
-    loop {
-        let rest = text.get(at..).unwrap_or_default();
-        match *rest.first()? {
-            b'\\' => at += 1,
-            b'[' => at += bracket(rest, options).map_or(0, |(_, length)| length - 1),
-            b'(' => nesting += 1,
-            b')' if nesting > 0 => nesting -= 1,
-            byte @ (b'|' | b')') if nesting == 0 => {
-                let mut builder = Builder { nodes: Vec::new(), options };
-                parse_into(text.get(start..at).unwrap_or_default(), &mut builder, depth + 1);
-                alternatives.push(builder.nodes);
-                start = at + 1;
-                if byte == b')' {
-                    return Some((Node::Group(kind, alternatives), start));
-                }
-            }
-            _ => {}
-        }
-        at += 1;
-    }
 }
 
 /// Parses a bracket expression at the start of `text`; `None` if it does not end.

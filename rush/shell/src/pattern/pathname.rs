@@ -24,6 +24,8 @@ pub struct GlobOptions<'a> {
     pub globstar: bool,
     /// `globskipdots` off: a pattern such as `.*` also matches `.` and `..`.
     pub match_dot_dirs: bool,
+    /// Leave the paths in the order of their directories.
+    pub unsorted: bool,
     /// The patterns of GLOBIGNORE; a path that matches one is left out.
     pub ignore: &'a [Pattern],
 }
@@ -46,8 +48,10 @@ pub fn expand(pattern: &[u8], directory: &Path, options: &GlobOptions<'_>) -> Ve
     if !options.ignore.is_empty() {
         found.retain(|path| !is_ignored(path, options.ignore));
     }
-    found.sort_unstable();
-    found.dedup();
+    if !options.unsorted {
+        found.sort_unstable();
+        found.dedup();
+    }
     found
 }
 

@@ -131,7 +131,7 @@ fn hostile_patterns_stay_polynomial() {
     assert!(!compile(&format!("{}b", "*a".repeat(50))).matches(text.as_bytes()));
     assert!(!compile("*(*(*(a)))b").matches(text.get(..200).unwrap().as_bytes()));
     let deep = format!("{}a{}", "@(".repeat(10_000), ")".repeat(10_000));
-    assert!(!compile(&deep).matches(b"a"));
+    assert!(compile(&deep).matches(b"a"));
 }
 
 #[test]
@@ -179,4 +179,32 @@ fn pathnames() {
     let fold = GlobOptions { pattern: Options { ignore_case: true, ..OPTIONS }, ..plain };
     check("z*", fold, &["Z.c"]);
     fs::remove_dir_all(&root).unwrap();
+}
+
+#[test]
+fn deep_groups_match_as_shallow_ones() {
+    let nest =
+        |open: &str, inner: &str, depth: usize| format!("{}{inner}{}", open.repeat(depth), ")".repeat(depth));
+    for depth in [1, 199, 200, 201, 10_000] {
+        for (open, text, expect) in [
+            ("@(", "ab", true),
+            ("?(", "", true),
+            ("*(", "abab", true),
+            ("+(", "x", false),
+            ("@(c|", "ab", true),
+        ] {
+            assert_eq!(compile(&nest(open, "ab", depth)).matches(text.as_bytes()), expect, "{open} {depth}");
+        }
+        let even = depth % 2 == 0;
+        assert_eq!(compile(&nest("!(", "ab", depth)).matches(b"ab"), even, "! {depth}");
+        // Without an end they are text.
+        let open = "@(".repeat(depth);
+        assert!(compile(&open).matches(open.as_bytes()), "{depth}");
+        let split = "@(a|@(b)".repeat(depth);
+        let text = "@(a|b".repeat(depth);
+        assert!(compile(&split).matches(text.as_bytes()), "{depth}");
+    }
+    let limit = crate::limits::PATTERN_DEPTH_MAX;
+    assert!(compile(&nest("@(", "ab", limit)).matches(b"ab"));
+    assert!(compile(&nest("@(", "ab", limit + 1)).too_deep);
 }

@@ -24,6 +24,7 @@ const DYNAMIC: &[NameId] = &[
     names::SECONDS,
     names::EPOCHSECONDS,
     names::EPOCHREALTIME,
+    names::BASH_MONOSECONDS,
     names::BASHPID,
     names::BASH_SUBSHELL,
     names::BASH_COMMAND,
@@ -324,6 +325,7 @@ impl Session {
             names::SRANDOM => number(i64::from(sys::random_u32())),
             names::SECONDS => number(sys::now_seconds() - self.seconds_base),
             names::EPOCHSECONDS => number(sys::now_seconds()),
+            names::BASH_MONOSECONDS => number(sys::monotonic_seconds()),
             names::EPOCHREALTIME => {
                 let (seconds, micros) = sys::now();
                 Value::Scalar(format!("{seconds}.{micros:06}").into_bytes())

@@ -20,6 +20,8 @@ macro_rules! option_table {
 
             /// The option called `name`.
             pub fn from_name(name: &[u8]) -> Option<$enum> {
+                // bash 5.3's name for what it also does for indexed arrays.
+                let name = if name == b"array_expand_once" { b"assoc_expand_once" } else { name };
                 $enum::ALL.iter().copied().find(|o| o.name().as_bytes() == name)
             }
 

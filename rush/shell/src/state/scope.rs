@@ -74,6 +74,8 @@ pub struct Scope {
     pub(crate) misuse: Option<Status>,
     pub(crate) eval_depth: u32,
     pub(crate) keep_redirects: bool,
+    /// How many `${ cmd; }` run around: `return` ends the innermost.
+    pub(crate) unnamed_functions: usize,
     pub(crate) disabled_builtins: std::collections::BTreeSet<Bytes>,
     pub(crate) foreign_environment: Rc<Vec<CString>>,
     pub(crate) local_options: Option<Options>,

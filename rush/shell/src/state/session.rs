@@ -178,6 +178,7 @@ impl Session {
             misuse: None,
             eval_depth: 0,
             keep_redirects: false,
+            unnamed_functions: 0,
             disabled_builtins: Default::default(),
             foreign_environment: Rc::default(),
             local_options: None,

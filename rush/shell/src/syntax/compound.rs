@@ -113,7 +113,12 @@ impl Parser<'_> {
     fn group(&mut self) -> Parsed<Compound> {
         self.input.advance(1);
         let list = self.compound_list()?;
-        self.expect_keyword(b"}")?;
+        if self.brace_closes && self.input.current() == Some(b'}') {
+            // The next brace may be that of the substitution.
+            self.input.advance(1);
+        } else {
+            self.expect_keyword(b"}")?;
+        }
         Ok(Compound::Group(Rc::new(list)))
     }
 

@@ -1,7 +1,8 @@
 //! What begins with `$`, and backquotes: parameter expansion, command substitution, arithmetic, `$'...'`.
 
 use super::ast::{
-    CommandSubstitution, Expression, Operation, Parameter, ParameterName, Part, ReplaceMode, Subscript, Word,
+    CommandSubstitution, Expression, Operation, Parameter, ParameterName, Part, ReplaceMode, Subscript,
+    SubstitutionKind, Word,
 };
 use super::class::{self, NOT_NAME};
 use super::parser::{Parser, Reread};
@@ -28,7 +29,14 @@ impl Parser<'_> {
         match next {
             Some(b'{') => {
                 self.take_two();
-                let part = self.braced(!quoting)?;
+                let part = match self.input.raw_current() {
+                    Some(b' ' | b'\t' | b'\n') => self.function_substitution(SubstitutionKind::Output)?,
+                    Some(b'|') => {
+                        self.input.advance(1);
+                        self.function_substitution(SubstitutionKind::Reply)?
+                    }
+                    _ => self.braced(!quoting)?,
+                };
                 builder.part(part);
             }
             Some(b'(') => self.dollar_parenthesis(builder)?,
@@ -202,12 +210,37 @@ impl Parser<'_> {
     /// After `$(`.
     fn command_substitution(&mut self) -> Parsed<Part> {
         let line = self.input.line();
-        let list = self.list()?;
+        let closes = std::mem::take(&mut self.brace_closes);
+        let list = self.list();
+        self.brace_closes = closes;
+        let list = list?;
         if self.input.current() != Some(b')') {
             return Err(self.close_error(line));
         }
         self.input.advance(1);
         Ok(Part::Command(Rc::new(CommandSubstitution::new(list, line))))
+    }
+
+    /// After `${` and what makes it a substitution: commands up to a `}` where a reserved word may stand.
+    fn function_substitution(&mut self, kind: SubstitutionKind) -> Parsed<Part> {
+        let line = self.input.line();
+        let closes = std::mem::replace(&mut self.brace_closes, true);
+        let quotes = std::mem::take(&mut self.in_here_document);
+        let list = self.list();
+        self.brace_closes = closes;
+        self.in_here_document = quotes;
+        let list = list?;
+        if self.input.current() != Some(b'}') {
+            return Err(match self.input.current() {
+                None => self.unmatched(line, '}'),
+                Some(_) => self.unexpected(),
+            });
+        }
+        self.input.advance(1);
+        let mut substitution = CommandSubstitution::new(list, line);
+        substitution.kind = kind;
+        substitution.read_file &= kind == SubstitutionKind::Output;
+        Ok(Part::Command(Rc::new(substitution)))
     }
 
     /// A backquoted substitution at the position.
@@ -237,7 +270,10 @@ impl Parser<'_> {
         let result = self.nested(&mut input, |parser| parser.whole());
         Ok(Part::Command(Rc::new(match result {
             Ok(list) => CommandSubstitution::new(list, line),
-            Err(error) => CommandSubstitution { body: Err(error), read_file: false, line },
+            Err(error) => {
+                let kind = SubstitutionKind::Subshell;
+                CommandSubstitution { body: Err(error), read_file: false, kind, line }
+            }
         })))
     }
 

@@ -56,6 +56,8 @@ pub struct Parser<'a> {
     /// The clock on which scanning words counts.
     pub(crate) perf: Option<Rc<Perf>>,
     pub(super) in_assignment: bool,
+    /// Whether the commands being read are those of `${ cmd; }`: a brace where a command may begin ends them, whatever follows.
+    pub(super) brace_closes: bool,
     /// Whether the words being read are elements of an array: an equals sign makes none of them an assignment.
     pub(super) in_array: bool,
     /// Whether the next word that is read is such an element.
@@ -91,6 +93,7 @@ impl<'a> Parser<'a> {
             warnings: Vec::new(),
             perf: None,
             in_assignment: false,
+            brace_closes: false,
             in_array: false,
             next_is_element: false,
             in_operand_quotes: false,
@@ -195,6 +198,7 @@ impl<'a> Parser<'a> {
     fn at_list_end(&mut self) -> bool {
         match self.input.current() {
             None | Some(b')') => true,
+            Some(b'}') if self.brace_closes => true,
             Some(b';') => {
                 self.input.after_current() == Some(b';') || self.input.after_current() == Some(b'&')
             }

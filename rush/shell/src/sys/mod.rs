@@ -103,6 +103,12 @@ pub fn seek_back(fd: RawFd, count: usize) {
     unsafe { libc::lseek(fd, -(count as libc::off_t), libc::SEEK_CUR) };
 }
 
+/// Moves the file position to the beginning.
+pub fn seek_start(fd: RawFd) {
+    // SAFETY: no pointers.
+    unsafe { libc::lseek(fd, 0, libc::SEEK_SET) };
+}
+
 /// Opens `path` with `flags` and `mode`, close-on-exec.
 pub fn open(path: &[u8], flags: i32, mode: u32) -> Result<RawFd, i32> {
     let path = c_path(path)?;

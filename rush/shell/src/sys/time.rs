@@ -15,6 +15,14 @@ pub fn now_seconds() -> i64 {
     now().0
 }
 
+/// Seconds of the clock that nobody sets.
+pub fn monotonic_seconds() -> i64 {
+    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    // SAFETY: the call fills a live structure.
+    unsafe { libc::clock_gettime(libc::CLOCK_MONOTONIC, &mut time) };
+    time.tv_sec
+}
+
 /// Real, user and system time so far, in microseconds; the processor's times include children.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Clocks {

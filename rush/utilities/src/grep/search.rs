@@ -73,7 +73,13 @@ pub(super) struct Search<'s> {
     /// Lines that may become leading context: number and text.
     before: VecDeque<(u64, Vec<u8>)>,
     after_left: usize,
-    last_printed: u64,
+    /// The line behind the last that was printed.
+    next: Option<u64>,
+    /// The lines from there on, as many as can become trailing context: what is no text in the locale's encoding is not printed,
+    /// and trailing context goes on behind what was.
+    held: Vec<Vec<u8>>,
+    /// Whether the last line that was selected was not printed.
+    unsettled: bool,
     last_selected: u64,
     out: Vec<u8>,
     /// Where in the stream the block begins, how much of it was read, and where the last line that was wanted ends.
@@ -101,7 +107,9 @@ impl<'s> Search<'s> {
             done: false,
             before: VecDeque::new(),
             after_left: 0,
-            last_printed: 0,
+            next: None,
+            held: Vec::new(),
+            unsettled: false,
             last_selected: 0,
             out: Vec::new(),
             base: 0,
@@ -147,6 +155,7 @@ impl<'s> Search<'s> {
             filled -= end;
             self.base += end as u64;
         }
+        self.settle();
         report.buffer = buffer;
         self.summary(report);
         output.write_all(&self.out)?;
@@ -185,7 +194,8 @@ impl<'s> Search<'s> {
     /// OPTIMIZATION: with a fixed string and no context, goes straight to the next line that holds it. Equals
     /// passing over the lines between one by one.
     fn skip_to_candidate(&mut self, block: &[u8], at: usize) -> usize {
-        if self.style.invert || self.style.before > 0 || self.after_left > 0 {
+        let holds = self.prints_lines() && self.held.len() < self.style.after;
+        if self.style.invert || self.style.before > 0 || self.after_left > 0 || holds {
             return at;
         }
         let Some(finder) = self.matcher.literal() else { return at };
@@ -246,7 +256,10 @@ impl<'s> Search<'s> {
             }
         } else {
             self.leading_context(report);
-            self.print(self.line, line, b':');
+            self.unsettled = !self.print(self.line, line, b':');
+            if self.unsettled {
+                self.hold(line);
+            }
             self.after_left = self.style.after;
             self.last_selected = self.line;
         }
@@ -265,13 +278,15 @@ impl<'s> Search<'s> {
     }
 
     fn leading_context(&mut self, report: &mut Report) {
-        let context = self.style.context;
-        let first = self.before.front().map_or(self.line, |(number, _)| *number);
-        // Nothing is adjacent to the first lines of a file.
-        let apart = self.last_printed == 0 || first > self.last_printed + 1;
         // Neighbours that are selected because they do not match are one piece.
-        let goes_on = self.style.invert && self.last_selected + 1 == self.line && self.last_selected > 0;
-        if context && report.separated && apart && !goes_on {
+        if self.style.invert && self.last_selected + 1 == self.line && self.last_selected > 0 {
+            return;
+        }
+        self.settle();
+        let context = self.style.context;
+        let first = self.line.saturating_sub(self.style.before as u64).max(self.next.unwrap_or(1));
+        // Nothing is adjacent to the first lines of a file.
+        if context && report.separated && self.next != Some(first) {
             self.out.extend_from_slice(b"--\n");
         }
         report.separated |= context;
@@ -280,16 +295,46 @@ impl<'s> Search<'s> {
         }
     }
 
+    /// Trailing context behind a line that was selected and not printed is what follows the last line that was, as far as it can
+    /// be shown.
+    fn settle(&mut self) {
+        if !std::mem::take(&mut self.unsettled) || self.after_left == 0 {
+            return;
+        }
+        let first = *self.next.get_or_insert(1);
+        let left = std::mem::take(&mut self.after_left);
+        let held = std::mem::take(&mut self.held);
+        for (number, line) in (first..).zip(&held).take(left) {
+            if !self.print(number, line, b'-') {
+                break;
+            }
+        }
+        let printed = usize::try_from(self.next.unwrap_or(first) - first).unwrap_or(0);
+        self.held = held.into_iter().skip(printed).collect();
+    }
+
+    /// Keeps a line that was not printed.
+    fn hold(&mut self, line: &[u8]) {
+        if self.held.len() < self.style.after && self.prints_lines() {
+            self.held.push(line.to_vec());
+        }
+    }
+
     /// A line that is not selected.
     fn pass(&mut self, line: &[u8]) {
+        self.settle();
         if self.after_left > 0 {
             self.after_left -= 1;
-            self.print(self.line, line, b'-');
+            if !self.print(self.line, line, b'-') {
+                self.after_left = 0;
+                self.hold(line);
+            }
             if self.after_left == 0 && self.style.maximum.is_some_and(|m| self.selected >= m) {
                 self.done = true;
             }
             return;
         }
+        self.hold(line);
         if self.style.before > 0 && self.prints_lines() {
             if self.before.len() == self.style.before {
                 self.before.pop_front();
@@ -317,14 +362,17 @@ impl<'s> Search<'s> {
         shown
     }
 
-    fn print(&mut self, number: u64, line: &[u8], separator: u8) {
+    /// Whether the line could be shown.
+    fn print(&mut self, number: u64, line: &[u8], separator: u8) -> bool {
         if !self.can_be_shown(line) {
-            return;
+            return false;
         }
-        self.last_printed = number;
+        self.next = Some(number + 1);
+        self.held.clear();
         self.prefix(number, separator);
         self.out.extend_from_slice(line);
         self.out.push(b'\n');
+        true
     }
 
     /// `-c`, `-l` and `-L`.

@@ -3,12 +3,11 @@
 use super::{ACTIONS, OPTIONS, Specification, actions};
 use crate::builtins::options::{Found, OptionReader};
 use crate::expand::fields::Separators;
-use crate::pattern::Pattern;
 use crate::state::value::Value;
 use crate::{Bytes, Outcome, Session, Status, Unwind};
 
 /// The options that describe a specification, as `complete` and `compgen` share them.
-const LETTERS: &str = "abcdefgjksuvo:A:G:W:P:S:X:F:C:";
+const GENERATE_LETTERS: &str = "abcdefgjksuvo:A:G:W:P:S:X:F:C:V:";
 
 /// Puts one option into `specification`; `Err` is the status of a refusal.
 pub(super) fn apply_option(
@@ -51,13 +50,22 @@ pub(super) fn apply_option(
 /// The status by which a completion function asks to be looked up again.
 pub(super) const STATUS_RETRY: crate::Status = 124;
 
-/// `compgen [-abcdefgjksuv] [-o option] [-A action] [-G globpat] [-W wordlist] [-F function] [-C command] [-X filterpat] [-P prefix] [-S suffix] [word]`
+/// `compgen [-V varname] [-abcdefgjksuv] [-o option] [-A action] [-G globpat] [-W wordlist] [-F function] [-C command] [-X filterpat] [-P prefix] [-S suffix] [word]`
 pub(in crate::builtins) fn run(session: &mut Session, args: &[Bytes]) -> Outcome {
     let mut specification = Specification::default();
-    let mut options = OptionReader::new(args, LETTERS);
+    let mut options = OptionReader::new(args, GENERATE_LETTERS);
+    let mut array = None;
     loop {
         match options.next(session) {
             Ok(None) => break,
+            Ok(Some(found)) if found.letter == b'V' => {
+                if !crate::state::names::is_name(found.value) {
+                    let message = [b"`", found.value, b"': not a valid identifier"].concat();
+                    session.builtin_error(b"compgen", message);
+                    return Ok(1);
+                }
+                array = Some(found.value.to_vec());
+            }
             Ok(Some(found)) => {
                 if let Err(status) = apply_option(session, b"compgen", &mut specification, found) {
                     return Ok(status);
@@ -84,6 +92,15 @@ pub(in crate::builtins) fn run(session: &mut Session, args: &[Bytes]) -> Outcome
         candidates = actions::candidates(session, "directory", &word);
     }
     let status = i32::from(candidates.is_empty());
+    if let Some(array) = array {
+        return match session.set_array(&array, candidates) {
+            Ok(()) => Ok(status),
+            Err(error) => {
+                session.report_assign_error(&error);
+                Ok(1)
+            }
+        };
+    }
     for candidate in candidates {
         session.write_out(&[candidate.as_slice(), b"\n"].concat());
     }
@@ -212,6 +229,7 @@ fn filter_out(session: &mut Session, filter: &[u8], word: &[u8], candidates: &mu
             _ => text.push(byte),
         }
     }
-    let pattern: Pattern = session.compile_pattern(&text);
+    // What cannot be matched filters nothing; that has been said.
+    let Ok(pattern) = session.compile_pattern(&text) else { return };
     candidates.retain(|candidate| pattern.matches(candidate) == negated);
 }

@@ -512,8 +512,21 @@ pub struct CommandSubstitution {
     pub body: Result<Rc<List>, Box<super::SyntaxError>>,
     /// `$(< file)`: the redirection alone.
     pub read_file: bool,
+    /// Where the commands run, and what they give.
+    pub kind: SubstitutionKind,
     /// The line it starts on.
     pub line: u32,
+}
+
+/// Where the commands of a substitution run, and what they give.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SubstitutionKind {
+    /// `$( )` and backquotes: what they write, in a subshell.
+    Subshell,
+    /// `${ cmd; }`: what they write, in the shell itself.
+    Output,
+    /// `${| cmd; }`: the value that they leave in `REPLY`, in the shell itself.
+    Reply,
 }
 
 /// A process substitution.
@@ -670,7 +683,7 @@ impl CommandSubstitution {
     /// A substitution of `list`; a lone input redirection is `$(< file)`.
     pub fn new(list: List, line: u32) -> CommandSubstitution {
         let read_file = lone_redirect(&list).is_some();
-        CommandSubstitution { body: Ok(Rc::new(list)), read_file, line }
+        CommandSubstitution { body: Ok(Rc::new(list)), read_file, kind: SubstitutionKind::Subshell, line }
     }
 }
 
