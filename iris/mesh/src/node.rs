@@ -151,11 +151,11 @@ impl Caller {
     /// Tells the caller that there will be no answer, and why: for it the process that it asked is gone, as far as this call goes.
     pub fn refuse(&self, reason: Term) {
         let (Some(process), Some(reference)) = (&self.process, self.reference()) else { return };
-        let Some((watcher, from)) = process.take_monitor(reference) else { return };
+        let Some(from) = process.take_monitor(reference, &self.pid) else { return };
         if self.pid.node == self.node.0.name {
             self.node.0.down(reference, &reason);
         } else if let Ok(connection) = self.node.0.connected(&self.pid.node) {
-            let reference = reference.clone();
+            let (watcher, reference) = (self.pid.clone(), reference.clone());
             let _ = dispatch::signal(&connection, Signal::Down { from, watcher, reference, reason });
         }
     }

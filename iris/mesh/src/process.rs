@@ -80,12 +80,14 @@ impl Process {
     }
 
     pub(crate) fn remove_monitor(&self, reference: &Reference) {
-        self.take_monitor(reference);
+        self.relations.lock().monitors.remove(reference);
     }
 
-    /// Who monitors by this reference, and under which name; nobody any more.
-    pub(crate) fn take_monitor(&self, reference: &Reference) -> Option<(Pid, Term)> {
-        self.relations.lock().monitors.remove(reference)
+    /// Takes the monitor of a caller away, if that is whose it is; under which name it monitors.
+    pub(crate) fn take_monitor(&self, reference: &Reference, caller: &Pid) -> Option<Term> {
+        let mut relations = self.relations.lock();
+        relations.monitors.get(reference).filter(|(watcher, _)| watcher == caller)?;
+        relations.monitors.remove(reference).map(|(_, named)| named)
     }
 
     pub(crate) fn link(&self, other: Pid) -> bool {

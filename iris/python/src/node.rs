@@ -59,6 +59,7 @@ impl Shared {
 
     /// The pid by which other nodes know an actor.
     pub(crate) fn give(self: &Arc<Self>, actor: &ActorRef<Message>) -> PyResult<iris_mesh::Pid> {
+        self.here()?;
         self.mesh.give_to(actor.pid(), sink(self, actor.clone()), false).map_err(mesh_error)
     }
 

@@ -235,8 +235,8 @@ impl RemoteRef {
     /// The reference to the actor itself, if it is one of this node and lives.
     #[getter]
     fn local(&self) -> Option<Ref> {
-        let pid = self.shared.mesh.local(&self.to)?;
-        self.shared.reference(pid)
+        let shared = self.shared.here().ok()?;
+        shared.reference(shared.mesh.local(&self.to)?)
     }
 
     /// Sends a message. What it returns is true if it was accepted; it is lost if the connection or the process ends before it is read,

@@ -28,7 +28,8 @@ use crate::sent::Delivery;
 use crate::waiting::{self, Ended};
 use crate::{buffer, system_message};
 
-const NOT_YET: &str = "remote actors are not there yet: this version of iris runs in one process only";
+const NOT_YET: &str =
+    "remote actors are not there yet on the compatible surface: use iris.System with iris.Node";
 
 /// An actor system.
 #[pyclass(frozen, weakref, subclass, module = "iris")]

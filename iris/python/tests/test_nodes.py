@@ -521,6 +521,62 @@ def test_frames_of_a_peer_that_knows_the_cookie(system, node, peer):
     link.close()
 
 
+def test_every_control_message_with_changed_bytes(system, node):
+    """All operations of the protocol, whole and with bytes changed, left out and put in: the node lives, and nothing is kept of it."""
+    draw = random.Random(5)
+
+    def atom(text):
+        return b"w" + bytes([len(text)]) + text
+
+    def tup(*items):
+        return b"h" + bytes([len(items)]) + b"".join(items)
+
+    def number(value):
+        return b"a" + bytes([value])
+
+    evil, target, nothing = atom(b"evil@127.0.0.1"), atom(b"target"), atom(b"")
+    pid = b"X" + evil + struct.pack(">III", 1, 0, 77777)
+    reference = b"Z\0\3" + evil + struct.pack(">IIII", 77777, 1, 2, 3)
+    own = b"X" + atom(b"here@127.0.0.1") + struct.pack(">III", 2, 0, 0)
+    controls = [
+        tup(number(6), pid, nothing, target), tup(number(16), pid, nothing, target, number(0)), tup(number(2), nothing, own),
+        tup(number(22), pid, own), tup(number(19), pid, target, reference), tup(number(20), pid, target, reference),
+        tup(number(1), pid, own), tup(number(4), pid, own), tup(number(35), number(9), pid, own), tup(number(36), number(9), pid, own),
+        tup(number(3), pid, own, target), tup(number(8), pid, own, target), tup(number(24), pid, own), tup(number(26), pid, own),
+        tup(number(21), pid, own, reference, target), tup(number(28), pid, own, reference), tup(number(33), pid, reference),
+        tup(number(29), reference, pid, pid, tup(target, target, number(0)), b"j"), tup(number(31), reference, pid, number(0), target),
+        tup(number(5)), tup(number(7), pid, own),
+    ]  # fmt: skip
+    caller = tup(pid, b"l\0\0\0\1" + atom(b"alias") + reference)
+    bodies = [
+        b"", b"\x83" + tup(atom(b"$gen_call"), caller, tup(target, b"m\0\0\0\3abc", b"t\0\0\0\1" + target + number(1))),
+        b"\x83" + tup(atom(b"$gen_cast"), number(1)), b"\x83" + atom(b"kill"), b"\x83" + tup(reference, number(1)),
+    ]  # fmt: skip
+    target_ref = system.spawn(lambda message: message)
+    node.register("target", target_ref)
+    for _ in range(300):
+        link = _handshake(node.address)
+        link.settimeout(PATIENCE)
+        try:
+            for _ in range(10):
+                frame = bytearray(b"p\x83" + draw.choice(controls) + draw.choice(bodies))
+                for _ in range(draw.choice([0, 1, 1, 2, 5])):
+                    at = draw.randrange(1, len(frame))
+                    kind = draw.randrange(3)
+                    if kind == 0:
+                        frame[at] = draw.randrange(256)
+                    else:
+                        frame[at : at + kind - 1] = draw.randbytes(2 - kind)
+                link.sendall(struct.pack(">I", len(frame)) + frame)
+        except OSError:
+            pass
+        link.close()
+    wait_until(lambda: node.nodes() == [])
+    if not target_ref.alive:
+        node.register("target", system.spawn(lambda message: message))
+    assert node.ref("target", node.name).ask_sync(1, timeout=PATIENCE) == 1
+
+
 def test_only_loopback_and_a_name(system):
     for listen in ("0.0.0.0", "::", "10.0.0.1"):
         with pytest.raises(iris.NodeError, match="TLS"):
@@ -825,6 +881,26 @@ def test_erlang_calls_casts_sends_and_monitors_python_actors(system, joined, otp
     )
     down = '{exception,<<"ValueError">>,<<"told to">>}'
     assert lines == ["pong", "500500", "{welcome,500500}", "true", "2", "[x]", down, "noproc"]
+
+
+def test_a_call_of_erlang_that_is_not_answered_fails_with_its_reason(system, joined, otp):
+    @iris.actor(pull=True)
+    def forgetful(mailbox):
+        while not mailbox.ending:
+            mailbox.recv()
+
+    def odd(message):
+        return object() if message == "odd" else message
+
+    joined.register("forgetful", system.spawn(forgetful))
+    joined.register("odd", system.spawn(odd))
+    lines = otp.run(
+        "F = {forgetful, 'iris@127.0.0.1'}, O = {odd, 'iris@127.0.0.1'}, "
+        "P = self(), spawn(fun() -> P ! (catch gen_server:call(F, one)) end), timer:sleep(200), gen_server:cast(F, two), "
+        "receive {'EXIT', {Why, _}} -> io:format(\"~p~n\", [Why]) after 20000 -> io:format(\"nothing~n\") end, "
+        "{'EXIT', {{Bad, _}, _}} = (catch gen_server:call(O, odd)), io:format(\"~p ~p~n\", [Bad, gen_server:call(O, even)])"
+    )
+    assert lines == ["noreply", "bad_reply even"]
 
 
 def test_python_calls_monitors_and_links_erlang(system, joined, otp):

@@ -29,7 +29,7 @@ _at_exit: list[Callable[[], Any]] = []
 # Runtimes of the parent process: never dropped, because their threads are not here to be waited for.
 _inherited: list = []
 
-_REMOTE = "remote actors are not there yet: this version of iris runs in one process only"
+_REMOTE = "remote actors are not there yet on the compatible surface: use iris.System with iris.Node"
 
 # Methods that are PyRuntime's own. Those in `_BOUND` are looked up on the instance, which saves a Python call.
 _BOUND = (
