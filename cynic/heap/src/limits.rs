@@ -2,8 +2,6 @@
 
 /// Most code units in a string: what fits a length of 30 bits, and what V8 allows (2^29 - 24).
 pub const STRING_UNITS_MAX: usize = (1 << 29) - 24;
-/// Bytes that one code unit of a string takes at most in UTF-8.
-pub const TEXT_BYTES_PER_UNIT: usize = 3;
 /// Allocations above this size are checked against the heap limit before they are made; smaller ones set a flag
 /// that the next poll sees.
 pub const LARGE_ALLOCATION_BYTES: usize = 256 * 1024;

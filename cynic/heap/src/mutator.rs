@@ -13,7 +13,6 @@ use crate::gc::native_stack::{self, StackBounds};
 use crate::gc::{ExternalCharge, Gc, GcStats, Heap, RootedVec, Tracer};
 use crate::limits;
 use crate::shape::Shape;
-use crate::string::JsStr;
 use crate::string::hash::HashSeed;
 use crate::string::intern::InternTable;
 use crate::value::Value;
@@ -263,16 +262,6 @@ impl Mutator {
             return Ok(());
         }
         Err(self.terminate(Termination::Heap))
-    }
-
-    /// Makes sure that the units of `s` fit the heap once they are contiguous. Flattening a rope cannot fail: what can asks this before it, because a
-    /// rope whose room was there when it was made may meet a heap that many like it have filled.
-    #[inline(always)]
-    pub fn check_flat_room(&mut self, s: JsStr) -> JsResult<()> {
-        if s.len() <= limits::LARGE_ALLOCATION_BYTES || s.is_flat() {
-            return Ok(());
-        }
-        self.check_heap_room(s.byte_len())
     }
 
     /// Bytes that fit the heap's limit besides what is in use.
