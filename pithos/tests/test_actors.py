@@ -197,3 +197,38 @@ def test_everything_that_lives_stands_in_one_tree(server: Server) -> None:
     assert [node["name"] for node in branches["sessions"]] == ["mine"]
     assert [node["name"] for node in branches["jobs"]] == ["j1"]
     assert [node["name"] for node in branches["actors"]] == ["main"]
+
+
+def test_a_stopped_actor_stays_stopped_whatever_its_policy(server: Server) -> None:
+    code = "({init: n => ({n}), receive: (state, message, actor) => { actor.reply(state.n); return state; }})"
+    for restart in ("permanent", "transient", "temporary"):
+        server.tool("actors", action="spawn", group=restart, code=code, argument=7, count=3, restart=restart)
+        assert server.tool("actors", action="stop", to=f"{restart}/1")["stopped"] == 1
+        assert server.call("actors", action="ask", to=f"{restart}/1", message=1)["isError"]
+        assert server.tool("actors", action="ask", to=restart, message=1)["replied"] == 2
+        tree = server.tool("actors", action="tree")["systems"][0]["groups"]
+        row = next(row for row in tree if row["name"] == restart)
+        assert (row["actors"], row["restarts"]) == (2, 0), row
+
+
+def test_a_swap_that_cannot_migrate_leaves_the_old_code_running(server: Server) -> None:
+    code = "({init: () => ({n: 0}), receive: (state, message, actor) => { state.n++; actor.reply(['old', state.n]); }})"
+    server.tool("actors", action="spawn", group="g", code=code, count=4)
+    for migrate in ("throw new Error('cannot')", "for (;;);", "return (function f() { return f() + 1 })()", "null.x"):
+        new = f"({{migrate(state) {{ {migrate} }}, receive: (state, message, actor) => actor.reply('new')}})"
+        failed = server.call("actors", action="swap", group="g", code=new)
+        assert failed["isError"] and "version 1" in failed["content"][0]["text"], failed
+    answer = server.tool("actors", action="ask", to="g", message=1)
+    assert answer["replied"] == 4 and answer["replies"] == [["old", 1]] * 4, answer
+    # Who comes later begins with what the others run.
+    server.tool("actors", action="spawn", group="g", count=1)
+    assert server.tool("actors", action="ask", to="g/4", message=1)["replies"] == [["old", 1]]
+    # Some can, and some cannot: each goes on with what it has.
+    some = """({migrate(state) { if (state.n > 1) throw new Error('too many'); return state; },
+      receive: (state, message, actor) => { state.n++; actor.reply(['new', state.n]); }})"""
+    server.tool("actors", action="ask", to="g/0", message=1)
+    swapped = server.tool("actors", action="swap", group="g", code=some)
+    assert (swapped["actors"], swapped["kept_their_version"]) == (4, 1), swapped
+    assert "too many" in swapped["failures"][0]["message"]
+    replies = server.tool("actors", action="ask", to="g", message=1)["replies"]
+    assert replies == [["old", 3]] + [["new", 2]] * 4, replies

@@ -106,7 +106,8 @@ def test_a_deleted_working_directory(kept: Server, workspace: Path) -> None:
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="mounting a small file system needs root")
 def test_a_full_disk(pithos: str, workspace: Path) -> None:
-    small = workspace / "small"
+    # Not in the workspace: nothing of a server is kept where sessions write.
+    small = workspace.parent / f"{workspace.name}-small"
     small.mkdir()
     mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=1m", "tmpfs", small], check=False)
     if mounted.returncode:
@@ -118,7 +119,7 @@ def test_a_full_disk(pithos: str, workspace: Path) -> None:
         shape = flood["structuredContent"]
         assert shape["status"] == 0 and "disk full" in shape["log_stopped"]
         assert "1000000" in flood["content"][0]["text"]
-        written = server.tool("run", command="seq 1 1000000 > small/file")
+        written = server.tool("run", command="seq 1 1000000 > $TMPDIR/file")
         assert written["status"] != 0
         assert server.text("run", command="echo $x") == "kept\n"
     finally:

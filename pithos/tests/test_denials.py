@@ -75,6 +75,10 @@ def test_protected_paths_that_are_not_there_are_not_made(server: Server, workspa
     result = server.tool("run", command="true")
     assert result["protected_created"] == [str(workspace / ".envrc")], result
     assert "protected_created" not in server.tool("run", command="true")
+    # Another file of that name is told of again.
+    (workspace / "other").write_text("made outside")
+    (workspace / "other").rename(workspace / ".envrc")
+    assert server.tool("run", command="true")["protected_created"] == [str(workspace / ".envrc")]
 
 
 @pytest.mark.skipif(not shutil.which("git"), reason="git is not installed")

@@ -2,8 +2,10 @@
 
 import json
 import os
+import random
 import socket
 import subprocess
+import time
 from pathlib import Path
 
 import pytest
@@ -363,3 +365,158 @@ def test_without_an_overlay_there_are_snapshots(pithos, tmp_path: Path):
         assert not (tmp_path / "n").exists()
     finally:
         server.close()
+
+
+@pytest.mark.parametrize("look", ["cat a", "ls -l", "cat a; sleep 0.1; true", ":"])
+@pytest.mark.parametrize("change", ["echo mine >> a", "sed -i s/$/-mine/ a", "rm a", "mv a moved", "chmod 700 a", "ln -sf b a"])
+def test_what_is_replaced_below_after_a_look_is_not_lost(server, project: Path, look: str, change: str):
+    """A file that another program renames into place, as editors and commits do, is seen by the next run, and by the commit of what that run made of it."""
+    session = overlaid(server)
+    run(server, session, look)
+    (project / "fresh").write_text("theirs\n")
+    (project / "fresh").rename(project / "a")
+    run(server, session, change)
+    before = server.text("run", session=session, command="cat a moved 2>/dev/null; true")
+    result = server.call("session", action="commit", session=session)
+    if result["structuredContent"].get("conflicts"):
+        assert (project / "a").read_text() == "theirs\n"
+        return
+    # It was made of what was there: nothing of the others is gone that the run has not itself taken away.
+    assert "one" not in before
+    if change in ("echo mine >> a", "sed -i s/$/-mine/ a", "chmod 700 a"):
+        assert (project / "a").read_text().startswith("theirs")
+
+
+@pytest.mark.parametrize("change", ["echo {0} >> a", "sed -i s/$/-{0}/ a", "cp a t; echo {0} >> t; mv t a"])
+def test_two_sessions_that_commit_one_after_another_lose_nothing(server, project: Path, change: str):
+    first, second = overlaid(server), overlaid(server)
+    for session in (first, second):
+        assert server.text("run", session=session, command="cat a") == "one\n"
+    run(server, first, change.format("first"))
+    act(server, "commit", first)
+    assert server.text("run", session=second, command="cat a") == (project / "a").read_text()
+    run(server, second, change.format("second"))
+    act(server, "commit", second)
+    text = (project / "a").read_text()
+    assert "first" in text and "second" in text, text
+    # Both at the same time: the second is told.
+    run(server, first, change.format("third"))
+    run(server, second, change.format("fourth"))
+    act(server, "commit", second)
+    result = server.call("session", action="commit", session=first)["structuredContent"]
+    assert len(result["conflicts"]) == 1 and "third" not in (project / "a").read_text()
+
+
+def test_a_replaced_link_is_committed(server, project: Path):
+    (project / "link").symlink_to("a")
+    (project / "other").symlink_to("nowhere")
+    session = overlaid(server)
+    run(server, session, "ln -sfn b link; ln -sfn /etc/passwd other; ln -s new made")
+    act(server, "commit", session)
+    assert os.readlink(project / "link") == "b" and os.readlink(project / "other") == "/etc/passwd"
+    run(server, session, "rm link; ln -s d link; mv other other2; rm made; echo file > made")
+    act(server, "commit", session)
+    assert os.readlink(project / "link") == "d" and os.readlink(project / "other2") == "/etc/passwd"
+    assert (project / "made").read_text() == "file\n" and not (project / "other").is_symlink()
+
+
+def test_checkpoints_outlive_a_discard_and_a_commit_says_that_they_are_gone(server, project: Path):
+    session = overlaid(server)
+    run(server, session, "echo 1 > n; echo mine >> a")
+    checkpoint = act(server, "checkpoint", session)["checkpoint"]
+    run(server, session, "echo 2 > n")
+    act(server, "discard", session)
+    assert run(server, session, "test -e n")["status"] == 1
+    act(server, "restore", session, checkpoint=checkpoint)
+    assert server.text("run", session=session, command="cat n a") == "1\none\nmine\n"
+    # What it lies over counts from when the change was made, and not from when it came back.
+    act(server, "discard", session)
+    (project / "a").write_text("theirs\n")
+    act(server, "restore", session, checkpoint=checkpoint)
+    assert act(server, "commit", session)["conflicts"] and (project / "a").read_text() == "theirs\n"
+    assert act(server, "commit", session, paths=["n"])["checkpoints_gone"] == [checkpoint]
+    failed = server.call("session", action="restore", session=session, checkpoint=checkpoint)
+    assert failed["isError"]
+
+
+def tree_of(folder: Path) -> dict:
+    """Every path below a folder and what is there."""
+    found = {}
+    for path in sorted(folder.rglob("*")):
+        name = str(path.relative_to(folder))
+        found[name] = os.readlink(path) if path.is_symlink() else "folder" if path.is_dir() else path.read_bytes()
+    return found
+
+
+def test_a_server_that_is_killed_in_a_commit_leaves_the_old_or_the_new_state(pithos: str, tmp_path: Path):
+    """At any moment of it: the next server of the user finishes the commit or takes it back."""
+    seed = 191
+    chance = random.Random(seed)
+    states, whole = set(), 0.0
+    for trial in range(14):
+        workspace = tmp_path / f"w{trial}"
+        for number in range(80):
+            place = workspace / f"d{number % 7}" / f"f{number}"
+            place.parent.mkdir(parents=True, exist_ok=True)
+            place.write_text(f"old {number}\n" * 40)
+        (workspace / "link").symlink_to("d0")
+        server = Server(pithos, workspace)
+        try:
+            session = overlaid(server)
+            change = """for f in d[0-4]/f*; do echo new >> $f; done; rm -r d5; rm d6/f6; ln -sfn d1 link; mkdir -p n/m
+                for i in {1..40}; do echo $i > n/m/$i; done; mv d6/f13 moved; chmod 600 d6/f20; rm -r d4; echo file > d4"""
+            run(server, session, change)
+            new = server.text("run", session=session, command="find . -mindepth 1 | sort | sed 's,^./,,'").splitlines()
+            old = tree_of(workspace)
+            begun = time.monotonic()
+            asked = server.start("tools/call", {"name": "session", "arguments": {"action": "commit", "session": session}})
+            if trial == 0:
+                # How long one takes, so that the others are killed inside it.
+                assert server.answer(asked)["result"]["structuredContent"]["committed"]
+                whole = time.monotonic() - begun
+                committed = tree_of(workspace)
+                assert sorted(committed) == new
+                continue
+            time.sleep(whole * chance.random())
+        finally:
+            server.close()
+        # It is another server that finds what is left.
+        again = Server(pithos, workspace)
+        try:
+            again.lives()
+            after = tree_of(workspace)
+        finally:
+            again.close()
+        assert after in (old, committed), f"seed {seed}, trial {trial}: half of it: {set(after) ^ set(old)}, {set(after) ^ set(committed)}"
+        states.add("old" if after == old else "new")
+    assert states, "nothing was tried"
+
+
+@pytest.mark.parametrize(
+    ("before", "change", "same"),
+    [
+        (":", "echo x >> a; rm b; echo n > n; mkdir -p m/n; ln -s a l; rm -r d", True),
+        ("cd d/e; echo mine > own", "echo x >> f; rm own; echo n > ../../n", True),
+        # The folder that it is in is one of the layer only since the call.
+        ("cd d/e", "echo x >> f", False),
+        # What is open would still be what it was.
+        ("exec 5< a", "echo x >> a", False),
+        (":", "chmod 751 .", False),
+    ],
+)
+def test_an_undo_keeps_the_shell_where_nothing_of_the_files_is_in_use(server, project: Path, before: str, change: str, same: bool):
+    session = overlaid(server)
+    run(server, session, f"kept=1; {before}")
+    look = "pwd; cd " + str(project) + "; find . -printf '%p %y %m %l\\n' | sort; cat a b d/e/f d/e/own n 2>/dev/null; cd - > /dev/null; echo $kept"
+    seen = server.text("run", session=session, command=look)
+    shell = server.text("run", session=session, command="echo $BASHPID")
+    for _ in range(3):
+        job = run(server, session, change)["job"]
+        act(server, "undo", session, job=job)
+        assert server.text("run", session=session, command=look) == seen
+    assert (server.text("run", session=session, command="echo $BASHPID") == shell) == same
+    # What is made now is in the layer, and comes below.
+    run(server, session, "echo after > after; echo after >> " + str(project / "d/e/f"))
+    assert act(server, "commit", session)["committed"]
+    assert (project / "after").exists() or (project / "d/e/after").exists()
+    assert (project / "d/e/f").read_text() == "three\nafter\n" and (project / "a").read_text() == "one\n"

@@ -91,14 +91,15 @@ def test_cells_and_actors(sandbox: package.Sandbox) -> None:
     assert sandbox.actors("ask", to="g", message=5)["sum"] == 15
 
 
-def test_every_call_is_in_the_audit_log(pithos: str, workspace: Path, tmp_path: Path) -> None:
-    audit = tmp_path / "audit.jsonl"
+def test_every_call_is_in_the_audit_log(pithos: str, workspace: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
+    audit = tmp_path_factory.mktemp("elsewhere") / "audit.jsonl"
     with package.Sandbox(cwd=workspace, audit=audit, command=pithos) as sandbox:
         sandbox.run("echo hi")
         sandbox.eval_js("1 + 1")
         with pytest.raises(package.PithosError):
             sandbox.actors("ask", to="nobody", message=1)
-    lines = [json.loads(line) for line in audit.read_text().splitlines()]
+    start, *lines = [json.loads(line) for line in audit.read_text().splitlines()]
+    assert (start["kind"], start["policy"]) == ("start", "workspace")
     assert [line["tool"] for line in lines] == ["run", "js", "actors"]
     assert lines[0]["arguments"]["command"] == "echo hi" and lines[0]["result"]["status"] == 0
     assert "no actor system" in lines[2]["result"] and all(line["ms"] >= 0 for line in lines)

@@ -78,7 +78,8 @@ def test_a_session_that_dies_says_so_and_the_next_call_is_told(server: Server) -
     assert server.text("run", command="echo again") == "again\n"
     server.tool("session", action="open", name="named")
     server.call("run", command="kill -9 $$", session="named")
-    assert "has ended and its state is lost" in server.text("run", command="true", session="named")
+    renewed = server.text("run", command="echo on", session="named")
+    assert renewed.startswith("on\n[this is a new session 'named': ") and "its state is lost" in renewed
 
 
 def test_scripts_without_an_interpreter_line(server: Server, workspace: Path) -> None:

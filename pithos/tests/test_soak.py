@@ -27,7 +27,9 @@ def fork_and_close(server: Server, number: int) -> None:
 def die(server: Server, number: int) -> None:
     server.tool("session", action="open", name=f"d{number}")
     server.call("run", command="kill -9 $$", session=f"d{number}")
-    server.call("run", command="true", session=f"d{number}")
+    # It is another one by now.
+    server.tool("run", command="true", session=f"d{number}")
+    server.tool("session", action="close", session=f"d{number}")
 
 
 def write_and_stop(server: Server, number: int) -> None:

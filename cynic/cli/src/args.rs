@@ -8,6 +8,8 @@ use std::fmt::Write as _;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use cynic::Zeal;
+
 use crate::exit_status;
 use crate::permissions::{self, Permissions};
 
@@ -54,7 +56,7 @@ pub(crate) struct Options {
     pub(crate) timeout: Option<Duration>,
     pub(crate) gc_threshold_bytes: Option<usize>,
     pub(crate) gc_stats: bool,
-    pub(crate) gc_zeal: bool,
+    pub(crate) gc_zeal: Zeal,
     pub(crate) enable: Vec<String>,
     pub(crate) suite: Option<PathBuf>,
     pub(crate) filter: String,
@@ -117,7 +119,8 @@ const FLAGS: &[Flag] = &[
     Flag { name: "timeout", group: LIMITS, help: "terminate after TIME (seconds, or 250ms)", action: Action::Value("TIME", |o, v| { o.timeout = Some(duration(v)?); Ok(()) }) },
     Flag { name: "gc-threshold", group: HEAP, help: "allocate BYTES between collections", action: Action::Value("BYTES", |o, v| { o.gc_threshold_bytes = Some(bytes(v)?); Ok(()) }) },
     Flag { name: "gc-stats", group: HEAP, help: "print collector statistics at the end", action: Action::Set(|o| o.gc_stats = true) },
-    Flag { name: "gc-zeal", group: HEAP, help: "collect at every allocation", action: Action::Set(|o| o.gc_zeal = true) },
+    Flag { name: "gc-zeal", group: HEAP, help: "collect at every allocation", action: Action::Set(|o| o.gc_zeal = Zeal::Whole) },
+    Flag { name: "gc-zeal-steps", group: HEAP, help: "mark a little at every allocation", action: Action::Set(|o| o.gc_zeal = Zeal::Steps) },
     Flag { name: "suite", group: SUITE, help: "the suite's folder (default: the variable TEST262)", action: Action::Value("DIR", |o, v| { o.suite = Some(v.into()); Ok(()) }) },
     Flag { name: "filter", group: SUITE, help: "only tests whose path contains S", action: Action::Value("S", |o, v| { v.clone_into(&mut o.filter); Ok(()) }) },
     Flag { name: "jobs", group: SUITE, help: "worker processes (default: one per core)", action: Action::Value("N", |o, v| { o.jobs = Some(positive(v)?); Ok(()) }) },

@@ -10,6 +10,8 @@ pub(crate) enum ExitStatus {
     Uncaught = 1,
     /// The command line was not understood.
     Usage = 2,
+    /// A module awaits at its top level what nothing will settle; the same status as node's.
+    Unsettled = 13,
     /// The guest used up its fuel.
     OutOfFuel = 120,
     /// The guest reached its heap limit.
@@ -27,6 +29,7 @@ pub(crate) const TABLE: &[(ExitStatus, &str)] = &[
     (ExitStatus::Success, "success"),
     (ExitStatus::Uncaught, "uncaught error, unreadable file, or a test run with surprises"),
     (ExitStatus::Usage, "bad usage"),
+    (ExitStatus::Unsettled, "a module awaits what nothing will settle"),
     (ExitStatus::OutOfFuel, "terminated: fuel (--fuel)"),
     (ExitStatus::OutOfMemory, "terminated: heap (--heap-limit)"),
     (ExitStatus::OutOfStack, "terminated: stack"),

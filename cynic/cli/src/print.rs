@@ -16,9 +16,14 @@ pub(crate) fn write_out(text: Arguments<'_>) {
         if error.kind() == ErrorKind::BrokenPipe {
             std::process::exit(STATUS_SIGPIPE);
         }
-        write_err(format_args!("cynic: standard output: {error}\n"));
-        std::process::exit(STATUS_LOST);
+        lost(&error);
     }
+}
+
+/// Ends the process because output could not be written.
+pub(crate) fn lost(error: &io::Error) -> ! {
+    write_err(format_args!("cynic: standard output: {error}\n"));
+    std::process::exit(STATUS_LOST);
 }
 
 /// Writes to standard error; there is nobody to be told that it did not arrive.

@@ -11,7 +11,7 @@ use cynic::{Capabilities, Engine, Error, Exception, Handle, Isolate, Limits, Pro
 use crate::args::Options;
 use crate::exit_status::ExitStatus;
 use crate::module_loader::FileLoader;
-use crate::print::errln;
+use crate::print::{errln, lost};
 use crate::sources::Sources;
 
 type Result<T = ()> = std::result::Result<T, Error>;
@@ -39,11 +39,14 @@ pub(crate) struct Terminal;
 
 impl Sink for Terminal {
     fn line(&mut self, stream: Stream, text: &str) {
-        // A closed pipe is the reader's way to say that it has seen enough.
-        let _ignored = match stream {
-            Stream::Output => writeln!(io::stdout(), "{text}"),
-            Stream::Diagnostics => writeln!(io::stderr(), "{text}"),
-        };
+        match stream {
+            Stream::Output => match writeln!(io::stdout(), "{text}") {
+                // A closed pipe is the reader's way to say that it has seen enough.
+                Err(error) if error.kind() != io::ErrorKind::BrokenPipe => lost(&error),
+                _ => {}
+            },
+            Stream::Diagnostics => drop(writeln!(io::stderr(), "{text}")),
+        }
     }
 }
 

@@ -105,6 +105,44 @@ fn globals_are_open_and_may_be_sealed() {
 }
 
 #[test]
+fn a_module_that_waits_for_ever_says_so() {
+    let (status, _, errors) = run("a.mjs", "await new Promise(() => {})", &[]);
+    assert_eq!(status, Some(13), "{errors}");
+    assert!(errors.contains("nothing will settle"), "{errors}");
+    assert_eq!(run("a.mjs", "await new Promise(go => setTimeout(go, 5))", &[]).0, Some(0));
+    assert_eq!(run("a.mjs", "setTimeout(() => { throw 1 }, 5); await new Promise(() => {})", &[]).0, Some(1));
+    // A script's promises are its own business.
+    assert_eq!(run("a.js", "(async () => { await new Promise(() => {}) })()", &[]).0, Some(0));
+}
+
+#[test]
+fn output_that_is_lost_is_an_error() {
+    if !Path::new("/dev/full").exists() {
+        pithos_skipped::test("there is no /dev/full");
+        return;
+    }
+    for source in ["console.log(1)", "print(1)"] {
+        let folder = tempfile::tempdir().expect("a folder");
+        std::fs::write(folder.path().join("a.js"), source).expect("written");
+        let full = std::fs::File::options().write(true).open("/dev/full").expect("it is there");
+        let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_cynic"));
+        let output = command.arg("a.js").current_dir(folder.path()).stdout(full).output().expect("it runs");
+        assert_eq!(output.status.code(), Some(1), "{source}");
+        assert!(text(&output.stderr).contains("standard output"), "{source}");
+    }
+}
+
+#[test]
+fn what_runs_before_runs_before_an_evaluation_too() {
+    let folder = tempfile::tempdir().expect("a folder");
+    std::fs::write(folder.path().join("b.js"), "globalThis.made = 41").expect("written");
+    let output = cynic(&["--before=b.js", "eval", "made + 1"], folder.path());
+    assert_eq!(text(&output.stdout), "42\n", "{}", text(&output.stderr));
+    let missing = cynic(&["--before=no.js", "eval", "1"], folder.path());
+    assert_eq!(missing.status.code(), Some(1));
+}
+
+#[test]
 fn eval_awaits() {
     let output = cynic(&["eval", "const x = await Promise.resolve([1, 'two']); x"], Path::new("."));
     assert_eq!(text(&output.stdout), "[ 1, 'two' ]\n");

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use cynic::{
-    Engine, Error, FromJs, Handle, HostError, IntoJs, Isolate, Limits, PromiseState, Realm, Rest, Serde,
+    Engine, Error, FromJs, Handle, HostError, IntoJs, Isolate, Limits, PromiseState, Realm, Rest, Serde, Zeal,
 };
 use serde::{Deserialize, Serialize};
 
@@ -234,7 +234,7 @@ fn promises_settle_by_jobs_and_by_the_host() {
 #[test]
 fn reactions_survive_collections_while_they_become_jobs() {
     let mut isolate = Engine::new().isolate(Limits::default());
-    isolate.set_gc_zeal(true);
+    isolate.set_gc_zeal(Zeal::Whole);
     let mut realm = isolate.realm();
     let program = "let settle; const promise = new Promise((resolve) => { settle = resolve; });
         let sum = 0;

@@ -4,7 +4,7 @@
 use std::cell::RefCell;
 use std::fmt;
 
-use cynic::{Class, Engine, Error, FromJs, Handle, Instance, Isolate, Limits, Native, Realm};
+use cynic::{Class, Engine, Error, FromJs, Handle, Instance, Isolate, Limits, Native, Realm, Zeal};
 use serde::de::{DeserializeSeed, MapAccess, SeqAccess, Visitor};
 use serde::ser::{SerializeMap, SerializeSeq};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -16,7 +16,7 @@ fn isolate() -> Isolate {
 /// Collects at every allocation, and overwrites what it frees.
 fn zealous() -> Isolate {
     let mut isolate = isolate();
-    isolate.set_gc_zeal(true);
+    isolate.set_gc_zeal(Zeal::Whole);
     isolate
 }
 
@@ -290,4 +290,41 @@ fn native_values_outlive_their_isolate() {
     assert_eq!(borrowed.total, 8.0);
     assert!(borrowed.log[0].is_undefined());
     assert!(native.handle().is_undefined());
+}
+
+/// A frame that is suspended keeps what earlier frames left in its registers. Marking meets such words between two instructions, while runs of
+/// cells are open in which they may point.
+#[test]
+fn what_coroutines_keep_survives_a_marking_in_steps() {
+    const PROGRAM: &str = r#"
+        function fill(n) {
+            const a = {n}, b = {n, m: 1}, c = [a, b], d = { a, b, c }, e = { x: 1, y: 2, z: 3 };
+            if (n) fill(n - 1);
+            return [a, b, c, d, e].length + c.length;
+        }
+        function* delegating(n) { if (n) yield* delegating(n - 1); else for (let i = 0; i < 200; i++) yield i; }
+        function* looping(n) { for (const x of n ? looping(n - 1) : [1, 2, 3, 4]) yield x; }
+        let sum = 0;
+        for (let round = 0; round < 8; round++) {
+            fill(300);
+            const generators = [];
+            for (let i = 0; i < 20; i++) generators.push(delegating(60), looping(60));
+            for (let k = 0; k < 4; k++) for (const generator of generators) {
+                const step = generator.next();
+                sum += step.value;
+                const one = { generator, step, a: 1 }, two = { one, step, a: 1, b: 1, c: 1 };
+                sum += two.one.a;
+            }
+            sum += [...delegating(50)].length;
+        }
+        sum
+    "#;
+    let run = |zeal| {
+        let mut isolate = isolate();
+        isolate.set_gc_zeal(zeal);
+        let mut realm = isolate.realm();
+        let value = realm.evaluate("coroutines.js", PROGRAM).expect("a value");
+        value.to::<f64>(&mut realm).expect("a number")
+    };
+    assert_eq!(run(Zeal::Steps), run(Zeal::Off));
 }

@@ -15,6 +15,10 @@ pub const DENSE_INDEX_ALWAYS: u32 = 1024;
 pub const DENSE_FACTOR: u32 = 8;
 /// Code units of the longest text of a number in decimal.
 pub const NUMBER_TEXT_UNITS_MAX: usize = 32;
+/// Bytes that one unit of a source takes at most: a lone surrogate becomes an escape behind a backslash, which the text does not have.
+pub const ESCAPED_UNIT_BYTES: usize = 6;
+/// How often the text of a dynamic function is held at once: alone as parameters and as a body, together, and in parentheses.
+pub const DYNAMIC_FUNCTION_COPIES: usize = 4;
 /// Bytes (or units) between two polls of a loop over text or bytes.
 pub const POLLED_PIECE: usize = 64 << 10;
 /// Depth of a prototype chain of proxies or bound functions before a RangeError.

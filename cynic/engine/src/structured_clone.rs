@@ -270,7 +270,7 @@ impl Vm {
     pub fn add_to_table(&mut self, o: Object, k: Value, v: Value) -> JsResult<()> {
         self.poll()?;
         let Some(table) = o.data::<OrderedTable>(0) else { return Ok(()) };
-        let key = HashedKey::new(self, k);
+        let key = HashedKey::new(self, k)?;
         self.table_insert(table, key, v)
     }
 }

@@ -2,6 +2,8 @@
 
 /// Most code units in a string: what fits a length of 30 bits, and what V8 allows (2^29 - 24).
 pub const STRING_UNITS_MAX: usize = (1 << 29) - 24;
+/// Bytes that one code unit of a string takes at most in UTF-8.
+pub const TEXT_BYTES_PER_UNIT: usize = 3;
 /// Allocations above this size are checked against the heap limit before they are made; smaller ones set a flag
 /// that the next poll sees.
 pub const LARGE_ALLOCATION_BYTES: usize = 256 * 1024;
@@ -49,6 +51,10 @@ pub const GC_INCREMENTAL_MIN_BYTES: usize = 4 << 20;
 pub const GC_GAIN_MIN_DIVISOR: usize = 64;
 /// Most rounds of root scanning before the last stop.
 pub const GC_ROUNDS_MAX: u32 = 4;
+/// Cells traced in one step of a marking whose steps a test wants at every chance.
+pub const GC_ZEAL_STEP_CELLS: usize = 64;
+/// Cells of a run that such a test hands out at once: more than one, so that a step finds runs open.
+pub const GC_ZEAL_RUN_CELLS: usize = 4;
 /// Properties of an object before its shape becomes a dictionary.
 pub const SHAPE_PROPERTIES_MAX: u32 = 128;
 /// Transitions from one shape before further children become dictionaries.

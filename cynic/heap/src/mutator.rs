@@ -10,9 +10,10 @@ use std::time::Instant;
 
 use crate::gc::collect::{self, Phase};
 use crate::gc::native_stack::{self, StackBounds};
-use crate::gc::{ExternalCharge, Gc, GcStats, Heap, RootedVec, Tracer};
+use crate::gc::{ExternalCharge, Gc, GcStats, Heap, RootedVec, Tracer, Zeal};
 use crate::limits;
 use crate::shape::Shape;
+use crate::string::JsStr;
 use crate::string::hash::HashSeed;
 use crate::string::intern::InternTable;
 use crate::value::Value;
@@ -90,6 +91,8 @@ pub struct Mutator {
     pub native_stack: StackBounds,
     pub(crate) interned: InternTable,
     pub(crate) root_shapes: rustc_hash::FxHashMap<(u64, u32), Gc<Shape>>,
+    /// For long lists outside the heap ([`Mutator::charge_lists`]).
+    lists: ExternalCharge,
     exception: Value,
     termination: Option<Termination>,
     owner: &'static Owner,
@@ -112,6 +115,7 @@ impl Mutator {
             native_stack: StackBounds::of_current_thread(),
             interned: InternTable::default(),
             root_shapes: Default::default(),
+            lists: ExternalCharge::default(),
             exception: Value::UNDEFINED,
             termination: None,
             owner,
@@ -228,6 +232,11 @@ impl Mutator {
         if self.termination().is_some() || self.heap.inhibit != 0 {
             return;
         }
+        // A list may have gone since it was charged.
+        self.charge_lists();
+        if self.heap.used_bytes() < self.heap.limit() {
+            return;
+        }
         if !self.collect_at_limit() || self.heap.used_bytes() >= self.heap.limit() {
             self.terminate(Termination::Heap);
             self.budget = 0;
@@ -252,9 +261,13 @@ impl Mutator {
     /// Makes sure that `bytes` more fit the heap, collecting if that helps; ends the guest otherwise. No borrow of a cell's data
     /// may be held, and nothing by a list outside the heap alone.
     pub fn check_heap_room(&mut self, bytes: usize) -> JsResult<()> {
-        if self.heap.zeal() && self.heap.inhibit == 0 {
+        if self.heap.zeal() == Zeal::Whole && self.heap.inhibit == 0 {
             self.collect_garbage();
         }
+        if self.heap.used_bytes().saturating_add(bytes) <= self.heap.limit() {
+            return Ok(());
+        }
+        self.charge_lists();
         if self.heap.used_bytes().saturating_add(bytes) <= self.heap.limit() {
             return Ok(());
         }
@@ -262,6 +275,36 @@ impl Mutator {
             return Ok(());
         }
         Err(self.terminate(Termination::Heap))
+    }
+
+    /// Charges what the rooted vectors hold now, if that is much; how much it is.
+    fn charge_lists(&mut self) -> usize {
+        let bytes = self.heap.roots.list_bytes();
+        let charged = if bytes > limits::LARGE_ALLOCATION_BYTES { bytes } else { 0 };
+        if charged != self.lists.bytes() {
+            self.lists.set_beyond_limit(&self.heap, charged);
+        }
+        bytes
+    }
+
+    /// For every look at the limits: charges the rooted vectors, in which builtins gather values one by one, so that no builtin has to
+    /// remember that. The next allocation meets the charge; a guest whose lists alone exceed the limit ends here, because filling a list need
+    /// not allocate. Collects nothing.
+    pub fn check_lists(&mut self) -> JsResult<()> {
+        if self.charge_lists() > self.heap.limit() {
+            return Err(self.terminate(Termination::Heap));
+        }
+        Ok(())
+    }
+
+    /// Makes sure that the units of `s` fit the heap once they are contiguous. Flattening a rope cannot fail: what can asks this before it, because a
+    /// rope whose room was there when it was made may meet a heap that many like it have filled.
+    #[inline(always)]
+    pub fn check_flat_room(&mut self, s: JsStr) -> JsResult<()> {
+        if s.len() <= limits::LARGE_ALLOCATION_BYTES || s.is_flat() {
+            return Ok(());
+        }
+        self.check_heap_room(s.byte_len())
     }
 
     /// Bytes that fit the heap's limit besides what is in use.
@@ -295,17 +338,37 @@ impl Mutator {
 
     /// What is due: a young collection, a step of a full one, or its beginning.
     fn collect_due(&mut self) {
+        if self.heap.zeal() != Zeal::Off {
+            return self.collect_zealously();
+        }
         if let Phase::Marking(rounds) = self.heap.mark.phase {
             return self.full_step(rounds);
         }
         let used = self.heap.used_bytes();
-        if self.heap.zeal() || used >= self.heap.full_at && used < limits::GC_INCREMENTAL_MIN_BYTES {
+        if used >= self.heap.full_at && used < limits::GC_INCREMENTAL_MIN_BYTES {
             self.collect_garbage();
         } else if used >= self.heap.full_at {
             self.heap.stepped_at = self.heap.cell_bytes;
             self.stop(|heap, roots, _| collect::begin_full(heap, roots));
         } else {
             self.stop(|heap, roots, weak| collect::young(heap, roots, weak));
+        }
+    }
+
+    /// What a test asked for: see [`Zeal`]. In steps, young and full collections take turns.
+    #[cold]
+    fn collect_zealously(&mut self) {
+        let stats = self.heap.stats();
+        match self.heap.mark.phase {
+            _ if self.heap.zeal() == Zeal::Whole => self.collect_garbage(),
+            Phase::Marking(_) if !self.heap.mark.nothing_left() => self.stop(|heap, _, _| {
+                collect::mark_step(heap, limits::GC_ZEAL_STEP_CELLS);
+            }),
+            Phase::Marking(rounds) => self.full_step(rounds),
+            Phase::Idle if stats.young_collections > stats.full_collections => {
+                self.stop(|heap, roots, _| collect::begin_full(heap, roots));
+            }
+            Phase::Idle => self.stop(|heap, roots, weak| collect::young(heap, roots, weak)),
         }
     }
 

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use cynic::{Engine, Error, Limits};
+use cynic::{Engine, Error, Limits, Zeal};
 use serde_json::{Value, json};
 
 use super::Failure;
@@ -16,11 +16,11 @@ const PROGRAMS: usize = 60;
 const FUEL: u64 = 5_000_000;
 /// The heap of one program.
 const HEAP_BYTES: usize = 64 << 20;
-/// How often, in percent, a program runs with a collection at every allocation.
+/// How often, in percent, a program runs with a collection at every allocation, and with a step of one.
 const ZEAL_PERCENT: usize = 3;
 
 /// What one program prints, or why it has no result.
-pub(super) fn run(source: &str, hardened: bool, zeal: bool) -> Option<String> {
+pub(super) fn run(source: &str, hardened: bool, zeal: Zeal) -> Option<String> {
     let engine = if hardened { Engine::new() } else { Engine::new().unhardened() };
     let mut isolate =
         engine.isolate(Limits { heap_bytes: HEAP_BYTES, fuel: Some(FUEL), ..Limits::default() });
@@ -39,7 +39,11 @@ pub(super) fn against_node(random: &mut Random) -> Result<u64, Failure> {
     let theirs = ask_node(&programs)?;
     for (source, theirs) in programs.iter().zip(&theirs) {
         let hardened = random.chance(50);
-        let zeal = random.chance(ZEAL_PERCENT);
+        let zeal = match random.below(100) {
+            n if n < ZEAL_PERCENT => Zeal::Whole,
+            n if n < 2 * ZEAL_PERCENT => Zeal::Steps,
+            _ => Zeal::Off,
+        };
         let Some(ours) = run(source, hardened, zeal) else { continue };
         if theirs.as_str() != Some(&ours) {
             let theirs = theirs.as_str().unwrap_or("nothing");
@@ -67,11 +71,11 @@ fn ask_node(programs: &[String]) -> Result<Vec<Value>, Failure> {
 }
 
 /// The program, and the first line in which the outputs differ.
-fn describe(source: &str, ours: &str, theirs: &str, hardened: bool, zeal: bool) -> String {
+fn describe(source: &str, ours: &str, theirs: &str, hardened: bool, zeal: Zeal) -> String {
     let at = ours.lines().zip(theirs.lines()).take_while(|(a, b)| a == b).count();
     let line = |text: &str| text.lines().nth(at).unwrap_or("(ends)").to_string();
     format!(
-        "hardened: {hardened}, zeal: {zeal}\nline {at}: ours   {}\n         theirs {}\n{source}",
+        "hardened: {hardened}, zeal: {zeal:?}\nline {at}: ours   {}\n         theirs {}\n{source}",
         line(ours),
         line(theirs)
     )
@@ -89,7 +93,7 @@ mod tests {
             for n in 0..PROGRAMS {
                 let source = program::program(&mut random);
                 assert!(
-                    run(&source, false, false).is_some(),
+                    run(&source, false, Zeal::Off).is_some(),
                     "seed {seed}, program {n} does not end:\n{source}"
                 );
             }

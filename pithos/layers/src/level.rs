@@ -222,6 +222,12 @@ impl Level {
         self.entries.iter().map(|(name, entry)| (name, &entry.node))
     }
 
+    /// What is at a path in it.
+    #[must_use]
+    pub fn node(&self, name: &Name) -> Option<&Node> {
+        self.entries.get(name).map(|entry| &entry.node)
+    }
+
     /// Bytes that its files take.
     #[must_use]
     pub fn bytes(&self) -> u64 {

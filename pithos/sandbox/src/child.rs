@@ -304,11 +304,22 @@ impl Mounts {
             mount(Some(path), path, libc::MS_BIND | libc::MS_REC)?;
         }
         for path in &self.protected {
-            mount(Some(path), path, libc::MS_BIND | libc::MS_REC)?;
-            mount_attributes(path, AT_RECURSIVE, MOUNT_ATTR_RDONLY, 0)?;
+            close_path(path)?;
         }
         Ok(())
     }
+}
+
+/// Makes what is at `path` a mount of its own that is read-only; of a link, the link itself. There is no moment at which it is a mount
+/// and can be written.
+pub(crate) fn close_path(path: &CStr) -> Outcome {
+    let tree = clone_tree(path, AT_RECURSIVE | libc::AT_SYMLINK_NOFOLLOW.cast_unsigned());
+    check(Step::Mounts, tree)?;
+    // SAFETY: the descriptor was just opened and nobody else has it.
+    let tree = unsafe { OwnedFd::from_raw_fd(tree as RawFd) };
+    let flags = AT_RECURSIVE | libc::AT_EMPTY_PATH.cast_unsigned();
+    mount_attributes_at(tree.as_raw_fd(), c"", flags, MOUNT_ATTR_RDONLY, 0)?;
+    attach(tree.as_raw_fd(), path)
 }
 
 impl Mounts {
@@ -337,15 +348,20 @@ fn clone_tree(path: &CStr, flags: libc::c_uint) -> libc::c_long {
 
 /// Mounts a tree of [`clone_tree`] at `path` and closes it.
 fn attach_tree(tree: libc::c_long, path: &CStr) -> Outcome {
+    let attached = attach(tree as RawFd, path);
+    // SAFETY: the descriptor is ours and closed once.
+    unsafe { libc::close(tree as libc::c_int) };
+    attached
+}
+
+/// Mounts a tree at `path`, which is not followed when it is a link.
+fn attach(tree: RawFd, path: &CStr) -> Outcome {
     let flags = MOVE_MOUNT_F_EMPTY_PATH;
-    // SAFETY: both paths end with a zero, and the descriptor is one of `clone_tree`.
+    // SAFETY: both paths end with a zero; a descriptor that is no tree is an error.
     let moved = unsafe {
         libc::syscall(libc::SYS_move_mount, tree, c"".as_ptr(), libc::AT_FDCWD, path.as_ptr(), flags)
     };
-    check(Step::Mounts, moved)?;
-    // SAFETY: the descriptor is ours and closed once.
-    unsafe { libc::close(tree as libc::c_int) };
-    Ok(())
+    check(Step::Mounts, moved)
 }
 
 /// Covers `/dev`. Devices cannot be made in a user namespace, so the host's nodes are taken along one by one.
@@ -557,12 +573,16 @@ struct MountAttributes {
 }
 
 pub(crate) fn mount_attributes(path: &CStr, flags: libc::c_uint, set: u64, clear: u64) -> Outcome {
+    mount_attributes_at(libc::AT_FDCWD, path, flags, set, clear)
+}
+
+fn mount_attributes_at(from: RawFd, path: &CStr, flags: libc::c_uint, set: u64, clear: u64) -> Outcome {
     let attributes = MountAttributes { set, clear, propagation: 0, user_namespace: 0 };
     // SAFETY: the path ends with a zero; the structure is as large as is said; both live through the call.
     let result = unsafe {
         libc::syscall(
             libc::SYS_mount_setattr,
-            libc::AT_FDCWD,
+            from,
             path.as_ptr(),
             flags,
             &raw const attributes,

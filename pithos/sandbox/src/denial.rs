@@ -78,7 +78,8 @@ fn describe(resolved: &ResolvedPolicy, full: &Path, real: &Path, access: Access,
     let exception = match access {
         Access::Write => {
             // A folder cannot be moved away with something protected in it either.
-            let below = || resolved.protect.iter().find(|listed| listed.starts_with(real)).cloned();
+            let all = || resolved.protect.iter().chain(&resolved.protect_absent);
+            let below = || all().find(|listed| listed.starts_with(real)).cloned();
             let inside = above(&resolved.write).is_some();
             above(&resolved.protect)
                 .or_else(|| above(&resolved.protect_absent))
@@ -212,6 +213,7 @@ pub(crate) fn refused_call(resolved: &ResolvedPolicy, number: i64, arguments: &[
         libc::SYS_clone => {
             with_call(system_call("clone into new namespaces", libc::SYS_unshare, resolved), "clone")
         }
+        libc::SYS_fchmod => with_call(set_id_mode(resolved), "fchmod"),
         libc::SYS_ioctl => {
             with_call(system_call("typing into a terminal (TIOCSTI)", number, resolved), "ioctl")
         }
@@ -262,6 +264,20 @@ pub fn refused_host(policy: &str, host: &str, port: u16, why: &str) -> Denial {
         rule: format!("policy {policy:?}: {why}"),
         how_to_allow: format!("add \"{host}:{port}\" to hosts in the policy"),
         call: Some("proxy".to_owned()),
+    }
+}
+
+/// A mode by which whoever runs a file outside, later, has its owner's or its group's rights.
+pub(crate) fn set_id_mode(resolved: &ResolvedPolicy) -> Denial {
+    Denial {
+        kind: DenialKind::Syscall,
+        subject: "a mode with set-user-ID or set-group-ID".to_owned(),
+        rule: format!(
+            "policy {:?}: such a file gives whoever runs it, outside too, the rights of its owner or group",
+            resolved.policy.name
+        ),
+        how_to_allow: NO_POLICY.to_owned(),
+        call: None,
     }
 }
 

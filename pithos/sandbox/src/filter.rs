@@ -68,7 +68,8 @@ const DENIED: [Row; 46] = rows![
 ];
 
 /// Denied as if the kernel did not have them: programs then fall back to calls that are judged.
-const ABSENT: [Row; 4] = rows![
+const ABSENT: [Row; 5] = rows![
+    SYS_openat2: "its flags and mode are in memory, where they cannot be judged; openat's can",
     SYS_io_uring_setup: "opens files and sockets out of the filter's sight",
     SYS_io_uring_enter: "opens files and sockets out of the filter's sight",
     SYS_io_uring_register: "opens files and sockets out of the filter's sight",
@@ -100,7 +101,9 @@ fn row(number: i64) -> Option<&'static Row> {
 
 /// The programs for the kernel, to be installed in this order.
 pub(crate) fn build(policy: &Policy) -> Result<Vec<BpfProgram>, Error> {
-    Ok(vec![compile(absent(), libc::ENOSYS)?, foreign_calls(compile(denied(policy, false)?, libc::EPERM)?)])
+    let mut refused = denied(policy, false)?;
+    refused.extend(set_id_modes()?);
+    Ok(vec![compile(absent(), libc::ENOSYS)?, foreign_calls(compile(refused, libc::EPERM)?)])
 }
 
 /// The same where the filter of a watcher denies the rest, so that each denial is known.
@@ -120,6 +123,7 @@ pub(crate) fn denied(policy: &Policy, own_sockets: bool) -> Result<BTreeMap<i64,
     // Characters pushed into a terminal would be typed by whoever reads it next, outside.
     let pushes = [libc::TIOCSTI, libc::TIOCLINUX].map(|request| equal(1, u64::from(request as u32)));
     denied.insert(libc::SYS_ioctl, rules(pushes)?);
+    denied.insert(libc::SYS_fchmod, mode_rules(1)?);
     if let Some(sockets) = socket_rules(policy, own_sockets)? {
         denied.insert(libc::SYS_socket, sockets);
     }
@@ -127,6 +131,51 @@ pub(crate) fn denied(policy: &Policy, own_sockets: bool) -> Result<BTreeMap<i64,
         denied.insert(libc::SYS_socketpair, pair_rules()?);
     }
     Ok(denied)
+}
+
+/// Bits of a mode by which a file gives whoever runs it rights of its owner or group. Most users of the machine are not in the sandbox.
+pub(crate) const SET_ID_BITS: u32 = libc::S_ISUID | libc::S_ISGID;
+/// What makes a file that has a mode among an open's flags.
+pub(crate) const MAKING_FLAGS: [i32; 2] = [libc::O_CREAT, libc::O_TMPFILE & !libc::O_DIRECTORY];
+/// Not in every C library's bindings.
+pub(crate) const SYS_FCHMODAT2: i64 = 452;
+
+/// Calls that take a path and a mode. A watcher judges these by itself.
+fn set_id_modes() -> Result<BTreeMap<i64, Vec<SeccompRule>>, Error> {
+    let mut all: BTreeMap<i64, Vec<SeccompRule>> = BTreeMap::new();
+    for (number, at) in [(libc::SYS_fchmodat, 2), (SYS_FCHMODAT2, 2), (libc::SYS_mknodat, 2)] {
+        all.insert(number, mode_rules(at)?);
+    }
+    all.insert(libc::SYS_openat, opening_rules(2, 3)?);
+    #[cfg(target_arch = "x86_64")]
+    {
+        for (number, at) in [(libc::SYS_chmod, 1), (libc::SYS_mknod, 1), (libc::SYS_creat, 1)] {
+            all.insert(number, mode_rules(at)?);
+        }
+        all.insert(libc::SYS_open, opening_rules(1, 2)?);
+    }
+    Ok(all)
+}
+
+fn has_bit(argument: u8, bit: u32) -> Condition {
+    SeccompCondition::new(argument, SeccompCmpArgLen::Dword, SeccompCmpOp::MaskedEq(bit.into()), bit.into())
+}
+
+fn mode_rules(at: u8) -> Result<Vec<SeccompRule>, Error> {
+    rules([has_bit(at, libc::S_ISUID), has_bit(at, libc::S_ISGID)])
+}
+
+/// Without one of the flags nobody looks at the mode, and it may be anything.
+fn opening_rules(flags: u8, mode: u8) -> Result<Vec<SeccompRule>, Error> {
+    let mut all = Vec::new();
+    for flag in MAKING_FLAGS {
+        for bit in [libc::S_ISUID, libc::S_ISGID] {
+            let conditions = [has_bit(flags, flag.cast_unsigned()), has_bit(mode, bit)];
+            let conditions: Result<Vec<SeccompCondition>, _> = conditions.into_iter().collect();
+            all.push(rule(conditions.map_err(|error| Error::Rules(error.to_string()))?)?);
+        }
+    }
+    Ok(all)
 }
 
 /// A program that asks its listener about these calls.

@@ -1,7 +1,11 @@
 //! A person's git configuration without what is secret in it: what sessions see in its place. Sections and keys that are known to be harmless stay, so that commits
 //! have an author; whatever else there is, tokens in addresses, headers, credential helpers and files that it includes, is left out.
 //!
-//! Pure: text in, text out. Who mounts it is `plan`.
+//! Who mounts the copy is `plan`; what configuration leads to is `repository`'s.
+
+use std::path::Path;
+
+use crate::limits::GIT_CONFIGURATION_BYTES_MAX;
 
 /// Sections without secrets, but for the keys and values below.
 const SECTIONS: [&str; 46] = [
@@ -84,6 +88,12 @@ const VALUES: [&str; 12] = [
     "private key",
 ];
 
+/// What a file of configuration holds; none when it is no file, or is longer than any that people have.
+pub(crate) fn read(file: &Path) -> Option<Vec<u8>> {
+    let short = file.metadata().is_ok_and(|data| data.is_file() && data.len() <= GIT_CONFIGURATION_BYTES_MAX);
+    if short { std::fs::read(file).ok() } else { None }
+}
+
 /// The text without secrets; none when there are none.
 pub(crate) fn redacted(text: &str) -> Option<String> {
     let mut kept = String::new();
@@ -119,6 +129,84 @@ pub(crate) fn redacted(text: &str) -> Option<String> {
         }
     }
     dropped.then_some(kept)
+}
+
+/// One line of a configuration. Names are in lower case, as git compares them.
+#[derive(Debug, PartialEq)]
+pub(crate) struct Setting {
+    section: String,
+    key: String,
+    /// Without quotes and comments.
+    pub(crate) value: String,
+}
+
+impl Setting {
+    pub(crate) fn is(&self, section: &str, key: &str) -> bool {
+        self.section == section && self.key == key
+    }
+}
+
+/// What a configuration sets, in order. Lines that git would refuse are left out.
+pub(crate) fn settings(text: &str) -> Vec<Setting> {
+    let mut all = Vec::new();
+    let mut section = String::new();
+    for line in joined(text).lines() {
+        let mut setting = line.trim();
+        if setting.starts_with('[') {
+            let (header, rest) = setting.split_at(end_of_header(setting));
+            let name = header.trim_start_matches('[').split(['"', ' ', '\t', '.', ']']).next();
+            section = name.unwrap_or_default().to_ascii_lowercase();
+            setting = rest.trim();
+        }
+        if setting.is_empty() || setting.starts_with(['#', ';']) {
+            continue;
+        }
+        let (key, value) = setting.split_once('=').unwrap_or((setting, "true"));
+        all.push(Setting {
+            section: section.clone(),
+            key: key.trim().to_ascii_lowercase(),
+            value: plain(value.trim()),
+        });
+    }
+    all
+}
+
+/// The text with each line joined to the next one that a backslash ends which is not itself escaped.
+fn joined(text: &str) -> String {
+    let text = text.replace("\r\n", "\n");
+    let mut joined = String::with_capacity(text.len());
+    let mut letters = text.chars();
+    while let Some(letter) = letters.next() {
+        match (letter, letters.clone().next()) {
+            ('\\', Some('\n')) => drop(letters.next()),
+            ('\\', Some(escaped)) => {
+                joined.extend([letter, escaped]);
+                letters.next();
+            }
+            _ => joined.push(letter),
+        }
+    }
+    joined
+}
+
+/// A value without quotes, escapes and what is a comment after it.
+fn plain(value: &str) -> String {
+    let (mut text, mut quoted) = (String::new(), false);
+    let mut letters = value.chars();
+    while let Some(letter) = letters.next() {
+        match letter {
+            '"' => quoted = !quoted,
+            '\\' => match letters.next() {
+                Some('n') => text.push('\n'),
+                Some('t') => text.push('\t'),
+                Some(other) => text.push(other),
+                None => {}
+            },
+            '#' | ';' if !quoted => break,
+            _ => text.push(letter),
+        }
+    }
+    text.trim_end().to_owned()
 }
 
 /// Where what follows a section's header begins: a bracket in the quoted part does not end it.
@@ -161,7 +249,21 @@ fn value_is_harmless(value: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::redacted;
+    use super::{redacted, settings};
+
+    #[test]
+    fn settings_are_read_as_git_reads_them() {
+        let text = "# a note\n[Core]\n\thooksPath = \"a # b\" ; c\n bare\n[includeIf \"gitdir:x]\"] path=one\\\n two\n[a.b]\nc = \\\"d\\\\\n";
+        let found: Vec<_> = settings(text).into_iter().map(|one| (one.section, one.key, one.value)).collect();
+        let wanted = [
+            ("core", "hookspath", "a # b"),
+            ("core", "bare", "true"),
+            ("includeif", "path", "one two"),
+            ("a", "c", "\"d\\"),
+        ];
+        let wanted = wanted.map(|(a, b, c)| (a.to_owned(), b.to_owned(), c.to_owned()));
+        assert_eq!(found, wanted);
+    }
 
     #[test]
     fn a_configuration_without_secrets_stays_as_it_is() {

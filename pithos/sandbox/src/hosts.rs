@@ -36,10 +36,15 @@ pub struct Hosts {
     names: Vec<(String, Vec<u16>)>,
     /// An address, how many of its bits count, and the ports; none means all.
     networks: Vec<(IpAddr, u8, Option<u16>)>,
+    ask: bool,
 }
 
+/// The entry by which a person is asked about names that are not listed.
+const ASK: &str = "ask";
+
 impl Hosts {
-    /// Reads `NAME`, `*.NAME` (all below it), an address or a network (`10.0.0.0/8`), each with or without `:PORT`, and the names of groups.
+    /// Reads `NAME`, `*.NAME` (all below it), an address or a network (`10.0.0.0/8`), each with or without `:PORT`, the names of groups, and
+    /// `ask`: somebody may be asked about other names.
     /// An error names the entry.
     pub fn parse(entries: &[String]) -> Result<Hosts, String> {
         if entries.len() > HOSTS_MAX {
@@ -47,6 +52,10 @@ impl Hosts {
         }
         let mut hosts = Hosts::default();
         for entry in entries {
+            if entry == ASK {
+                hosts.ask = true;
+                continue;
+            }
             match GROUPS.iter().find(|(group, _)| group == entry) {
                 Some((_, members)) => {
                     for member in *members {
@@ -89,6 +98,17 @@ impl Hosts {
         let ports = port.map_or_else(|| PORTS_DEFAULT.to_vec(), |port| vec![port]);
         self.names.push((host.to_ascii_lowercase(), ports));
         Ok(())
+    }
+
+    /// Whether somebody may be asked about names that are not listed.
+    pub fn asks(&self) -> bool {
+        self.ask
+    }
+
+    /// Whether somebody may be asked about this one: a name of more than one part, never an address, and never one that a person cannot read.
+    pub fn asks_about(&self, host: &str) -> bool {
+        let host = host.trim_end_matches('.');
+        self.ask && host.contains('.') && is_name(host) && host.parse::<IpAddr>().is_err()
     }
 
     /// Whether a host may be asked for on this port: by name, or by an address that is listed itself.

@@ -36,12 +36,15 @@ mod error;
 mod filter;
 mod gitconfig;
 mod hosts;
+mod keeper;
 pub mod limits;
 mod overlay;
 mod plan;
 mod policy;
 mod preset;
 mod probe;
+mod protect;
+mod repository;
 mod ruleset;
 mod watch;
 
@@ -52,7 +55,8 @@ pub use hosts::{Hosts, PROXY};
 pub use overlay::{Overlaid, unfit};
 pub use plan::{Contained, Enforcement, Plan};
 pub use policy::{
-    Access, Context, HeaderRule, Namespaces, Network, Policy, ResolvedPolicy, ResourceLimits, UnixSockets,
+    Access, Context, HeaderRule, Namespaces, Network, Policy, Reach, ResolvedPolicy, ResourceLimits,
+    UnixSockets,
 };
 pub use preset::Preset;
 pub use probe::{Machine, probe};

@@ -32,3 +32,11 @@ pub const CONNECTIONS_WAITING_MAX: usize = 256;
 pub const ANCESTORS_MAX: usize = 64;
 /// Files whose owner is looked at before a folder is overlaid.
 pub const OVERLAY_LOOK_MAX: usize = 200_000;
+/// Links on the way to a path; the kernel follows no more either.
+pub const LINKS_MAX: usize = 40;
+/// Repositories of a work tree (its submodules' among them) whose configuration and hooks are protected one by one.
+pub const REPOSITORIES_MAX: usize = 256;
+/// Files of git's configuration that include one another in a chain, and folders in folders of submodules; git has the same bound for the first.
+pub const INCLUDES_MAX: usize = 10;
+/// The longest path that a call can name, and how many names that can be.
+pub const PATH_STEPS_MAX: usize = 4096;

@@ -6,7 +6,7 @@ use crate::environment;
 use crate::error::Error;
 use crate::filter;
 use crate::gitconfig;
-use crate::limits::GIT_CONFIGURATION_BYTES_MAX;
+use crate::keeper;
 use crate::overlay;
 use crate::policy::{
     Access, Context, Namespaces, Network, Policy, ResolvedPolicy, ResourceLimits, UnixSockets,
@@ -120,6 +120,9 @@ impl Plan {
         let mounts = steps.mounts.take();
         steps.loopback = false;
         let mut plan = Plan::finish(resolved, steps, enforcement, context, machine)?;
+        if mounts.is_some() {
+            keeper::begin(plan.resolved.protected_below())?;
+        }
         plan.overlays = store.zip(mounts).map(|(store, mounts)| overlay::Ground::new(store, mounts, machine));
         Ok(Contained::Inside(Box::new(plan)))
     }
@@ -318,10 +321,7 @@ fn prepared(
 /// the copy by `GIT_CONFIG_GLOBAL`.
 fn redact(resolved: &mut ResolvedPolicy, mounts: bool) -> Result<(), Error> {
     for path in resolved.redact.clone() {
-        let short =
-            path.metadata().is_ok_and(|data| data.is_file() && data.len() <= GIT_CONFIGURATION_BYTES_MAX);
-        let text = if short { std::fs::read_to_string(&path).ok() } else { None };
-        let Some(text) = text else {
+        let Some(text) = gitconfig::read(&path).and_then(|bytes| String::from_utf8(bytes).ok()) else {
             resolved.hide.push(path);
             continue;
         };
@@ -426,10 +426,11 @@ fn mounts(resolved: &ResolvedPolicy) -> Result<Mounts, Error> {
     let writable = resolved.write.iter().filter(|path| !covered(path)).map(|path| c_path(path));
     let writable = writable.collect::<Result<Vec<_>, _>>()?;
     // What is covered by the private /tmp is not there to be protected.
+    let below: Vec<&Path> = resolved.protected_below().filter(|path| !covered(path)).collect();
     let protected: Vec<&Path> =
-        resolved.protect.iter().filter(|path| !covered(path)).map(std::path::PathBuf::as_path).collect();
+        below.iter().copied().filter(|path| path.symlink_metadata().is_ok()).collect();
     let mut pinned: Vec<&Path> = Vec::new();
-    for path in &protected {
+    for path in &below {
         let folders = path.ancestors().skip(1);
         let below =
             |folder: &&Path| resolved.write.iter().any(|root| *folder != root && folder.starts_with(root));
@@ -481,6 +482,9 @@ fn gaps(resolved: &ResolvedPolicy, machine: &Machine, enforcement: &mut Enforcem
     }
     if !protects {
         gap("protected paths can be changed where a folder above is writable: no mount namespace is used");
+    }
+    if resolved.more_repositories {
+        gap("what git obeys is protected in the first submodules only: there are too many");
     }
     if !machine.watching && resolved.policy.denials != Watching::Off {
         gap(

@@ -4,6 +4,8 @@
 use crate::error::Error;
 use crate::hosts::Hosts;
 use crate::limits::{PATHS_MAX, POLICY_BYTES_MAX};
+use crate::protect::Protected;
+use crate::repository;
 use crate::watch::Watching;
 use serde::{Deserialize, Serialize};
 use std::ffi::OsString;
@@ -29,6 +31,8 @@ pub struct Policy {
     pub exec: Vec<PathBuf>,
     /// May not be written although a folder above may: what others run later, outside. Needs a mount namespace.
     pub protect: Vec<PathBuf>,
+    /// Work trees of git. What git obeys of them is protected: configuration and hooks, those of submodules, and the files that lead there.
+    pub repositories: Vec<PathBuf>,
     /// Files and folders that may not be read although a folder above may: secrets.
     pub hide: Vec<PathBuf>,
     /// Git configurations that are read without what is secret in them.
@@ -63,6 +67,7 @@ impl Default for Policy {
             write: Vec::new(),
             exec: Vec::new(),
             protect: Vec::new(),
+            repositories: Vec::new(),
             hide: Vec::new(),
             redact: Vec::new(),
             network: Network::Off,
@@ -204,6 +209,15 @@ pub struct Context {
     pub environment: Vec<(OsString, OsString)>,
 }
 
+/// How far programs get; see [`Policy::reach`].
+#[derive(Clone, Debug, Default)]
+pub struct Reach {
+    /// They write here, and everywhere below.
+    pub write: Vec<PathBuf>,
+    /// They read, write or execute here, and everywhere below.
+    pub all: Vec<PathBuf>,
+}
+
 impl Policy {
     /// Reads a policy from TOML. A `preset = "..."` line would be ambiguous and is no key: start from `Policy::preset` in code.
     pub fn from_toml(text: &str) -> Result<Policy, Error> {
@@ -226,6 +240,7 @@ impl Policy {
             ("write", &self.write),
             ("exec", &self.exec),
             ("protect", &self.protect),
+            ("repositories", &self.repositories),
             ("hide", &self.hide),
             ("redact", &self.redact),
         ] {
@@ -264,6 +279,19 @@ impl Policy {
         Ok(())
     }
 
+    /// Real paths that programs may write, and those that they may use at all, but for the private temporary folder: what nobody else may keep
+    /// anything in.
+    pub fn reach(&self, context: &Context) -> Reach {
+        let real = |list: &[PathBuf]| -> Vec<PathBuf> {
+            let private = |path: &&PathBuf| !path.starts_with("$tmp");
+            let paths = list.iter().filter(private).filter_map(|path| absolute(path, context));
+            paths.filter_map(|path| path.canonicalize().ok()).collect()
+        };
+        let write = real(&self.write);
+        let all = [write.clone(), real(&self.read), real(&self.exec)].concat();
+        Reach { write, all }
+    }
+
     /// Gives the paths their meaning. Paths that do not exist allow nothing and are listed in `missing`.
     pub fn resolve(&self, context: &Context) -> Result<ResolvedPolicy, Error> {
         self.validate()?;
@@ -281,8 +309,16 @@ impl Policy {
             found
         };
         let (read, write, exec) = (all(&self.read), all(&self.write), all(&self.exec));
-        let (protect, hide) = (existing(&self.protect, context), existing(&self.hide, context));
-        let protect_missing = missing_paths(&self.protect, context);
+        let hide = existing(&self.hide, context);
+        let mut protected: Vec<PathBuf> =
+            self.protect.iter().filter_map(|path| absolute(path, context)).collect();
+        let mut more_repositories = false;
+        for tree in self.repositories.iter().filter_map(|path| absolute(path, context)) {
+            let obeyed = repository::obeyed(&tree, context.home.as_deref());
+            more_repositories |= obeyed.more;
+            protected.extend(obeyed.paths);
+        }
+        let Protected { there: protect, missing: protect_missing } = Protected::of(protected);
         let in_real_folder = |path: &PathBuf| path.parent().is_some_and(Path::is_dir);
         let protect_absent = protect_missing.iter().filter(|path| in_real_folder(path)).cloned().collect();
         let workspace = context
@@ -302,6 +338,7 @@ impl Policy {
             protect,
             protect_absent,
             protect_missing,
+            more_repositories,
             hide,
             redact: existing(&self.redact, context),
             copies: Vec::new(),
@@ -320,18 +357,6 @@ impl Policy {
 fn existing(list: &[PathBuf], context: &Context) -> Vec<PathBuf> {
     let mut found: Vec<PathBuf> =
         list.iter().filter_map(|path| absolute(path, context)?.canonicalize().ok()).collect();
-    found.sort();
-    found.dedup();
-    found
-}
-
-/// Those that do not exist; their folders are real as far as they do.
-fn missing_paths(list: &[PathBuf], context: &Context) -> Vec<PathBuf> {
-    let missing = |path: &PathBuf| {
-        let path = absolute(path, context)?;
-        path.symlink_metadata().is_err().then(|| real_path(&path))
-    };
-    let mut found: Vec<PathBuf> = list.iter().filter_map(missing).collect();
     found.sort();
     found.dedup();
     found
@@ -370,12 +395,14 @@ pub struct ResolvedPolicy {
     pub write: Vec<PathBuf>,
     /// Real paths that may be executed.
     pub exec: Vec<PathBuf>,
-    /// Real paths that stay as they are.
+    /// Real paths that stay as they are, and links on the way to them.
     pub protect: Vec<PathBuf>,
     /// Protected paths that were not there. No mount can protect them.
     pub protect_missing: Vec<PathBuf>,
     /// Those of them whose folder was there: they are not made. The rest comes with its folder (`git init`), and is only noticed.
     pub protect_absent: Vec<PathBuf>,
+    /// There are more submodules than are protected one by one.
+    pub(crate) more_repositories: bool,
     /// Real paths of what reads as empty or not at all.
     pub hide: Vec<PathBuf>,
     /// Real paths of git configurations that are read without their secrets.
@@ -424,6 +451,23 @@ impl ResolvedPolicy {
         found.sort_unstable();
         found.dedup_by(|later, earlier| later.starts_with(*earlier));
         found
+    }
+
+    /// Whether a real path, or a folder above it, is protected, there or not, in a folder that may otherwise be written.
+    pub fn protects(&self, real: &Path) -> bool {
+        let above = |list: &[PathBuf]| list.iter().any(|one| real.starts_with(one));
+        above(&self.protect) || above(&self.protect_missing)
+    }
+
+    /// Whether something protected that is there, or that could be made there, would go with what is at a real path.
+    pub fn holds_protected(&self, real: &Path) -> bool {
+        self.protect.iter().chain(&self.protect_absent).any(|one| one.starts_with(real))
+    }
+
+    /// Protected paths in folders that may be written: those that are there, and those that are not although their folder is.
+    pub(crate) fn protected_below(&self) -> impl Iterator<Item = &Path> {
+        let paths = self.protect.iter().chain(&self.protect_absent).map(PathBuf::as_path);
+        paths.filter(|path| self.write.iter().any(|root| *path != root && path.starts_with(root)))
     }
 
     /// Where this process finds a real path of the host, when it is inside itself: what stands in for `/tmp` is there.

@@ -59,13 +59,8 @@ const SYSTEM: [&str; 14] = [
 ];
 
 /// Files of a project that other programs run or obey later, outside the sandbox, and that a session therefore may not change where
-/// namespaces can stop it. What a project is built with (`package.json`, `Makefile`) is not among them: writing that is the work.
-const PROTECTED: [&str; 18] = [
-    "$workspace/.git/hooks",
-    "$workspace/.git/config",
-    "$workspace/.git/config.worktree",
-    "$workspace/.git/info/attributes",
-    "$workspace/.gitmodules",
+/// namespaces can stop it; what git obeys is beside them. What a project is built with (`package.json`, `Makefile`) is not among them: writing that is the work.
+const PROTECTED: [&str; 13] = [
     "$workspace/.vscode",
     "$workspace/.idea",
     "$workspace/.envrc",
@@ -183,6 +178,7 @@ fn confined(preset: Preset, write: &[&str]) -> Policy {
         write: paths(&[write]),
         exec: paths(&[&["$workspace", "$tmp"], &SYSTEM, &HOME_TOOLS]),
         protect: paths(&[&PROTECTED]),
+        repositories: paths(&[&["$workspace"]]),
         hide: paths(&[&HIDDEN]),
         redact: vec![PathBuf::from("~/.gitconfig")],
         environment: ENVIRONMENT.map(str::to_owned).to_vec(),

@@ -124,7 +124,6 @@ impl fmt::Display for Machine {
             !self.root || self.processes_bounded,
         )?;
         line("denials known by path and call", "seccomp notification", self.watching)?;
-        line("memory of all processes together", "nothing yet: each has its own limit", false)?;
         for note in &self.notes {
             writeln!(f, "  note: {note}")?;
         }

@@ -39,7 +39,7 @@ enum Needs {
 
 type Attempt = fn(&Scene) -> io::Result<()>;
 
-const ATTEMPTS: [(&str, Needs, Attempt); 44] = [
+const ATTEMPTS: [(&str, Needs, Attempt); 67] = [
     ("write a file outside", Needs::Nothing, |s| fs::write(s.outside.join("new"), "x")),
     ("write into a file outside", Needs::Nothing, |s| append(&s.victim())),
     ("write through a symbolic link", Needs::Nothing, |s| {
@@ -151,6 +151,107 @@ const ATTEMPTS: [(&str, Needs, Attempt); 44] = [
         fs::create_dir(&own)?;
         fs::rename(own, s.workspace.join(".claude"))
     }),
+    ("a protected file made through a link to where it is not yet", Needs::Watcher, |s| {
+        let link = s.own("link");
+        std::os::unix::fs::symlink(".envrc", &link)?;
+        fs::write(link, "x")
+    }),
+    ("a protected file made through links to links", Needs::Watcher, |s| {
+        let (one, two) = (s.own("one"), s.own("two"));
+        std::os::unix::fs::symlink(s.workspace.join(".envrc"), &one)?;
+        std::os::unix::fs::symlink(&one, &two)?;
+        fs::write(two, "x")
+    }),
+    ("a protected file made by a link through /proc/self", Needs::Watcher, |s| {
+        let link = s.own("link");
+        std::os::unix::fs::symlink("/proc/self/cwd/.envrc", &link)?;
+        fs::write(link, "x")
+    }),
+    (
+        "a protected file made by a link through /proc/thread-self, where the watcher would find a decoy",
+        Needs::Watcher,
+        |s| {
+            let (folder, link) = (s.own("folder"), s.own("link"));
+            fs::create_dir(&folder)?;
+            std::os::unix::fs::symlink(&s.workspace, folder.join("back"))?;
+            std::env::set_current_dir(&folder)?;
+            std::os::unix::fs::symlink("/proc/thread-self/cwd/back/.envrc", &link)?;
+            fs::write(link, "x")
+        },
+    ),
+    ("a protected file made through a thread of one's own in /proc", Needs::Watcher, |_| {
+        fs::write(format!("/proc/self/task/{}/cwd/.envrc", nix::unistd::gettid()), "x")
+    }),
+    ("a protected file made by the longest path there is", Needs::Watcher, |_| {
+        fs::write(format!("{}.envrc", "./".repeat(2040)), "x")
+    }),
+    ("a protected file made from a descriptor", Needs::Watcher, |s| {
+        let folder = File::open(s.workspace.join(".git"))?;
+        let flags = nix::fcntl::OFlag::O_CREAT | nix::fcntl::OFlag::O_WRONLY;
+        let made = nix::fcntl::openat(&folder, "../.envrc", flags, nix::sys::stat::Mode::S_IRWXU);
+        made.map(drop).map_err(io::Error::from)
+    }),
+    ("a protected file made as if the folder were the root", Needs::Watcher, |s| {
+        let folder = File::open(&s.workspace)?;
+        let how = nix::fcntl::OpenHow::new()
+            .flags(nix::fcntl::OFlag::O_CREAT | nix::fcntl::OFlag::O_WRONLY)
+            .mode(nix::sys::stat::Mode::S_IRWXU)
+            .resolve(nix::fcntl::ResolveFlag::RESOLVE_IN_ROOT);
+        nix::fcntl::openat2(&folder, "/.envrc", how).map(drop).map_err(io::Error::from)
+    }),
+    ("a link put where a protected file is not yet", Needs::Watcher, |s| {
+        std::os::unix::fs::symlink("file", s.workspace.join(".envrc"))
+    }),
+    ("a second name put where a protected file is not yet", Needs::Watcher, |s| {
+        let own = s.own("own");
+        fs::write(&own, "x")?;
+        fs::hard_link(own, s.workspace.join(".envrc"))
+    }),
+    ("git led to another configuration", Needs::Watcher, |s| {
+        fs::write(s.workspace.join(".git/commondir"), "../other")
+    }),
+    ("a link that is protected", Needs::Mounts, |s| {
+        fs::remove_file(s.workspace.join(".bashrc"))?;
+        fs::write(s.workspace.join(".bashrc"), "x")
+    }),
+    ("a link that is protected, replaced by a folder of one's own", Needs::Mounts, |s| {
+        let own = s.own("own");
+        fs::create_dir(&own)?;
+        let aside = s.own("aside");
+        fs::rename(s.workspace.join(".cursor"), aside)?;
+        fs::rename(own, s.workspace.join(".cursor"))
+    }),
+    ("what a protected link leads to", Needs::Mounts, |s| append(&s.workspace.join("conf/bashrc"))),
+    ("the folder of what a protected link leads to", Needs::Mounts, |s| {
+        fs::rename(s.workspace.join("conf"), s.own("aside"))
+    }),
+    ("a submodule's configuration", Needs::Mounts, |s| append(&s.workspace.join(".git/modules/sub/config"))),
+    ("a submodule's own link to its repository", Needs::Mounts, |s| append(&s.workspace.join("sub/.git"))),
+    ("hooks where the configuration says they are", Needs::Mounts, |s| {
+        fs::write(s.workspace.join(".githooks/pre-commit"), "x")
+    }),
+    ("configuration that the configuration includes", Needs::Mounts, |s| {
+        append(&s.workspace.join("shared.gitconfig"))
+    }),
+    ("a program that runs as who owns it", Needs::Nothing, |s| {
+        let own = s.own("own");
+        fs::write(&own, "x")?;
+        fs::set_permissions(&own, Permissions::from_mode(0o4755))
+    }),
+    ("a program that runs as its group, by descriptor", Needs::Nothing, |s| {
+        File::create(s.own("own"))?.set_permissions(Permissions::from_mode(0o2755))
+    }),
+    ("a program that is made to run as who owns it", Needs::Nothing, |s| {
+        let own = s.own("own");
+        let mut options = File::options();
+        std::os::unix::fs::OpenOptionsExt::mode(options.write(true).create_new(true), 0o4755).open(&own)?;
+        let set = fs::metadata(&own)?.mode() & 0o4000 != 0;
+        if set { Ok(()) } else { Err(io::Error::other("no such mode")) }
+    }),
+    ("a node that runs as who owns it", Needs::Nothing, |s| {
+        let (kind, mode) = (nix::sys::stat::SFlag::S_IFREG, nix::sys::stat::Mode::from_bits_retain(0o4755));
+        nix::sys::stat::mknod(&s.own("own"), kind, mode, 0).map_err(io::Error::from)
+    }),
     ("mount", Needs::Root, |s| {
         succeed(tool("mount", &["-t", "tmpfs", "none", &s.workspace.to_string_lossy()]))
     }),
@@ -202,6 +303,11 @@ struct Scene {
 impl Scene {
     fn victim(&self) -> PathBuf {
         self.outside.join("victim")
+    }
+
+    /// A name that nobody else has.
+    fn own(&self, name: &str) -> PathBuf {
+        self.workspace.join(format!("{name}{}", std::process::id()))
     }
 
     fn variables(&self) -> Vec<(&'static str, OsString)> {
@@ -262,10 +368,31 @@ impl Stage {
             fs::write(outside.join(file), "secret").unwrap();
         }
         fs::copy("/bin/true", outside.join("tool")).unwrap();
-        for folder in [".git", ".git/hooks", "../tools", "../tools/secrets"] {
+        let folders = [
+            ".git",
+            ".git/hooks",
+            ".git/modules/sub/hooks",
+            ".githooks",
+            "conf",
+            "sub",
+            "../tools",
+            "../tools/secrets",
+        ];
+        for folder in folders {
             fs::create_dir_all(workspace.join(folder)).unwrap();
         }
-        fs::write(workspace.join(".git/config"), "[core]\n").unwrap();
+        for (file, text) in [
+            (".git/config", "[core]\n\thooksPath = .githooks\n[include]\n\tpath = ../shared.gitconfig\n"),
+            (".git/modules/sub/HEAD", "ref: refs/heads/main\n"),
+            (".git/modules/sub/config", "[core]\n\tworktree = ../../../sub\n"),
+            ("sub/.git", "gitdir: ../.git/modules/sub\n"),
+            ("shared.gitconfig", "[user]\n"),
+            ("conf/bashrc", "x"),
+        ] {
+            fs::write(workspace.join(file), text).unwrap();
+        }
+        std::os::unix::fs::symlink("conf/bashrc", workspace.join(".bashrc")).unwrap();
+        std::os::unix::fs::symlink("conf", workspace.join(".cursor")).unwrap();
         fs::write(workspace.join("../tools/credentials"), "secret").unwrap();
         fs::write(workspace.join("../tools/secrets/token"), "secret").unwrap();
         fs::write(workspace.join("../tools/gitconfig"), "[user]\n\tname = a\n[github]\n\ttoken = secret\n")
@@ -279,6 +406,13 @@ impl Stage {
                 ".git",
                 ".git/hooks",
                 ".git/config",
+                ".git/modules/sub/config",
+                ".githooks",
+                "conf",
+                "conf/bashrc",
+                "sub",
+                "sub/.git",
+                "shared.gitconfig",
                 "../tools",
                 "../tools/credentials",
                 "../tools/gitconfig",

@@ -9,14 +9,17 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use lexopt::Arg::{Long, Short, Value};
-use pithos_sandbox::{Machine, Policy, Preset};
+use pithos_sandbox::{Context, Machine, Policy, Preset, Reach};
 use pithos_sessions::limits::CELL_TIMEOUT_MS_MAX;
-use pithos_sessions::once::Program;
+use pithos_sessions::once::{Program, STATUS_NOT_STARTED};
 use pithos_sessions::{Budget, CellRequest, Config, Confinement, Manager, Outcome, Request, Space, Warm};
 use pithos_sessions::{err, errln, out, outln};
 
-use crate::audit::Audit;
-use crate::{demo, http, inspect, install, once, result, serve, state};
+use crate::journal::file::JournalFile;
+use crate::journal::{Recorder, show};
+use crate::limits::JOURNAL_FINISH;
+use crate::servers::Servers;
+use crate::{demo, http, inspect, install, once, result, serve, state, tools, top};
 
 /// What it was built of: the release builds of this project say so.
 const BUILD: &str = match option_env!("PITHOS_REVISION") {
@@ -27,12 +30,17 @@ const BUILD: &str = match option_env!("PITHOS_REVISION") {
 const USAGE: &str = "\
 pithos: the place where agents run things
 
-usage: pithos serve [--http ADDRESS:PORT [--token-file FILE] [--idle SECONDS]]
-                    [--cwd DIR] [--sandbox POLICY] [--hosts HOST,...] [--audit FILE] [--log-space BYTES]
+usage: pithos serve [--http ADDRESS:PORT [--token-file FILE] [--idle SECONDS] [--console]]
+                    [--cwd DIR] [--sandbox POLICY] [--hosts HOST,...] [--audit FILE [--audit-space BYTES]]
+                    [--log-space BYTES] [--mcp-config FILE]
        pithos run [--timeout SECONDS] [--cwd DIR] [--sandbox POLICY] [--json [--hosts HOST,...]] COMMAND
        pithos run [--timeout SECONDS] [--cwd DIR] [--sandbox POLICY] -- PROGRAM [ARGUMENT...]
-       pithos js [--timeout SECONDS] [--cwd DIR] [--sandbox POLICY] [--json] FILE | - | -e CODE
+       pithos js [--timeout SECONDS] [--cwd DIR] [--sandbox POLICY] [--json] [--mcp-config FILE]
+                 FILE | - | -e CODE
        pithos sessions [--json]
+       pithos top [--once] [--json]
+       pithos console
+       pithos journal [--lines N] [--grep PATTERN] [--json] FILE
        pithos log [--server PID] [--client N] [--lines N | --grep PATTERN] JOB
        pithos install [CLIENT [--write [--yes]]] [--sandbox POLICY]
        pithos doctor [--json]
@@ -49,12 +57,17 @@ usage: pithos serve [--http ADDRESS:PORT [--token-file FILE] [--idle SECONDS]]
           124 when its time was over, 125 when it could not be started; --json shows what the tool would answer
   js      one JavaScript program in the isolate of a cell; what it prints comes as it is printed, then its value
   sessions, log   what the servers on this machine hold, and the log of a job of theirs
+  top     the same with rates and memory, redrawn every second; once in a pipe
+  console the address of the page of each server that was started with --console; it signs in once, within a minute
+  journal what --audit wrote, with what was put aside, one line for each call
   install the configuration that makes an MCP client start pithos; --write puts it into the client's file
 
   POLICY is read-only, workspace (the default: writes only below the working directory and a private temporary folder, no
   network), trusted, or a file in TOML
+  --mcp-config names other MCP servers ({\"mcpServers\": {NAME: {\"command\", \"args\", \"env\"}}}), which run outside of the sandbox:
+  cells call their tools as tools.NAME.TOOL(arguments), and this server's own as tools.pithos.TOOL(arguments)
   HOST may be reached through a proxy: NAME, *.NAME, each with or without :PORT, an address or a network, or npm, pypi, crates,
-  github, go, debian
+  github, go, debian; ask: the client's person is asked about names that are not listed
 ";
 
 /// Usage errors end with this status.
@@ -72,12 +85,28 @@ pub(crate) fn main() -> ExitCode {
             errln!("pithos: {message}");
             ExitCode::FAILURE
         }
+        Err(Failure::NotStarted(message)) => {
+            errln!("pithos: {message}");
+            ExitCode::from(STATUS_NOT_STARTED)
+        }
     }
 }
 
 enum Failure {
     Usage(String),
     Run(String),
+    /// Of `pithos run`, whose own statuses must not look like those of the command.
+    NotStarted(String),
+}
+
+impl Failure {
+    /// What became of a command that was not started.
+    fn of_run(self) -> Self {
+        match self {
+            Self::Run(message) => Self::NotStarted(message),
+            other => other,
+        }
+    }
 }
 
 impl From<lexopt::Error> for Failure {
@@ -90,6 +119,8 @@ impl From<lexopt::Error> for Failure {
 struct Options {
     cwd: Option<PathBuf>,
     audit: Option<PathBuf>,
+    audit_space: Option<u64>,
+    mcp_config: Option<PathBuf>,
     http: Option<SocketAddr>,
     token_file: Option<PathBuf>,
     idle: Option<Duration>,
@@ -98,6 +129,8 @@ struct Options {
     sandbox: Option<String>,
     hosts: Vec<String>,
     json: bool,
+    once: bool,
+    console: bool,
     install: install::Request,
     log: inspect::LogRequest,
     words: Vec<OsString>,
@@ -130,6 +163,7 @@ fn parse_and_run() -> Result<ExitCode, Failure> {
                 return Ok(ExitCode::SUCCESS);
             }
             Long("cwd") => options.cwd = Some(parser.value()?.into()),
+            Long("mcp-config") => options.mcp_config = Some(parser.value()?.into()),
             Long("audit") => options.audit = Some(parser.value()?.into()),
             Long("http") => options.http = Some(address(&parser.value()?.to_string_lossy())?),
             Long("token-file") => options.token_file = Some(parser.value()?.into()),
@@ -143,11 +177,16 @@ fn parse_and_run() -> Result<ExitCode, Failure> {
             Long("log-space") => {
                 options.log_space = Some(size("--log-space", &parser.value()?.to_string_lossy())?)
             }
+            Long("audit-space") => {
+                options.audit_space = Some(size("--audit-space", &parser.value()?.to_string_lossy())?)
+            }
             Long("client") => {
                 options.log.client = Some(number("--client", &parser.value()?.to_string_lossy())?)
             }
             Long("sandbox") => options.sandbox = Some(parser.value()?.to_string_lossy().into_owned()),
             Long("json") => options.json = true,
+            Long("console") => options.console = true,
+            Long("once") => options.once = true,
             Long("write") => options.install.write = true,
             Long("yes") => options.install.yes = true,
             Long("server") => {
@@ -176,13 +215,14 @@ fn parse_and_run() -> Result<ExitCode, Failure> {
                 }
                 Err(message) => return Err(Failure::Usage(message)),
             };
-            start(run_as_tool(config(&options)?, options, script))
+            let config = config(&options).map_err(Failure::of_run)?;
+            start(run_as_tool(config, options, script)).map_err(Failure::of_run)
         }
         Some("run") => {
             let program = once::program(std::mem::take(&mut options.words), options.program.take());
             let program = program.map_err(Failure::Usage)?;
             let machine = once::machine();
-            let config = config_on(&options, machine, state::make_only)?;
+            let config = config_on(&options, machine, state::make_only).map_err(Failure::of_run)?;
             if !config.confinement.policy.hosts.is_empty() {
                 return Err(Failure::Usage(
                     "run: hosts are reached through the proxy of a server, and this form starts none: take --json"
@@ -200,6 +240,19 @@ fn parse_and_run() -> Result<ExitCode, Failure> {
             start(js(config(&options)?, options, code))
         }
         Some("sessions") if options.words.is_empty() => inspect::sessions(options.json).map_err(Failure::Run),
+        Some("console") if options.words.is_empty() => inspect::console().map_err(Failure::Run),
+        Some("journal") => match options.words.as_slice() {
+            [path] => {
+                let choice = show::Choice {
+                    lines: options.log.lines,
+                    grep: options.log.grep.as_deref(),
+                    as_json: options.json,
+                };
+                show::run(Path::new(path), &choice).map_err(Failure::Run)
+            }
+            _ => Err(Failure::Usage("journal takes the file that --audit named".to_string())),
+        },
+        Some("top") if options.words.is_empty() => top::run(options.once, options.json).map_err(Failure::Run),
         Some("log") => match options.words.as_slice() {
             [job] => inspect::show_log(&job.to_string_lossy(), &options.log).map_err(Failure::Run),
             _ => Err(Failure::Usage("log takes one job, like j3".to_string())),
@@ -215,11 +268,29 @@ fn parse_and_run() -> Result<ExitCode, Failure> {
 }
 
 async fn serve(config: Config, options: Options) -> Result<ExitCode, String> {
-    let audit = Audit::open(options.audit)?;
-    match options.http {
-        Some(address) => http::serve(config, audit, address, options.token_file, options.idle).await,
-        None => serve::stdio(config, audit).await,
-    }
+    let space = options.audit_space;
+    let file = options.audit.map(|path| JournalFile::open(&path, space, &config.confinement)).transpose()?;
+    let recorder = Recorder::start(file, &config.confinement.policy.name)?;
+    let writer = Arc::clone(&recorder);
+    let servers = servers(options.mcp_config.as_deref())?;
+    let ended = match options.http {
+        Some(address) => {
+            let (token_file, idle, console) = (options.token_file, options.idle, options.console);
+            http::serve(config, recorder, servers, http::Options { address, token_file, idle, console }).await
+        }
+        None if options.console => {
+            Err("--console needs --http: there is no place for a page on standard input and output"
+                .to_string())
+        }
+        None => serve::stdio(config, recorder, servers).await,
+    };
+    writer.finish(JOURNAL_FINISH);
+    ended
+}
+
+/// The servers whose tools cells may call.
+fn servers(file: Option<&Path>) -> Result<Servers, String> {
+    file.map_or_else(|| Ok(Servers::default()), Servers::read)
 }
 
 fn number<T: std::str::FromStr>(flag: &str, text: &str) -> Result<T, Failure> {
@@ -261,7 +332,7 @@ fn config(options: &Options) -> Result<Config, Failure> {
 fn config_on(
     options: &Options,
     machine: Machine,
-    folders: impl FnOnce() -> Result<state::Folders, String>,
+    folders: impl FnOnce(&Reach) -> Result<state::Folders, String>,
 ) -> Result<Config, Failure> {
     let cwd = match &options.cwd {
         Some(folder) => folder.clone(),
@@ -282,7 +353,22 @@ fn config_on(
         pithos_sandbox::Hosts::parse(&policy.hosts)
             .map_err(|error| Failure::Usage(format!("--hosts: {error}")))?;
     }
-    let folders = folders().map_err(Failure::Run)?;
+    let environment: Vec<_> = std::env::vars_os().collect();
+    let reach = if policy.confine {
+        policy.reach(&Context {
+            workspace: cwd.clone(),
+            home: home.clone(),
+            private_tmp: PathBuf::new(),
+            environment: environment.clone(),
+        })
+    } else {
+        Reach::default()
+    };
+    let folders = folders(&reach).map_err(Failure::Run)?;
+    // What runs outside is not for a session to say either.
+    policy.protect.extend(options.mcp_config.as_ref().and_then(|file| file.canonicalize().ok()));
+    policy.hide.extend(folders.hidden.iter().cloned());
+    policy.protect.extend(folders.hidden);
     let confinement = Confinement {
         policy,
         machine,
@@ -290,7 +376,7 @@ fn config_on(
         private_tmp: folders.private_tmp,
         layers: folders.layers,
         home,
-        environment: std::env::vars_os().collect(),
+        environment,
     };
     Ok(Config {
         confinement,
@@ -410,7 +496,11 @@ async fn js(config: Config, options: Options, code: String) -> Result<ExitCode, 
     let console = if options.json { None } else { Some(Arc::new(standard_streams()?)) };
     // A program is not a call: nobody waits for it but its caller.
     let timeout = options.timeout.or(Some(Duration::from_millis(CELL_TIMEOUT_MS_MAX)));
-    let cell = manager.evaluate(CellRequest { code, timeout, console, ..CellRequest::default() });
+    let servers = Arc::new(servers(options.mcp_config.as_deref())?);
+    // Nobody asked for a journal.
+    let recorder = Recorder::start(None, "")?;
+    let tools = Some(tools::for_cells(&manager, &servers, &recorder, None));
+    let cell = manager.evaluate(CellRequest { code, timeout, console, tools, ..CellRequest::default() });
     let end = cell.ended().await.ok_or("the cell was lost")?;
     let report = result::of_cell(&cell, &end);
     let good = matches!(end.outcome, Outcome::Value { .. });

@@ -20,6 +20,7 @@ use tokio::sync::OnceCell;
 use tokio_util::sync::CancellationToken;
 
 use crate::limits::{CLIENT_EVICT, CLIENT_LOOK_EVERY, CLIENTS, WORD_BYTES};
+use crate::message::UnderWay;
 
 /// What makes a client: compared whole, so that an MCP session's id is worth nothing to somebody with another credential.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -50,6 +51,7 @@ pub(crate) struct Client {
     used_ms: AtomicU64,
     began: Instant,
     gone: CancellationToken,
+    under_way: Arc<Locked<UnderWay>>,
 }
 
 /// All clients of a server.
@@ -69,6 +71,16 @@ impl Present {
     fn of(client: &Arc<Client>) -> Self {
         client.present.fetch_add(1, Ordering::SeqCst);
         Self(Arc::clone(client))
+    }
+
+    /// The requests of its MCP session that have no answer yet.
+    pub(crate) fn under_way(&self) -> Arc<Locked<UnderWay>> {
+        Arc::clone(&self.0.under_way)
+    }
+
+    /// The client's number.
+    pub(crate) fn number(&self) -> u64 {
+        self.0.number
     }
 
     /// Cancelled when the client ends.
@@ -138,6 +150,7 @@ impl Clients {
                     used_ms: AtomicU64::new(0),
                     began: Instant::now(),
                     gone: CancellationToken::new(),
+                    under_way: Arc::default(),
                 });
                 let present = Present::of(&client);
                 table.insert(identity.clone(), client);

@@ -15,7 +15,8 @@ use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt};
 use tokio::net::{UnixListener, UnixStream};
 
-use crate::state;
+use crate::metrics::Metrics;
+use crate::{overview, state};
 
 /// The socket's name in the server's folder.
 const SOCKET: &str = "control.sock";
@@ -30,19 +31,30 @@ const QUESTION_BYTES_MAX: u64 = 4096;
 pub(crate) enum Question {
     /// Sessions, jobs and the supervision tree.
     Sessions,
+    /// The picture that `pithos top` shows.
+    Overview,
+    /// The address of the page, with a word that signs in once.
+    Console,
     /// Where a job's log is.
     Log { job: String },
 }
 
 /// Answers questions until `managers` says that the server has ended. A server without the socket works all the same.
-pub(crate) fn serve(folder: &Path, managers: impl Fn() -> Option<Vec<Client>> + Send + 'static) {
+pub(crate) fn serve(
+    folder: &Path,
+    metrics: Arc<Metrics>,
+    invite: impl Fn() -> Option<String> + Send + Sync + 'static,
+    managers: impl Fn() -> Option<Vec<Client>> + Send + 'static,
+) {
+    let invite = Arc::new(invite);
     let Ok(listener) = UnixListener::bind(folder.join(SOCKET)) else { return };
     tokio::spawn(async move {
         while let Ok((stream, _)) = listener.accept().await {
             let Some(managers) = managers() else { return };
+            let (metrics, invite) = (Arc::clone(&metrics), Arc::clone(&invite));
             tokio::spawn(async move {
                 // One that asks nothing, or goes, is no business of the server.
-                let _ = tokio::time::timeout(PATIENCE, answer(stream, managers)).await;
+                let _ = tokio::time::timeout(PATIENCE, answer(stream, managers, &metrics, &*invite)).await;
             });
         }
     });
@@ -51,7 +63,12 @@ pub(crate) fn serve(folder: &Path, managers: impl Fn() -> Option<Vec<Client>> + 
 /// A client's number, where a server has several, and its manager.
 pub(crate) type Client = (Option<u64>, Arc<Manager>);
 
-async fn answer(stream: UnixStream, managers: Vec<Client>) -> std::io::Result<()> {
+async fn answer(
+    stream: UnixStream,
+    managers: Vec<Client>,
+    metrics: &Metrics,
+    invite: &(dyn Fn() -> Option<String> + Send + Sync),
+) -> std::io::Result<()> {
     let peer = stream.peer_cred()?.pid().and_then(|pid| u32::try_from(pid).ok());
     let (from, mut to) = stream.into_split();
     let mut line = String::new();
@@ -65,6 +82,8 @@ async fn answer(stream: UnixStream, managers: Vec<Client>) -> std::io::Result<()
             Ok(Question::Sessions) => {
                 json!({"pid": std::process::id(), "clients": managers.iter().map(sessions).collect::<Vec<_>>()})
             }
+            Ok(Question::Console) => json!({"page": invite()}),
+            Ok(Question::Overview) => overview::of(&managers, metrics).await,
             Ok(Question::Log { job }) => {
                 json!({"logs": managers.iter().filter_map(|client| log(client, &job)).collect::<Vec<_>>()})
             }

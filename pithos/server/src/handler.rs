@@ -15,10 +15,12 @@ use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer, ServerHandler};
 use serde_json::Value;
 
-use crate::audit::Audit;
+use crate::asking::AtClient;
 use crate::clients::{Clients, Identity, Present};
-use crate::lines;
+use crate::journal::Recorder;
+use crate::journal::record::Ended;
 use crate::schema;
+use crate::servers::Servers;
 use crate::tools::{self, Call, Outcome};
 use crate::watchdog::Calls;
 
@@ -35,14 +37,15 @@ pub(crate) enum Callers {
 #[derive(Clone)]
 pub(crate) struct Handler {
     callers: Callers,
-    audit: Arc<Audit>,
+    recorder: Arc<Recorder>,
     calls: Calls,
+    servers: Arc<Servers>,
 }
 
 impl Handler {
     /// A handler over the sessions of `callers`.
-    pub(crate) fn new(callers: Callers, audit: Audit, calls: Calls) -> Self {
-        Self { callers, audit: Arc::new(audit), calls }
+    pub(crate) fn new(callers: Callers, recorder: Arc<Recorder>, calls: Calls, servers: Servers) -> Self {
+        Self { callers, recorder, calls, servers: Arc::new(servers) }
     }
 
     /// The manager of whoever calls, and the sign that they are here; a message when there is no place for them.
@@ -63,6 +66,9 @@ impl Handler {
 }
 
 const INSTRUCTIONS: &str = "Shell sessions that keep their state, jobs that can be waited for, logs of everything they wrote, JavaScript cells and actors. Start with `run`.";
+
+/// The methods that are answered here.
+const METHODS: [&str; 5] = ["initialize", "server/discover", "ping", "tools/list", "tools/call"];
 
 impl ServerHandler for Handler {
     fn get_info(&self) -> ServerConfig {
@@ -89,10 +95,13 @@ impl ServerHandler for Handler {
         request: CustomRequest,
         _context: RequestContext<RoleServer>,
     ) -> Result<CustomResult, ErrorData> {
-        if request.method == lines::TOO_LONG {
-            return Err(ErrorData::invalid_request(lines::too_long_message(), None));
+        // What the protocol knows comes here only with parameters that do not fit.
+        if METHODS.contains(&request.method.as_str()) {
+            let text = format!("the parameters of {} do not fit", request.method);
+            return Err(ErrorData::invalid_params(text, None));
         }
-        Err(ErrorData::new(ErrorCode::METHOD_NOT_FOUND, request.method, None))
+        let text = format!("there is no method '{}'", request.method);
+        Err(ErrorData::new(ErrorCode::METHOD_NOT_FOUND, text, None))
     }
 
     async fn call_tool(
@@ -100,14 +109,20 @@ impl ServerHandler for Handler {
         request: CallToolRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
-        let started = Instant::now();
         let arguments = Value::Object(request.arguments.unwrap_or_default());
         let progress = progress_reporter(&context);
-        let audited = self.audit.wants().then(|| arguments.clone());
+        let mut entry = self.recorder.begin(&request.name, &arguments);
         let (manager, present) = match self.caller(&context).await {
             Ok(caller) => caller,
-            Err(message) => return Ok(CallToolResult::error(vec![ContentBlock::text(message)]).into()),
+            Err(message) => {
+                entry.fail(Ended::Refused, &message);
+                return Ok(CallToolResult::error(vec![ContentBlock::text(message)]).into());
+            }
         };
+        entry.client = present.as_ref().map(Present::number);
+        if manager.asks() {
+            manager.ask_through(Arc::new(AtClient(context.peer.clone())));
+        }
         let _ended_with_client = present.as_ref().map(|present| {
             let (gone, cancelled) = (present.gone().clone(), context.ct.clone());
             AbortOnDrop(tokio::spawn(async move {
@@ -115,27 +130,34 @@ impl ServerHandler for Handler {
                 cancelled.cancel();
             }))
         });
-        let call = Call { manager, cancelled: context.ct.clone() };
+        let (recorder, client) = (Arc::clone(&self.recorder), entry.client);
+        let call = Call {
+            recorder,
+            client,
+            manager,
+            cancelled: context.ct.clone(),
+            servers: Arc::clone(&self.servers),
+        };
         let under_way = self.calls.enter(serde_json::to_value(&context.id).unwrap_or(Value::Null));
         let outcome = watched(request.name.to_string(), arguments, call).await;
         drop((progress, under_way));
         let Some(outcome) = outcome else {
-            return Err(ErrorData::invalid_params(format!("there is no tool '{}'", request.name), None));
+            let message = format!("there is no tool '{}'", request.name);
+            entry.fail(Ended::UnknownTool, &message);
+            return Err(ErrorData::invalid_params(message, None));
         };
-        let (structured, result) = match outcome {
+        let result = match outcome {
             Outcome::Good(report) => {
+                entry.end(Ended::Good, &report.structured, &report.text);
                 let mut result = CallToolResult::success(vec![ContentBlock::text(report.text)]);
-                let audit = if audited.is_some() { report.structured.clone() } else { Value::Null };
                 result.structured_content = Some(report.structured);
-                (audit, result)
+                result
             }
             Outcome::Wrong(message) => {
-                (Value::String(message.clone()), CallToolResult::error(vec![ContentBlock::text(message)]))
+                entry.fail(Ended::Wrong, &message);
+                CallToolResult::error(vec![ContentBlock::text(message)])
             }
         };
-        if let Some(arguments) = audited {
-            self.audit.call(&request.name, &arguments, &structured, started.elapsed());
-        }
         Ok(result.into())
     }
 }

@@ -1,6 +1,6 @@
 //! `pithos serve --http`: the same server over streamable HTTP. Loopback addresses only, a bearer token that is made at start, and no
 //! foreign `Host` or `Origin`: a web page in a browser on the same machine cannot reach it. Only `/mcp` speaks MCP; `/health` says
-//! without a token that somebody listens, and nothing else. Who calls is told here ([`Identity`]); what is theirs, in [`Clients`].
+//! without a token that somebody listens, and nothing else; what there is to look at is in [`Console`]. Who calls is told here ([`Identity`]); what is theirs, in [`Clients`].
 
 use std::convert::Infallible;
 use std::io::Read;
@@ -13,22 +13,26 @@ use std::time::Duration;
 
 use http_body_util::{BodyExt, Full, LengthLimitError, Limited};
 use hyper::body::{Bytes, Frame, Incoming, SizeHint};
-use hyper::header::{AUTHORIZATION, HeaderValue, WWW_AUTHENTICATE};
+use hyper::header::{AUTHORIZATION, CONTENT_TYPE, HeaderValue, WWW_AUTHENTICATE};
 use hyper::server::conn::http1;
 use hyper::{Method, Request, Response, StatusCode};
 use hyper_util::rt::{TokioIo, TokioTimer};
-use pithos_sessions::Config;
 use pithos_sessions::errln;
+use pithos_sessions::{Config, Locked};
+use rmcp::model::{JsonRpcMessage, RequestId};
 use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
 use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
 use tokio::net::TcpListener;
 use tokio::sync::Semaphore;
 
-use crate::audit::Audit;
 use crate::clients::{Clients, Identity, Present};
+use crate::console::Console;
 use crate::control;
 use crate::handler::{Callers, Handler};
+use crate::journal::Recorder;
 use crate::limits::{BODY_BYTES, BODY_TIME, CLIENT_IDLE, CONNECTIONS, HEAD_TIME};
+use crate::message::{self, Judged, UnderWay};
+use crate::servers::Servers;
 use crate::watchdog::{self, Calls};
 
 /// Bytes of randomness in the token.
@@ -44,16 +48,28 @@ const HEALTH_PATH: &str = "/health";
 const SESSION_HEADER: &str = "mcp-session-id";
 
 type Service = StreamableHttpService<Handler, LocalSessionManager>;
-type Body = http_body_util::combinators::BoxBody<Bytes, Infallible>;
+pub(crate) type Body = http_body_util::combinators::BoxBody<Bytes, Infallible>;
 
-/// Serves HTTP clients on `address` until SIGINT or SIGTERM. The token goes to stderr, or into the file that `token_file` names.
+/// How a server over HTTP is started.
+pub(crate) struct Options {
+    /// Where it listens.
+    pub(crate) address: SocketAddr,
+    /// Where the token goes.
+    pub(crate) token_file: Option<std::path::PathBuf>,
+    /// How long a client may be silent.
+    pub(crate) idle: Option<Duration>,
+    /// Whether there is a page to look at.
+    pub(crate) console: bool,
+}
+
+/// Serves HTTP clients until SIGINT or SIGTERM. The token goes to stderr, or into a file.
 pub(crate) async fn serve(
     config: Config,
-    audit: Audit,
-    address: SocketAddr,
-    token_file: Option<std::path::PathBuf>,
-    idle: Option<Duration>,
+    recorder: Arc<Recorder>,
+    servers: Servers,
+    options: Options,
 ) -> Result<ExitCode, String> {
+    let address = options.address;
     if !address.ip().is_loopback() {
         return Err(format!(
             "--http {address}: only loopback addresses are served; put a proxy with TLS before it"
@@ -62,7 +78,6 @@ pub(crate) async fn serve(
     let token = new_token().map_err(|error| format!("making a token: {error}"))?;
     let listener = TcpListener::bind(address).await.map_err(|error| format!("--http {address}: {error}"))?;
     let bound = listener.local_addr().map_err(|error| error.to_string())?;
-    announce(bound, &token, token_file)?;
     let folder = config.control.clone();
     // A policy that cannot be enforced is told at once, and not to the first client.
     config.confinement.check().map_err(|error| error.to_string())?;
@@ -70,21 +85,30 @@ pub(crate) async fn serve(
     // Clients end by the rules of `Clients`.
     protocol.session_config.keep_alive = None;
     let protocol = Arc::new(protocol);
-    let clients = Clients::new(config, idle.unwrap_or(CLIENT_IDLE), Arc::clone(&protocol));
+    let clients = Clients::new(config, options.idle.unwrap_or(CLIENT_IDLE), Arc::clone(&protocol));
     let looked_at = Arc::downgrade(&clients);
-    control::serve(&folder, move || {
-        let clients = looked_at.upgrade()?.all();
-        let managers = clients.iter().filter_map(|client| Some((Some(client.number), client.manager()?)));
-        Some(managers.collect())
-    });
+    let console = Arc::new(Console::new(&clients, Arc::clone(&recorder.metrics), bound, options.console));
+    let inviting = Arc::clone(&console);
+    control::serve(
+        &folder,
+        Arc::clone(&recorder.metrics),
+        move || inviting.invitation(),
+        move || {
+            let clients = looked_at.upgrade()?.all();
+            let managers = clients.iter().filter_map(|client| Some((Some(client.number), client.manager()?)));
+            Some(managers.collect())
+        },
+    );
     let calls = Calls::default();
     watchdog::start(calls.clone(), false)?;
     pithos_sessions::raise_descriptor_limit();
-    let handler = Handler::new(Callers::Many(Arc::clone(&clients)), audit, calls);
+    let handler = Handler::new(Callers::Many(Arc::clone(&clients)), recorder, calls, servers);
     let settings = StreamableHttpServerConfig::default().enforce_origin_validation();
     let places = Arc::new(Semaphore::new(CONNECTIONS));
     let service: Service = StreamableHttpService::new(move || Ok(handler.clone()), protocol, settings);
-    let door = Arc::new(Door { service, clients, expected: format!("Bearer {token}") });
+    let door = Arc::new(Door { service, clients, console, expected: format!("Bearer {token}") });
+    // Whoever reads this may ask at once, here and at the control socket.
+    announce(bound, &token, options.token_file)?;
     let mut terminate = tokio::signal::unix::signal(tokio::signal::unix::SignalKind::terminate())
         .map_err(|error| error.to_string())?;
     loop {
@@ -130,6 +154,7 @@ async fn accept(
 struct Door {
     service: Service,
     clients: Arc<Clients>,
+    console: Arc<Console>,
     expected: String,
 }
 
@@ -139,10 +164,13 @@ impl Door {
             MCP_PATH => {}
             HEALTH_PATH if request.method() == Method::GET => return plain(StatusCode::OK),
             HEALTH_PATH => return plain(StatusCode::METHOD_NOT_ALLOWED),
+            path if self.console.owns(path) => {
+                let token = self.word(given(&request)).is_some();
+                return self.console.answer(request, token).await;
+            }
             _ => return plain(StatusCode::NOT_FOUND),
         }
-        let given = request.headers().get(AUTHORIZATION).map(HeaderValue::as_bytes).unwrap_or_default();
-        let Some(word) = self.word(given) else {
+        let Some(word) = self.word(given(&request)) else {
             let mut response = plain(StatusCode::UNAUTHORIZED);
             response.headers_mut().insert(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
             return response;
@@ -152,7 +180,7 @@ impl Door {
         head.extensions.insert(identity.clone());
         let delete = head.method == Method::DELETE;
         let body = match tokio::time::timeout(BODY_TIME, Limited::new(body, BODY_BYTES).collect()).await {
-            Ok(Ok(body)) => Full::new(body.to_bytes()),
+            Ok(Ok(body)) => body.to_bytes(),
             Ok(Err(error)) if error.is::<LengthLimitError>() => return plain(StatusCode::PAYLOAD_TOO_LARGE),
             Ok(Err(_)) => return plain(StatusCode::BAD_REQUEST),
             Err(_) => return plain(StatusCode::REQUEST_TIMEOUT),
@@ -165,18 +193,28 @@ impl Door {
             },
             None => None,
         };
-        let response = self.service.handle(Request::from_parts(head, body)).await;
+        let asked = match (head.method == Method::POST).then(|| judge(&body, present.as_ref())) {
+            Some(Ok(asked)) => asked,
+            Some(Err(refusal)) => {
+                // Who may not ask at all, a page of elsewhere, is told that and nothing else.
+                let without = Request::from_parts(head, Full::new(Bytes::new()));
+                let forbidden = self.service.handle(without).await;
+                return if forbidden.status() == StatusCode::FORBIDDEN { forbidden } else { *refusal };
+            }
+            None => None,
+        };
+        let response = self.service.handle(Request::from_parts(head, Full::new(body))).await;
         if delete && response.status().is_success() {
             self.clients.end(&identity).await;
             return response;
         }
         match (present, header(response.headers())) {
-            (Some(present), _) => response.map(|body| Body::new(Held { body, _present: present })),
+            (Some(present), _) => response.map(|body| Body::new(Held { body, asked, _present: present })),
             // A session has begun.
             (None, Some(session)) => {
                 let identity = Identity { session: Some(session), ..identity };
                 match self.clients.admit(&identity).await {
-                    Ok(present) => response.map(|body| Body::new(Held { body, _present: present })),
+                    Ok(present) => response.map(|body| Body::new(Held { body, asked, _present: present })),
                     Err(message) => {
                         self.clients.refuse(&identity).await;
                         let mut response = Response::new(Body::new(Full::from(message)));
@@ -204,14 +242,59 @@ impl Door {
     }
 }
 
+/// The credential of a request, empty where there is none.
+fn given(request: &Request<Incoming>) -> &[u8] {
+    request.headers().get(AUTHORIZATION).map(HeaderValue::as_bytes).unwrap_or_default()
+}
+
 /// The MCP session that a request or an answer names.
 fn header(headers: &hyper::HeaderMap) -> Option<String> {
     Some(headers.get(SESSION_HEADER)?.to_str().ok()?.to_string())
 }
 
-/// A body that keeps its client from being silent as long as somebody reads it.
+/// Looks at a message before the protocol does; the request in it, which is under way from now on, or the answer that says what is wrong with it.
+fn judge(body: &[u8], present: Option<&Present>) -> Result<Option<Asked>, Box<Response<Body>>> {
+    let under_way = present.map(Present::under_way);
+    let judged = match &under_way {
+        Some(calls) => calls.with(|calls| calls.judge(body)),
+        None => message::judge(body),
+    };
+    match judged {
+        Judged::Good(message) => Ok(match (*message, under_way) {
+            (JsonRpcMessage::Request(request), Some(under_way)) => {
+                Some(Asked { under_way, id: request.id, answered: false })
+            }
+            _ => None,
+        }),
+        Judged::Nothing if body.trim_ascii().is_empty() => Err(Box::new(plain(StatusCode::BAD_REQUEST))),
+        Judged::Nothing => Err(Box::new(plain(StatusCode::ACCEPTED))),
+        Judged::Wrong(message) => {
+            let text = serde_json::to_vec(&message).unwrap_or_default();
+            let mut response = Response::new(Body::new(Full::from(text)));
+            *response.status_mut() = StatusCode::BAD_REQUEST;
+            response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+            Err(Box::new(response))
+        }
+    }
+}
+
+/// A request whose answer is not whole yet.
+struct Asked {
+    under_way: Arc<Locked<UnderWay>>,
+    id: RequestId,
+    answered: bool,
+}
+
+impl Drop for Asked {
+    fn drop(&mut self) {
+        self.under_way.with(|calls| calls.over(&self.id, self.answered));
+    }
+}
+
+/// A body that keeps its client from being silent as long as somebody reads it, and its request's id from being used again.
 struct Held {
     body: Body,
+    asked: Option<Asked>,
     _present: Present,
 }
 
@@ -223,7 +306,12 @@ impl hyper::body::Body for Held {
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
-        Pin::new(&mut self.body).poll_frame(context)
+        let frame = std::task::ready!(Pin::new(&mut self.body).poll_frame(context));
+        let over = frame.is_none() || self.body.is_end_stream();
+        if let Some(asked) = self.asked.as_mut() {
+            asked.answered |= over;
+        }
+        Poll::Ready(frame)
     }
 
     fn is_end_stream(&self) -> bool {
@@ -236,7 +324,7 @@ impl hyper::body::Body for Held {
 }
 
 /// An answer that is its status alone.
-fn plain(status: StatusCode) -> Response<Body> {
+pub(crate) fn plain(status: StatusCode) -> Response<Body> {
     let mut response = Response::new(Body::default());
     *response.status_mut() = status;
     response

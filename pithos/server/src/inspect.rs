@@ -43,6 +43,22 @@ pub(crate) fn sessions(as_json: bool) -> Result<ExitCode, String> {
     Ok(ExitCode::SUCCESS)
 }
 
+/// `pithos console`: where the pages are, each with a word that signs in once.
+pub(crate) fn console() -> Result<ExitCode, String> {
+    let mut found = false;
+    for (pid, answer) in ask_all(&Question::Console) {
+        if let Some(page) = answer["page"].as_str() {
+            outln!("server {pid}  {page}");
+            found = true;
+        }
+    }
+    if found {
+        return Ok(ExitCode::SUCCESS);
+    }
+    Err("no server of this user has a page: start one with 'pithos serve --http 127.0.0.1:PORT --console'"
+        .to_string())
+}
+
 /// One row for each client of a server.
 fn rows(pid: u32, answer: Value) -> Vec<Value> {
     let Some(clients) = answer["clients"].as_array() else { return vec![answer] };

@@ -1,11 +1,15 @@
 //! `pithos install`: the configuration that makes an MCP client start `pithos serve`, printed, or written after a question.
 
 use std::io::{IsTerminal, Write};
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use pithos_sessions::{out, outln};
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
+
+use crate::json_edit;
+use crate::limits::LINKS_MAX;
 
 /// How a client keeps its servers.
 enum Form {
@@ -145,28 +149,33 @@ impl Client {
     fn merged(&self, old: &str, server: &Server) -> Result<String, String> {
         match &self.form {
             Form::Json { key, with_type } => {
-                let mut root: Value = if old.trim().is_empty() {
-                    Value::Object(Map::new())
-                } else {
-                    serde_json::from_str(old)
-                        .map_err(|error| format!("it is no plain JSON ({error}): edit it by hand"))?
-                };
-                let servers = root
-                    .as_object_mut()
-                    .ok_or("it holds no object: edit it by hand")?
-                    .entry(*key)
-                    .or_insert_with(|| Value::Object(Map::new()));
-                let servers = servers
-                    .as_object_mut()
-                    .ok_or_else(|| format!("its '{key}' is no object: edit it by hand"))?;
-                servers.insert("pithos".to_string(), server.json(*with_type));
-                Ok(pretty(&root))
-            }
-            Form::Toml if old.contains("[mcp_servers.pithos]") => {
-                Err("it has a table [mcp_servers.pithos] already: edit it by hand".to_string())
+                let server = server.json(*with_type);
+                if old.trim().is_empty() {
+                    return Ok(pretty(&json!({ *key: {"pithos": server} })));
+                }
+                serde_json::from_str::<serde::de::IgnoredAny>(old)
+                    .map_err(|error| format!("it is no plain JSON ({error}): edit it by hand"))?;
+                json_edit::set(old, key, "pithos", &server)
+                    .ok_or_else(|| format!("it holds no object, or its '{key}' is none: edit it by hand"))
             }
             Form::Toml if old.is_empty() => Ok(server.toml()),
-            Form::Toml => Ok(format!("{}\n\n{}", old.trim_end(), server.toml())),
+            Form::Toml => {
+                let table =
+                    |text: &str| text.parse::<toml::Table>().map_err(|error| error.message().to_string());
+                let known =
+                    table(old).map_err(|error| format!("it is no TOML ({error}): edit it by hand"))?;
+                if known.get("mcp_servers").is_some_and(|servers| servers.get("pithos").is_some()) {
+                    return Err(
+                        "it has a server 'pithos' in mcp_servers already: edit it by hand".to_string()
+                    );
+                }
+                let gap = if old.ends_with('\n') { "\n" } else { "\n\n" };
+                let new = format!("{old}{gap}{}", server.toml());
+                // A table that is written in one line cannot be gone on with.
+                table(&new)
+                    .map_err(|error| format!("nothing can be added to it ({error}): edit it by hand"))?;
+                Ok(new)
+            }
         }
     }
 }
@@ -215,11 +224,47 @@ fn write(client: &Client, server: &Server, yes: bool) -> Result<ExitCode, String
     if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
         std::fs::create_dir_all(folder).map_err(failed)?;
     }
-    // Whole or not at all: a client may read it at any moment.
-    let fresh = path.with_extension("pithos-new");
-    std::fs::write(&fresh, new).and_then(|()| std::fs::rename(&fresh, &path)).map_err(failed)?;
+    replace(&path, &new).map_err(failed)?;
     outln!("written; restart {} to use it", client.title);
     Ok(ExitCode::SUCCESS)
+}
+
+/// Gives a file another content and leaves the rest of it: where a link leads, its mode, its owner, its other names. Whole or not at all where that is possible:
+/// a client may read it at any moment.
+fn replace(path: &Path, text: &str) -> std::io::Result<()> {
+    // What the last link leads to may not be there yet.
+    let mut path = path.to_path_buf();
+    for _ in 0..LINKS_MAX {
+        let Ok(target) = std::fs::read_link(&path) else { break };
+        path = path.parent().unwrap_or(Path::new("")).join(target);
+    }
+    let old = match std::fs::metadata(&path) {
+        Ok(data) => Some(data),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => None,
+        Err(error) => return Err(error),
+    };
+    let mut name = path.file_name().unwrap_or_default().to_os_string();
+    name.push(format!(".pithos-{}", std::process::id()));
+    let fresh = path.with_file_name(name);
+    let put = || {
+        let mut options = std::fs::OpenOptions::new();
+        // Nobody else may read it before it has its mode.
+        options.write(true).create_new(true).mode(if old.is_some() { 0o600 } else { 0o666 });
+        let mut file = options.open(&fresh)?;
+        file.write_all(text.as_bytes())?;
+        if let Some(old) = &old {
+            std::os::unix::fs::fchown(&file, Some(old.uid()), Some(old.gid()))?;
+            file.set_permissions(old.permissions())?;
+        }
+        std::fs::rename(&fresh, &path)
+    };
+    let several = old.as_ref().is_some_and(|old| old.nlink() > 1);
+    if !several && put().is_ok() {
+        return Ok(());
+    }
+    let _ = std::fs::remove_file(&fresh);
+    // With other names, of another owner, or in a folder where nothing can be made: only its bytes.
+    std::fs::write(&path, text)
 }
 
 fn confirmed() -> Result<bool, String> {
@@ -257,6 +302,30 @@ mod tests {
     }
 
     #[test]
+    fn mode_link_and_other_names_stay() {
+        use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
+        let folder = tempfile::tempdir().expect("a folder");
+        let (real, link, other) =
+            (folder.path().join("real"), folder.path().join("link"), folder.path().join("other"));
+        std::fs::write(&real, "{}").expect("written");
+        std::fs::set_permissions(&real, std::fs::Permissions::from_mode(0o600)).expect("a mode");
+        symlink("real", &link).expect("a link");
+        super::replace(&link, "{ }").expect("replaced");
+        assert_eq!(std::fs::read_to_string(&real).expect("read"), "{ }");
+        assert_eq!(std::fs::metadata(&real).expect("there").mode() & 0o777, 0o600);
+        assert!(link.symlink_metadata().expect("there").is_symlink());
+        std::fs::hard_link(&real, &other).expect("a name");
+        super::replace(&link, "{  }").expect("replaced");
+        assert_eq!(std::fs::read_to_string(&other).expect("read"), "{  }");
+        // A link to what is not there yet.
+        let (ahead, later) = (folder.path().join("ahead"), folder.path().join("later"));
+        symlink("later", &ahead).expect("a link");
+        super::replace(&ahead, "{}").expect("made");
+        assert!(ahead.symlink_metadata().expect("there").is_symlink() && later.is_file());
+        assert_eq!(std::fs::read_dir(folder.path()).expect("read").count(), 5, "nothing else is left");
+    }
+
+    #[test]
     fn toml_is_appended_once() {
         let client = CLIENTS.iter().find(|client| client.name == "codex").expect("a client");
         let once = client.merged("model = \"x\"\n", &server()).expect("merged");
@@ -265,5 +334,12 @@ mod tests {
             "model = \"x\"\n\n[mcp_servers.pithos]\ncommand = \"/opt/pithos\"\nargs = [\"serve\"]\n"
         );
         assert!(client.merged(&once, &server()).is_err());
+        for taken in
+            ["[mcp_servers.\"pithos\"]\n", "mcp_servers = {a = {}}\n", "mcp_servers.pithos = {}", "x = ["]
+        {
+            assert!(client.merged(taken, &server()).is_err(), "{taken}");
+        }
+        let spaced = client.merged("# mine\n[a]\nb=1_000 \n\n", &server()).expect("merged");
+        assert!(spaced.starts_with("# mine\n[a]\nb=1_000 \n\n\n[mcp"), "{spaced}");
     }
 }

@@ -1,4 +1,4 @@
-//! The limits of the server: what a client can take from the others, over HTTP before it has shown its token and after.
+//! The limits of the server: what a client can take from the others, over HTTP before it has shown its token and after; what one message may be.
 
 use std::time::Duration;
 
@@ -20,3 +20,62 @@ pub(crate) const CLIENT_EVICT: Duration = Duration::from_secs(5 * 60);
 pub(crate) const CLIENT_LOOK_EVERY: Duration = Duration::from_millis(250);
 /// Bytes of the word after the token by which a client tells itself from others of the same token.
 pub(crate) const WORD_BYTES: usize = 64;
+/// One message on standard input, which is as much as the protocol's library takes by default.
+pub(crate) const LINE_BYTES: usize = 16 * 1024 * 1024;
+/// Ids of calls that a client took back and that it may not use again, because their work may go on.
+pub(crate) const CANCELLED_REMEMBERED: usize = 1024;
+/// How long what was said last may take to be written to a client that has closed its own side.
+pub(crate) const LAST_WORDS: Duration = Duration::from_secs(5);
+/// Links on the way to a client's configuration, as the kernel follows them.
+pub(crate) const LINKS_MAX: usize = 40;
+
+/// Calls that wait to be written to the journal; further ones are dropped and counted.
+pub(crate) const JOURNAL_QUEUE: usize = 1024;
+/// Bytes that they may hold together.
+pub(crate) const JOURNAL_QUEUE_BYTES: usize = 16 << 20;
+/// Bytes that the journal's thread writes at once, more or less.
+pub(crate) const JOURNAL_BATCH_BYTES: usize = 256 << 10;
+/// Bytes of text of the arguments of a call, or of its result, that the journal keeps.
+pub(crate) const JOURNAL_STRING_BYTES_MAX: usize = 64 << 10;
+/// Values in them that it keeps.
+pub(crate) const JOURNAL_NODES_MAX: usize = 4096;
+/// A text that is cut loses this much more where no word ends, so that no half of a secret is kept.
+pub(crate) const JOURNAL_TEAR_BYTES: usize = 4 << 10;
+/// Bytes of a line of a journal that is read: more than the longest that is written, each byte of whose text may be written as six.
+pub(crate) const JOURNAL_LINE_BYTES_MAX: u64 = 4 << 20;
+/// Files of a journal, the one that is written included.
+pub(crate) const JOURNAL_FILES: u64 = 4;
+/// Bytes of them together, unless `--audit-space` says otherwise.
+pub(crate) const JOURNAL_SPACE: u64 = 256 << 20;
+/// The least that they may have.
+pub(crate) const JOURNAL_SPACE_MIN: u64 = 1 << 20;
+/// How long a server that ends waits for its journal.
+pub(crate) const JOURNAL_FINISH: Duration = Duration::from_secs(2);
+
+/// Rows of each kind that one picture of a client has.
+pub(crate) const OVERVIEW_ROWS: usize = 200;
+/// How long all actor systems may take to say what they hold.
+pub(crate) const OVERVIEW_PATIENCE: Duration = Duration::from_secs(1);
+
+/// Between two pictures that an open page is given.
+pub(crate) const CONSOLE_EVERY: Duration = Duration::from_secs(1);
+/// Pages that may be open at a time.
+pub(crate) const CONSOLE_WATCHERS: usize = 16;
+/// Bytes of output of a job that the page shows.
+pub(crate) const CONSOLE_OUTPUT_BYTES: usize = 64 << 10;
+/// Bytes of the body of a request of the page.
+pub(crate) const CONSOLE_BODY_BYTES: usize = 4 << 10;
+/// How long an invitation to the page is good.
+pub(crate) const CONSOLE_INVITATION_TIME: Duration = Duration::from_secs(60);
+/// Invitations at a time; the oldest goes.
+pub(crate) const CONSOLE_INVITATIONS: usize = 16;
+/// How long a browser stays signed in.
+pub(crate) const CONSOLE_COOKIE_TIME: Duration = Duration::from_secs(12 * 60 * 60);
+/// Browsers that are signed in at a time; the oldest goes.
+pub(crate) const CONSOLE_COOKIES: usize = 32;
+/// Bytes of a file that names other servers.
+pub(crate) const SERVERS_BYTES_MAX: u64 = 1 << 20;
+/// Servers in such a file.
+pub(crate) const SERVERS_MAX: usize = 64;
+/// Seconds that such a server may take to start and to list its tools; some are downloaded first.
+pub(crate) const SERVER_START_S: u64 = 60;

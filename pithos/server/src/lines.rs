@@ -1,127 +1,163 @@
-//! The client's lines on their way to the protocol, which drops a line that is over its limit: its request would wait for ever. After such a line a request
-//! with the same id and a method that only says so is put in, and the answer to it is an error that names the limit.
+//! The server's side of JSON-RPC lines over a pair of streams. Every line that wants an answer gets one, what [`UnderWay`] refuses included, and so does a line
+//! that is longer than anybody may send. Invariants: memory stays under the limit of a line, whatever comes; while the client does not
+//! read one refusal, no further line is read.
 
 use std::io;
-use std::pin::Pin;
-use std::sync::OnceLock;
-use std::task::{Context, Poll, ready};
+use std::sync::Arc;
 
-use regex::bytes::Regex;
-use rmcp::transport::async_rw::DEFAULT_MAX_LINE_LENGTH;
-use tokio::io::{AsyncRead, ReadBuf};
+use pithos_sessions::Locked;
+use rmcp::RoleServer;
+use rmcp::model::{ClientJsonRpcMessage, JsonRpcMessage, ServerJsonRpcMessage};
+use rmcp::transport::Transport;
+use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncWrite, AsyncWriteExt, BufReader};
+use tokio::sync::Mutex;
+use tokio::task::JoinHandle;
 
-/// The method of what is put in.
-pub(crate) const TOO_LONG: &str = "pithos/line-too-long";
-/// What the error says.
-pub(crate) fn too_long_message() -> String {
-    format!("the request is over the limit of {DEFAULT_MAX_LINE_LENGTH} bytes; put large data into a file")
-}
+use crate::limits::{LAST_WORDS, LINE_BYTES};
+use crate::message::{END_BYTES, Judged, UnderWay};
 
-/// An id stands among so many bytes of a request's beginning or end.
-const END_BYTES: usize = 256;
+/// A line buffer that one large line has grown is given back.
+const BUFFER_KEPT: usize = 64 * 1024;
 
-/// Passes on what it reads.
-pub(crate) struct Lines<R> {
-    inner: R,
+type Writer<W> = Arc<Mutex<Option<W>>>;
+
+/// The lines of one client.
+pub(crate) struct Lines<R, W> {
+    from: BufReader<R>,
+    line: Vec<u8>,
+    /// Bytes of the present line so far, those that are not kept included.
     length: usize,
-    head: Vec<u8>,
+    /// The last bytes of a line that is over the limit.
     tail: Vec<u8>,
-    /// To be given before anything else is read.
-    kept: Vec<u8>,
+    to: Writer<W>,
+    under_way: Arc<Locked<UnderWay>>,
+    /// A request has come: only now the protocol takes anything else.
+    begun: bool,
+    refusal: Option<JoinHandle<()>>,
 }
 
-impl<R> Lines<R> {
-    pub(crate) fn new(inner: R) -> Self {
-        Self { inner, length: 0, head: Vec::new(), tail: Vec::new(), kept: Vec::new() }
+impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin + Send + 'static> Lines<R, W> {
+    pub(crate) fn new(from: R, to: W) -> Self {
+        Self {
+            from: BufReader::with_capacity(BUFFER_KEPT, from),
+            line: Vec::new(),
+            length: 0,
+            tail: Vec::new(),
+            to: Arc::new(Mutex::new(Some(to))),
+            under_way: Arc::default(),
+            begun: false,
+            refusal: None,
+        }
     }
 
-    /// Looks at what was read; where in it a line over the limit ended, with what is to be put in there.
-    fn look(&mut self, bytes: &[u8]) -> Option<(usize, Vec<u8>)> {
-        let (mut at, mut found) = (0, None);
-        for piece in bytes.split_inclusive(|byte| *byte == b'\n') {
-            at += piece.len();
-            self.length += piece.len();
-            let room = END_BYTES.saturating_sub(self.head.len()).min(piece.len());
-            self.head.extend_from_slice(&piece[..room]);
-            self.tail.extend_from_slice(&piece[piece.len().saturating_sub(END_BYTES)..]);
-            let over = self.tail.len().saturating_sub(END_BYTES);
-            self.tail.drain(..over);
-            if piece.ends_with(b"\n") {
-                if self.length > DEFAULT_MAX_LINE_LENGTH
-                    && let Some(id) = id_of(&self.head, &self.tail)
-                {
-                    let line = format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"method\":\"{TOO_LONG}\"}}\n");
-                    found = Some((at, line.into_bytes()));
+    /// Reads until the end of a line; false at the end of everything. May be dropped and called again at any time.
+    async fn fill(&mut self) -> bool {
+        loop {
+            let Ok(available) = self.from.fill_buf().await else { return false };
+            if available.is_empty() {
+                // What ends without a line end is a line as well.
+                return self.length > 0;
+            }
+            let end = available.iter().position(|byte| *byte == b'\n');
+            let taken = end.map_or(available.len(), |at| at + 1);
+            let piece = &available[..taken];
+            self.length += taken;
+            if self.length <= LINE_BYTES {
+                self.line.extend_from_slice(piece);
+            } else {
+                if self.line.len() > END_BYTES {
+                    // The first piece that is too much: from now on only the ends are kept.
+                    self.tail = self.line.split_off(self.line.len() - END_BYTES);
+                    self.line.truncate(END_BYTES);
+                    self.line.shrink_to_fit();
                 }
-                self.length = 0;
-                self.head.clear();
-                self.tail.clear();
+                self.tail.extend_from_slice(&piece[piece.len().saturating_sub(END_BYTES)..]);
+                let over = self.tail.len().saturating_sub(END_BYTES);
+                self.tail.drain(..over);
+            }
+            self.from.consume(taken);
+            if end.is_some() {
+                return true;
             }
         }
-        found
+    }
+
+    /// What the line that was read is, and room for the next one.
+    fn judge(&mut self) -> Judged {
+        let judged = self.under_way.with(|calls| {
+            if self.length > LINE_BYTES {
+                Judged::Wrong(Box::new(calls.too_long(&self.line, &self.tail, LINE_BYTES)))
+            } else {
+                calls.judge(&self.line)
+            }
+        });
+        self.length = 0;
+        self.tail.clear();
+        self.line.clear();
+        self.line.shrink_to(BUFFER_KEPT);
+        judged
     }
 }
 
-/// The id of a request whose middle nobody reads.
-fn id_of(head: &[u8], tail: &[u8]) -> Option<String> {
-    static ID: OnceLock<Option<Regex>> = OnceLock::new();
-    let id = ID.get_or_init(|| Regex::new(r#""id"\s*:\s*("[^"\\]*"|-?[0-9]+)"#).ok()).as_ref()?;
-    let params = head.windows(8).position(|window| window == b"\"params\"").unwrap_or(head.len());
-    let text = |found: regex::bytes::Captures<'_>| String::from_utf8(found[1].to_vec()).ok();
-    id.captures(&head[..params]).and_then(text).or_else(|| id.captures_iter(tail).last().and_then(text))
+async fn write<W: AsyncWrite + Unpin>(to: Writer<W>, message: ServerJsonRpcMessage) -> io::Result<()> {
+    let mut line = serde_json::to_vec(&message)?;
+    line.push(b'\n');
+    let mut to = to.lock().await;
+    let to = to.as_mut().ok_or(io::ErrorKind::NotConnected)?;
+    to.write_all(&line).await?;
+    to.flush().await
 }
 
-impl<R: AsyncRead + Unpin> AsyncRead for Lines<R> {
-    fn poll_read(
-        self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-        buffer: &mut ReadBuf<'_>,
-    ) -> Poll<io::Result<()>> {
-        let lines = self.get_mut();
-        if !lines.kept.is_empty() {
-            let count = lines.kept.len().min(buffer.remaining());
-            buffer.put_slice(&lines.kept[..count]);
-            lines.kept.drain(..count);
-            return Poll::Ready(Ok(()));
-        }
-        let before = buffer.filled().len();
-        ready!(Pin::new(&mut lines.inner).poll_read(context, buffer))?;
-        if let Some((at, mut put_in)) = lines.look(&buffer.filled()[before..]) {
-            put_in.extend_from_slice(&buffer.filled()[before + at..]);
-            lines.kept = put_in;
-            buffer.set_filled(before + at);
-        }
-        Poll::Ready(Ok(()))
-    }
-}
+impl<R, W> Transport<RoleServer> for Lines<R, W>
+where
+    R: AsyncRead + Unpin + Send,
+    W: AsyncWrite + Unpin + Send + 'static,
+{
+    type Error = io::Error;
 
-#[cfg(test)]
-mod tests {
-    use super::{Lines, id_of};
-
-    #[test]
-    fn ids_are_found_at_either_end() {
-        assert_eq!(id_of(b"{\"id\": 7, \"params\": {\"id\": 8", b"xxx}}"), Some("7".into()));
-        assert_eq!(
-            id_of(b"{\"params\": {\"id\": 8", b"{\"id\": 9}}, \"id\": \"a\"}\n"),
-            Some("\"a\"".into())
-        );
-        assert_eq!(id_of(b"{}", b"{}"), None);
+    fn send(
+        &mut self,
+        message: ServerJsonRpcMessage,
+    ) -> impl Future<Output = io::Result<()>> + Send + 'static {
+        self.under_way.with(|calls| calls.answered(&message));
+        write(Arc::clone(&self.to), message)
     }
 
-    #[test]
-    fn a_line_over_the_limit_is_followed_by_a_word_about_it() {
-        let mut lines = Lines::new(tokio::io::empty());
-        assert_eq!(lines.look(b"{\"id\":1}\n{\"id\":2,"), None);
-        let piece = vec![b'x'; 1 << 20];
-        for _ in 0..17 {
-            assert_eq!(lines.look(&piece), None);
+    async fn receive(&mut self) -> Option<ClientJsonRpcMessage> {
+        loop {
+            if let Some(refusal) = &mut self.refusal {
+                // A client that cannot be written to will be found gone when it is read from.
+                let _ = refusal.await;
+                self.refusal = None;
+            }
+            if !self.fill().await {
+                return None;
+            }
+            match self.judge() {
+                Judged::Good(message) => {
+                    self.begun |= matches!(*message, JsonRpcMessage::Request(_));
+                    // Before there was a request, the protocol ends at anything else.
+                    if self.begun {
+                        return Some(*message);
+                    }
+                }
+                Judged::Wrong(message) => {
+                    let written = write(Arc::clone(&self.to), *message);
+                    self.refusal = Some(tokio::spawn(async { drop(written.await) }));
+                }
+                Judged::Nothing => {}
+            }
         }
-        let (at, line) = lines.look(b"}\n{\"id\":3}").expect("its end");
-        assert_eq!(
-            (at, line.as_slice()),
-            (2, &b"{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"pithos/line-too-long\"}\n"[..])
-        );
-        assert_eq!(lines.look(b"\n"), None);
+    }
+
+    async fn close(&mut self) -> io::Result<()> {
+        let last = async {
+            if let Some(refusal) = self.refusal.take() {
+                let _ = refusal.await;
+            }
+            drop(self.to.lock().await.take());
+        };
+        // A client that reads nothing must not keep the server.
+        tokio::time::timeout(LAST_WORDS, last).await.map_err(io::Error::from)
     }
 }

@@ -3,23 +3,31 @@
 // They panic when a stream cannot be written: see `print`.
 #![cfg_attr(not(test), deny(clippy::print_stdout, clippy::print_stderr))]
 
-mod audit;
+mod asking;
 mod cli;
 mod clients;
+mod console;
 mod control;
 mod demo;
 mod handler;
 mod http;
 mod inspect;
 mod install;
+mod journal;
+mod json_edit;
 mod limits;
 mod lines;
+mod message;
+mod metrics;
 mod once;
+mod overview;
 mod result;
 mod schema;
 mod serve;
+mod servers;
 mod state;
 mod tools;
+mod top;
 mod watchdog;
 
 use std::process::ExitCode;

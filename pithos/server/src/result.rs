@@ -153,6 +153,7 @@ pub(crate) fn state(end: &End) -> &'static str {
     match end {
         End { reason: Some(_), .. } => "stopped",
         End { lost: true, .. } => "lost",
+        End { done: None, .. } => "failed",
         _ => "done",
     }
 }

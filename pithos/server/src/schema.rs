@@ -40,7 +40,7 @@ fn job_output() -> Value {
         "properties": {
             "job": {"type": "string"},
             "session": {"type": "string"},
-            "state": {"type": "string", "enum": ["running", "done", "stopped", "lost"]},
+            "state": {"type": "string", "enum": ["running", "done", "stopped", "failed", "lost"]},
             "status": {"type": "integer", "description": "exit status; 128+n for a signal"},
             "signal": {"type": "integer"},
             "stopped_by": {"type": "string"},
@@ -230,7 +230,8 @@ fn js() -> Tool {
         "required": ["cell", "state"]
     });
     let description = "Evaluate JavaScript in a fresh hardened isolate with limits. There: await shell(command, {cwd, stdin, timeout_ms}) gives {status, output, stderr}; \
-                       await read(path), write(path, text), list(path); store(name, value) and load(name) keep JSON between cells of a session; console.";
+                       await read(path), write(path, text), list(path); store(name, value) and load(name) keep JSON between cells of a session; console; \
+                       await tools.SERVER.NAME(arguments) calls tools, this server's as tools.pithos.run({command}); await tools.declarations() says which there are. The value is the last expression's.";
     tool("js", description, input, output, true)
 }
 

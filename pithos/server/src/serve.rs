@@ -10,27 +10,37 @@ use pithos_sessions::{Config, Manager};
 use rmcp::ServiceExt;
 use tokio::net::UnixStream;
 
-use crate::audit::Audit;
 use crate::control;
 use crate::handler::{Callers, Handler};
+use crate::journal::Recorder;
 use crate::lines::Lines;
+use crate::servers::Servers;
 use crate::watchdog::{self, Calls};
 
 /// Serves one client on stdio until it goes.
-pub(crate) async fn stdio(config: Config, audit: Audit) -> Result<ExitCode, String> {
+pub(crate) async fn stdio(
+    config: Config,
+    recorder: Arc<Recorder>,
+    servers: Servers,
+) -> Result<ExitCode, String> {
     let folder = config.control.clone();
     let manager = Manager::start(config).map_err(|error| error.to_string())?;
     let looked_at = Arc::downgrade(&manager);
-    control::serve(&folder, move || Some(vec![(None, looked_at.upgrade()?)]));
+    control::serve(
+        &folder,
+        Arc::clone(&recorder.metrics),
+        || None,
+        move || Some(vec![(None, looked_at.upgrade()?)]),
+    );
     let calls = Calls::default();
     watchdog::start(calls.clone(), true)?;
     pithos_sessions::raise_descriptor_limit();
-    let handler = Handler::new(Callers::One(manager), audit, calls);
+    let handler = Handler::new(Callers::One(manager), recorder, calls, servers);
     let started = match standard_sockets() {
-        Some((from, to)) => handler.serve((Lines::new(from), to)).await,
+        Some((from, to)) => handler.serve(Lines::new(from, to)).await,
         None => {
             let (from, to) = rmcp::transport::io::stdio_pipes();
-            handler.serve((Lines::new(from), to)).await
+            handler.serve(Lines::new(from, to)).await
         }
     };
     let service = started.map_err(|error| format!("the client's first message: {error}"))?;

@@ -1,5 +1,8 @@
 //! Where a server keeps what it keeps: its control socket where only this user can look, its logs and its sessions' temporary files in a
-//! folder with a name that nobody can guess. Invariant: nothing here is opened or removed that this user does not own, no link is followed, and a
+//! folder with a name that nobody can guess. Nothing of it is where sessions may write, or read, as long as there is another place: they would see
+//! other servers' files, and what one of them writes there the next server would take for its own.
+//!
+//! Invariant: nothing here is opened or removed that this user does not own, no link is followed, and a
 //! server is held for dead by a lock that the kernel gives up with it, never by a process id, which means something else in another
 //! pid namespace.
 
@@ -9,6 +12,7 @@ use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
+use pithos_sandbox::Reach;
 use rustix::fs::FlockOperation;
 
 /// Below the folder of the user's run-time files.
@@ -19,7 +23,7 @@ const LOCK: &str = "lock";
 const DATA: &str = "data";
 /// In a data folder: layers of overlaid sessions.
 const LAYERS: &str = "layers";
-/// The names of data folders begin so.
+/// The names of data folders begin so, and those of the folders that all of a user's are in.
 const DATA_PREFIX: &str = "pithos-";
 /// The longest file that is remembered.
 const REMEMBERED_BYTES_MAX: u64 = 64 * 1024;
@@ -38,45 +42,119 @@ pub(crate) struct Folders {
     pub(crate) layers: PathBuf,
     /// To be removed at the end: all of the above.
     pub(crate) passing: Vec<PathBuf>,
+    /// Folders of all servers of this user that sessions would reach: to be hidden from them.
+    pub(crate) hidden: Vec<PathBuf>,
 }
 
 /// The lock of this process's server, held to the process's end.
 static HELD: OnceLock<File> = OnceLock::new();
 
 /// Makes the folders of a server that begins, and removes what dead ones left.
-pub(crate) fn make() -> Result<Folders, String> {
-    if let Some(base) = base() {
-        sweep(&base);
+pub(crate) fn make(reach: &Reach) -> Result<Folders, String> {
+    let mine = |folder: &PathBuf| !is_below(folder, &reach.write);
+    bases().into_iter().filter(mine).for_each(|base| sweep(&base));
+    // Servers that had no such folder keep all in one.
+    let data =
+        places().into_iter().filter(mine).map(|place| shared(&place)).filter(|shared| is_private(shared));
+    for data in data.flat_map(|shared| owned_folders(&shared)) {
+        if owned_folders(&data).iter().any(|control| is_dead(control)) {
+            remove_data(&data);
+        }
     }
-    make_only()
+    make_only(reach)
 }
 
 /// Makes the folders alone: for one command, which has no time for what others left.
-pub(crate) fn make_only() -> Result<Folders, String> {
+pub(crate) fn make_only(reach: &Reach) -> Result<Folders, String> {
     let said = |path: &Path| {
         let path = path.display().to_string();
         move |error: io::Error| format!("{path}: {error}")
     };
-    let data = unguessable(&std::env::temp_dir(), DATA_PREFIX)
-        .map_err(|error| format!("a folder for logs in {}: {error}", std::env::temp_dir().display()))?;
-    let base = base().unwrap_or_else(|| data.clone());
+    let place = place(reach)?;
+    let data = unguessable(&place, DATA_PREFIX)
+        .map_err(|error| format!("a folder for logs in {}: {error}", place.display()))?;
+    let mut bases = bases().into_iter().filter(|base| !is_below(base, &reach.write));
+    let base = bases.find_map(made).unwrap_or_else(|| data.clone());
     let control = unguessable(&base, &format!("{}-", std::process::id())).map_err(said(&base))?;
     if base != data {
         std::os::unix::fs::symlink(&data, control.join(DATA)).map_err(said(&control))?;
     }
     let _ = HELD.set(hold(&control).map_err(said(&control))?);
     let (logs, private_tmp, layers) = (data.join("logs"), data.join("tmp"), data.join(LAYERS));
-    let folders = Folders { passing: vec![data, control.clone()], control, logs, private_tmp, layers };
+    let hidden = in_reach(reach, &data);
+    let folders =
+        Folders { passing: vec![data, control.clone()], control, logs, private_tmp, layers, hidden };
     for folder in [&folders.logs, &folders.private_tmp, &folders.layers] {
         DirBuilder::new().mode(0o700).create(folder).map_err(said(folder))?;
     }
     Ok(folders)
 }
 
+/// The folders in which a user's servers may keep their data, the best first.
+fn places() -> Vec<PathBuf> {
+    let variable = |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
+    let known = [
+        Some(std::env::temp_dir()),
+        Some("/tmp".into()),
+        Some("/var/tmp".into()),
+        variable("XDG_RUNTIME_DIR"),
+    ];
+    let state = variable("XDG_STATE_HOME").or_else(|| Some(variable("HOME")?.join(".local/state")));
+    let real = known.into_iter().chain([state]).flatten().filter_map(|path| path.canonicalize().ok());
+    let mut places: Vec<PathBuf> = Vec::new();
+    for place in real.filter(|path| path.is_dir()) {
+        if !places.contains(&place) {
+            places.push(place);
+        }
+    }
+    places
+}
+
+/// The folder of one place that all of this user's servers share.
+fn shared(place: &Path) -> PathBuf {
+    place.join(format!("{DATA_PREFIX}{}", rustix::process::geteuid().as_raw()))
+}
+
+/// Where this server's data go: not where sessions get, and where they only read rather than where they write. Never the latter.
+fn place(reach: &Reach) -> Result<PathBuf, String> {
+    for reached in [&reach.all, &reach.write] {
+        for place in places().into_iter().filter(|place| !is_below(place, reached)) {
+            let shared = shared(&place);
+            let made = DirBuilder::new().mode(0o700).create(&shared);
+            if made.is_ok() || is_private(&shared) {
+                return Ok(shared);
+            }
+            // Somebody else has that name; nobody has the next one.
+            if rustix::fs::access(&place, rustix::fs::Access::WRITE_OK).is_ok() {
+                return Ok(place);
+            }
+        }
+    }
+    Err("no folder for logs and temporary files: sessions may write in all there are; set TMPDIR to one that they may not".to_owned())
+}
+
+/// What sessions would reach of this user's servers: made where it is missing, so that they cannot make it for servers to come.
+fn in_reach(reach: &Reach, data: &Path) -> Vec<PathBuf> {
+    let mut all: Vec<PathBuf> = places().iter().map(|place| shared(place)).collect();
+    all.extend(bases());
+    all.retain(|path| is_below(path, &reach.all) && !data.starts_with(path));
+    for path in all.iter().filter(|path| is_below(path, &reach.write)) {
+        let _ = DirBuilder::new().mode(0o700).create(path);
+    }
+    all.retain(|path| path.is_dir());
+    all
+}
+
+fn is_below(path: &Path, roots: &[PathBuf]) -> bool {
+    let real = path.canonicalize();
+    let path = real.as_deref().unwrap_or(path);
+    roots.iter().any(|root| path.starts_with(root))
+}
+
 /// The folders of the servers of this user that live, with their process ids.
 pub(crate) fn servers() -> Vec<(u32, PathBuf)> {
-    let Some(base) = base() else { return Vec::new() };
-    let all = owned_folders(&base).into_iter().filter(|folder| !is_dead(folder));
+    let all = bases().into_iter().flat_map(|base| owned_folders(&base));
+    let all = all.filter(|folder| folder.join(LOCK).exists() && !is_dead(folder));
     all.filter_map(|folder| {
         let name = folder.file_name()?.to_str()?.split('-').next()?.to_owned();
         Some((name.parse().ok()?, folder))
@@ -120,19 +198,24 @@ fn unguessable_file(base: &Path) -> Option<PathBuf> {
     Some(base.join(format!(".{:016x}", u64::from_ne_bytes(random))))
 }
 
-/// The folder of the user's run-time files, or of state below the home folder; none when there is neither.
-fn base() -> Option<PathBuf> {
+/// In the folder of the user's run-time files, and in that of state below the home folder, as far as there are such folders.
+fn bases() -> Vec<PathBuf> {
     let variable = |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
-    let runtime = variable("XDG_RUNTIME_DIR").filter(|path| is_private(path)).map(|path| path.join(NAME));
-    let state = || {
-        let state = variable("XDG_STATE_HOME").or_else(|| Some(variable("HOME")?.join(".local/state")))?;
-        DirBuilder::new().recursive(true).mode(0o700).create(&state).ok()?;
-        Some(state.join(NAME))
-    };
-    [runtime, state()].into_iter().flatten().find(|folder| {
-        let made = DirBuilder::new().mode(0o700).create(folder);
-        made.is_ok() || is_private(folder)
-    })
+    let runtime = variable("XDG_RUNTIME_DIR").filter(|path| is_private(path));
+    let state = variable("XDG_STATE_HOME").or_else(|| Some(variable("HOME")?.join(".local/state")));
+    [runtime, state].into_iter().flatten().map(|path| path.join(NAME)).collect()
+}
+
+/// One of those, made if it is not there.
+fn made(base: PathBuf) -> Option<PathBuf> {
+    DirBuilder::new().recursive(true).mode(0o700).create(base.parent()?).ok()?;
+    let made = DirBuilder::new().mode(0o700).create(&base);
+    (made.is_ok() || is_private(&base)).then_some(base)
+}
+
+/// The first that can be had.
+fn base() -> Option<PathBuf> {
+    bases().into_iter().find_map(made)
 }
 
 /// Whether this is a folder, no link, of this user and of nobody else.
@@ -194,18 +277,24 @@ fn remove_server(control: &Path) {
     if let Ok(data) = std::fs::read_link(control.join(DATA)) {
         let ours =
             data.file_name().and_then(|name| name.to_str()).is_some_and(|name| name.starts_with(DATA_PREFIX));
-        if ours && is_private(&data) {
-            // A commit that was interrupted is finished or taken back before what it needs is gone.
-            let problems = pithos_sessions::recover_commits(&data.join(LAYERS));
-            if !problems.is_empty() {
-                problems.iter().for_each(|problem| pithos_sessions::errln!("pithos: {problem}"));
-                return;
-            }
-            // The standard library removes by descriptors and follows no link below.
-            let _ = std::fs::remove_dir_all(data);
+        if ours && is_private(&data) && !remove_data(&data) {
+            return;
         }
     }
     let _ = std::fs::remove_dir_all(control);
+}
+
+/// Removes a data folder; false when a commit in it is neither finished nor taken back.
+fn remove_data(data: &Path) -> bool {
+    // A commit that was interrupted is finished or taken back before what it needs is gone.
+    let problems = pithos_sessions::recover_commits(&data.join(LAYERS));
+    if !problems.is_empty() {
+        problems.iter().for_each(|problem| pithos_sessions::errln!("pithos: {problem}"));
+        return false;
+    }
+    // The standard library removes by descriptors and follows no link below.
+    let _ = std::fs::remove_dir_all(data);
+    true
 }
 
 #[cfg(test)]

@@ -63,17 +63,26 @@ impl Confinement {
 
     /// The arguments from which the guardian makes the same; the environment it inherits.
     pub(crate) fn arguments(&self) -> Result<Vec<String>, Error> {
-        let text = |path: &PathBuf| path.to_string_lossy().into_owned();
+        // What a message carries is text, and a path that is changed on the way would be another one.
+        let text = |path: &PathBuf| {
+            let wrong = || {
+                Error::Policy(format!(
+                    "{}: its name is no UTF-8, and only that can be passed on",
+                    path.display()
+                ))
+            };
+            path.to_str().map(str::to_owned).ok_or_else(wrong)
+        };
         let machine =
             serde_json::to_string(&self.machine).map_err(|error| Error::Policy(error.to_string()))?;
         let mut arguments = vec![
             self.policy.to_toml()?,
             machine,
-            text(&self.workspace),
-            text(&self.private_tmp),
-            text(&self.layers),
+            text(&self.workspace)?,
+            text(&self.private_tmp)?,
+            text(&self.layers)?,
         ];
-        arguments.extend(self.home.as_ref().map(text));
+        arguments.extend(self.home.as_ref().map(text).transpose()?);
         Ok(arguments)
     }
 

@@ -30,9 +30,6 @@ pub enum Error {
         /// What occupies it.
         job: String,
     },
-    /// The session's process has died.
-    #[error("session '{0}' has ended and its state is lost: open another")]
-    Lost(String),
     /// A handle of that name exists.
     #[error("there is a session '{0}' already: choose another name or close it")]
     NameTaken(String),

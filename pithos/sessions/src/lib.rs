@@ -46,7 +46,7 @@ use std::io::ErrorKind;
 
 pub use actors::{ActorRequest, DEFAULT_SYSTEM, RestartPolicy};
 pub use ansi::Ansi;
-pub use cells::{Cell, CellEnd, CellRequest, Outcome};
+pub use cells::{Answer, Cell, CellEnd, CellRequest, Outcome, Tools};
 pub use cgroup::memory_together;
 pub use confinement::Confinement;
 pub use error::Error;
@@ -56,6 +56,7 @@ pub use manager::{Config, DEFAULT_SESSION, Manager, Request, Session, Warm};
 pub use output::{Budget, Capture, Rendered, Stream, Totals};
 pub use overlay::{Changed, Checkpoint, Committed, Differences, UndoTo, recover_commits};
 pub use pithos_sandbox::{Denial, Enforcement};
+pub use proxy::{Asker, Question, Reply, Replying};
 pub use rush::{err, errln, out, outln};
 pub use rush_session::process_tree::Process;
 pub use rush_session::{Pipeline, RunDone, Status};
@@ -81,9 +82,15 @@ const SHELL_ROLE: &str = "--pithos-shell";
 /// Whether the process of this id was started below this one: a session, a worker, or what runs in one.
 #[must_use]
 pub fn started(pid: u32) -> bool {
+    processes_below().contains(&pid)
+}
+
+/// The processes that were started below this one.
+#[must_use]
+pub fn processes_below() -> Vec<u32> {
     let below =
         rush_session::process_tree::descendants(std::process::id(), &std::collections::HashSet::new());
-    below.iter().any(|process| process.pid == pid)
+    below.into_iter().map(|process| process.pid).collect()
 }
 
 /// Runs a worker role when `arguments` (without the program's name) ask for one; `None` when they do not.

@@ -26,7 +26,7 @@ pub const START_TIMEOUT_MS: u64 = 10 * 1000;
 pub const OUTPUT_BYTES_DEFAULT: usize = 16 * 1024;
 /// The most that one result may show.
 pub const OUTPUT_BYTES_MAX: usize = 256 * 1024;
-/// Of one line, a result shows this many bytes at most.
+/// Of one line that a search found, or that an actor logged, this many bytes are shown.
 pub const LINE_BYTES_SHOWN_MAX: usize = 4 * 1024;
 /// Kept in memory of each run's beginning.
 pub const HEAD_BYTES: usize = OUTPUT_BYTES_MAX / 2;
@@ -64,12 +64,22 @@ pub const CELLS_PER_WORKER: u32 = 1000;
 pub const CELLS_REMEMBERED_MAX: usize = 256;
 /// Of a cell's value, this much is kept.
 pub const CELL_VALUE_BYTES_MAX: usize = 256 * 1024;
+/// Of a cell's error with its stack, this much is kept.
+pub const CELL_ERROR_BYTES_MAX: usize = 64 * 1024;
+/// Of one line that a cell prints, this much is kept: a long one must not take the room of all others.
+pub const CELL_CONSOLE_LINE_BYTES_MAX: usize = 16 * 1024;
 /// Of what a cell prints, this much is kept.
 pub const CELL_CONSOLE_BYTES_MAX: usize = 64 * 1024;
 /// The largest file that `read` gives.
 pub const CELL_FILE_BYTES_MAX: u64 = 16 * 1024 * 1024;
 /// What `store` keeps of a session, as JSON.
 pub const CELL_STORE_BYTES_MAX: usize = 1024 * 1024;
+/// Arguments of a tool that a cell calls, as JSON, and what the tool answers.
+pub const TOOL_BYTES_MAX: usize = 4 * 1024 * 1024;
+/// Of the message of a tool that failed, a cell sees this much.
+pub const TOOL_MESSAGE_CHARS_MAX: usize = 64 * 1024;
+/// Calls of tools that one cell has under way; more of them fail.
+pub const TOOLS_AT_ONCE_MAX: usize = 64;
 /// Units that have ended leave the tree together, this long after the first: a wake-up of its worker for each would cost every call.
 pub const TREE_REAP_MS: u64 = 5;
 /// Systems of actors: each is a worker process.
@@ -150,6 +160,9 @@ pub const STDIN_PATIENCE_MS: u64 = 5 * 1000;
 pub const PROMPT_LOOK_MS: u64 = 40;
 /// Calls of an overlaid session that can be undone; the oldest goes first.
 pub const UNDO_CALLS_MAX: usize = 32;
+/// An overlay that has been looked through to what is below so lately is not again: it would be found anew by every call of many. What changes below in
+/// that time counts as unseen when it is judged, so that nothing is lost.
+pub const VIEW_FRESH_MS: u64 = 200;
 /// Checkpoints that one session keeps.
 pub const CHECKPOINTS_MAX: usize = 64;
 /// Bytes that one call may change and still be undone: keeping them is a copy.
@@ -168,3 +181,15 @@ pub const SCREEN_CELLS_MAX: usize = 100_000;
 pub const MEMORY_TOGETHER_PERCENT: u64 = 75;
 /// All logs of a server together; `--log-space` of `pithos serve` sets another.
 pub const LOGS_BYTES_MAX: u64 = 4 * 1024 * 1024 * 1024;
+/// How long a signal waits for the shell to begin the run that it is for; one that has sent all its output elsewhere looks as if it had not.
+pub const BEGIN_PATIENCE_MS: u64 = 500;
+/// Between two looks for that.
+pub const BEGIN_LOOK_MS: u64 = 1;
+/// Questions about hosts that wait for a person while another is asked; further ones are refused.
+pub const ASK_WAITING_MAX: usize = 32;
+/// A job that was refused so many hosts is not asked for any more.
+pub const ASK_REFUSALS_MAX: u32 = 5;
+/// Answers about hosts that are remembered; nobody is asked beyond.
+pub const ASK_REMEMBERED_MAX: usize = 4096;
+/// Seconds that a person has to answer.
+pub const ASK_S: u64 = 300;

@@ -194,7 +194,7 @@ pub struct Request {
     pub script: String,
     /// Change there first; the session stays there.
     pub cwd: Option<String>,
-    /// Exported for this run and after it.
+    /// Exported for this run.
     pub environment: BTreeMap<String, String>,
     /// Standard input.
     pub stdin: Stdin,
@@ -412,7 +412,8 @@ impl Manager {
             if let Some(job) = session.last_job().filter(|job| job.end().is_some()) {
                 let _ = overlay.settle(&job.handle).await;
             }
-            overlay.begin().await;
+            let (guardian, pid) = (&self.guardian, session.pid());
+            overlay.begin(|roots| async move { guardian.refresh(pid, roots).await }).await;
         }
         if request.background {
             session = self.copy_for_job(&session).await?;
@@ -543,6 +544,19 @@ impl Manager {
             .with(|jobs| jobs.order.iter().filter_map(|handle| jobs.by_handle.get(handle).cloned()).collect())
     }
 
+    /// Whether the policy says that somebody is asked about hosts.
+    #[must_use]
+    pub fn asks(&self) -> bool {
+        self.proxy.as_ref().is_some_and(|proxy| proxy.asks())
+    }
+
+    /// Who is asked about hosts from now on.
+    pub fn ask_through(&self, asker: Arc<dyn crate::Asker>) {
+        if let Some(proxy) = &self.proxy {
+            proxy.ask_through(asker);
+        }
+    }
+
     /// Starts a JavaScript cell.
     #[must_use]
     pub fn evaluate(self: &Arc<Self>, request: CellRequest) -> Arc<Cell> {
@@ -631,15 +645,11 @@ impl Manager {
                 drop(self.sessions.with(|sessions| sessions.remove(&session.handle)));
                 session.unit().end(how.as_deref());
                 self.guardian.end_and_forget(session.pid());
-                if handle == DEFAULT_SESSION {
-                    let fresh = self.open_default().await?;
-                    fresh.state.with(|state| state.news = Some(format!("this is a new session '{handle}': the process of the former one has ended, and its state is lost")));
-                    Ok(fresh)
-                } else {
-                    Err(Error::Lost(handle.to_string()))
-                }
+                let fresh = self.open_again(handle).await?;
+                fresh.state.with(|state| state.news = Some(format!("this is a new session '{handle}': the process of the former one has ended, and its state is lost")));
+                Ok(fresh)
             }
-            None if handle == DEFAULT_SESSION => self.open_default().await,
+            None if handle == DEFAULT_SESSION => self.open_again(DEFAULT_SESSION).await,
             None => Err(self.unknown_session(handle)),
         }
     }
@@ -662,12 +672,13 @@ impl Manager {
         Ok(())
     }
 
-    async fn open_default(&self) -> Result<Arc<Session>, Error> {
+    /// The session of a handle that nothing has now, opened once however many ask for it at the same time.
+    async fn open_again(&self, handle: &str) -> Result<Arc<Session>, Error> {
         let _one_at_a_time = self.opening.lock().await;
-        let known = self.sessions.with(|sessions| sessions.get(DEFAULT_SESSION).cloned());
+        let known = self.sessions.with(|sessions| sessions.get(handle).cloned());
         match known {
             Some(session) => Ok(session),
-            None => self.open(Some(DEFAULT_SESSION), None).await,
+            None => self.open(Some(handle), None).await,
         }
     }
 

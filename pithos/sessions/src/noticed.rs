@@ -4,9 +4,10 @@
 //! The watcher reports a call before the call goes on, so whoever knows that a script has ended finds all its denials in the socket:
 //! [`Noticed::hear`] reads what is there.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::fs::MetadataExt;
 use std::os::unix::net::UnixStream as StdStream;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -156,7 +157,8 @@ struct Protected {
 struct State {
     /// The folders of the paths, and when each was last changed: a look costs as many system calls.
     folders: Vec<(PathBuf, Option<SystemTime>)>,
-    there: HashSet<PathBuf>,
+    /// By device and number, so that another file of the same name is a new one.
+    there: HashMap<PathBuf, (u64, u64)>,
 }
 
 impl Protected {
@@ -166,7 +168,7 @@ impl Protected {
         folders.sort();
         folders.dedup();
         let folders = folders.into_iter().map(|folder| (folder.clone(), changed(&folder))).collect();
-        Self { paths, state: Locked::new(State { folders, there: HashSet::new() }) }
+        Self { paths, state: Locked::new(State { folders, there: HashMap::new() }) }
     }
 
     fn look(&self) -> Vec<PathBuf> {
@@ -180,9 +182,14 @@ impl Protected {
             if same {
                 return Vec::new();
             }
-            let there: HashSet<PathBuf> =
-                self.paths.iter().filter(|path| path.symlink_metadata().is_ok()).cloned().collect();
-            let mut new: Vec<PathBuf> = there.difference(&state.there).cloned().collect();
+            let identity = |path: &PathBuf| {
+                let data = path.symlink_metadata().ok()?;
+                Some((path.clone(), (data.dev(), data.ino())))
+            };
+            let there: HashMap<PathBuf, (u64, u64)> = self.paths.iter().filter_map(identity).collect();
+            let is_new =
+                |(path, identity): &(&PathBuf, &(u64, u64))| state.there.get(*path) != Some(*identity);
+            let mut new: Vec<PathBuf> = there.iter().filter(is_new).map(|(path, _)| path.clone()).collect();
             new.sort();
             state.there = there;
             new

@@ -67,6 +67,7 @@ pub enum Program {
 /// When the sandbox cannot be had, or the program cannot be started in it.
 pub fn run(confinement: &Confinement, program: &Program, timeout: Option<Duration>) -> Result<u8, Error> {
     let end = timeout.map(|timeout| Instant::now() + timeout);
+    rush::sys::keep_closed_descriptors();
     let mut signals = SigSet::empty();
     PASSED_ON.into_iter().for_each(|signal| signals.add(signal));
     signals.add(Number::SIGCHLD);

@@ -9,9 +9,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::ansi::Ansi;
-use crate::limits::{
-    HEAD_BYTES, LINE_BYTES_SHOWN_MAX, LOG_BYTES_MAX, READ_BYTES, REMEMBERED_BYTES, TAIL_BYTES,
-};
+use crate::limits::{HEAD_BYTES, LOG_BYTES_MAX, READ_BYTES, REMEMBERED_BYTES, TAIL_BYTES};
 use crate::space::{Held, Space};
 
 /// Which of the two streams.
@@ -277,8 +275,8 @@ impl Capture {
         let held: Vec<u8> = self.tail.iter().flatten().copied().collect();
         if total as usize <= budget.bytes && self.totals.lines <= budget.lines as u64 && self.is_whole() {
             let all = [self.head.as_slice(), &held].concat();
-            let (text, cut) = clip_lines(&budget.ansi.apply(&all));
-            return Rendered { text, truncated: cut };
+            let text = String::from_utf8_lossy(&budget.ansi.apply(&all)).into_owned();
+            return Rendered { text, truncated: false };
         }
         let share = if failed { 4 } else { 2 };
         let head = line_start_cut(&self.head[..(budget.bytes / share).min(self.head.len())]);
@@ -293,8 +291,9 @@ impl Capture {
         let from = joined.len().saturating_sub(want_tail);
         let tail = if from == 0 { &joined[..] } else { line_end_cut(&joined[from..]) };
         let tail = last_lines(tail, budget.lines - budget.lines / share);
-        let (head_text, _) = clip_lines(&budget.ansi.apply(head));
-        let (tail_text, _) = clip_lines(&budget.ansi.apply(tail));
+        let (head_text, tail_text) = (budget.ansi.apply(head), budget.ansi.apply(tail));
+        let (head_text, tail_text) =
+            (String::from_utf8_lossy(&head_text), String::from_utf8_lossy(&tail_text));
         let left_out = total as usize - head.len() - tail.len();
         let text = format!("{head_text}[… {left_out} of {total} bytes left out …]\n{tail_text}");
         Rendered { text, truncated: true }
@@ -383,24 +382,6 @@ fn utf8_end(bytes: &[u8]) -> &[u8] {
         Some(byte) if *byte >= 0xC0 && bytes.len() - lead < (byte.leading_ones() as usize) => &bytes[..lead],
         _ => bytes,
     }
-}
-
-/// The text with lines that are too long cut in the middle; whether any was.
-fn clip_lines(bytes: &[u8]) -> (String, bool) {
-    let mut cut = false;
-    let mut text = String::with_capacity(bytes.len());
-    for line in bytes.split_inclusive(|byte| *byte == b'\n') {
-        if line.len() > LINE_BYTES_SHOWN_MAX {
-            cut = true;
-            let half = LINE_BYTES_SHOWN_MAX / 2;
-            text.push_str(&String::from_utf8_lossy(utf8_end(&line[..half])));
-            text.push_str(&format!("[… line of {} bytes …]", line.len()));
-            text.push_str(&String::from_utf8_lossy(line_end_cut(&line[line.len() - half..])));
-        } else {
-            text.push_str(&String::from_utf8_lossy(line));
-        }
-    }
-    (text, cut)
 }
 
 #[cfg(test)]
@@ -525,10 +506,19 @@ mod tests {
     }
 
     #[test]
-    fn a_long_line_and_binary_data_are_named_and_not_poured_out() {
+    fn a_long_line_is_shown_within_the_budget_and_binary_data_is_named() {
         let mut capture = capture("line");
+        for length in [1_usize, 4_095, 4_096, 4_097, 16_384, 100_000, 262_144] {
+            let mut capture = self::capture(&format!("line-{length}"));
+            capture.write(Stream::Out, &vec![b'x'; length]);
+            let whole = capture.render(Budget::bytes(length), false);
+            assert_eq!((whole.text.len(), whole.truncated), (length, false), "all that was asked for");
+            let part = capture.render(Budget::bytes(length - 1), false);
+            let shown = part.text.matches('x').count();
+            assert!(part.truncated && shown < length && shown + 2 >= length, "{shown} of {length}");
+            let _ = std::fs::remove_file(capture.log_path());
+        }
         capture.write(Stream::Out, &vec![b'x'; 100_000]);
-        assert!(capture.render(Budget::bytes(200_000), false).text.contains("[… line of 100000 bytes …]"));
         capture.write(Stream::Out, b"\0");
         assert!(
             capture.render(Budget::bytes(200_000), false).text.starts_with("[binary output: 100001 bytes")

@@ -63,6 +63,7 @@ pub(crate) fn script(arguments: &[String]) -> io::Result<u8> {
 
 /// The command of [`crate::once`]: a script, or words, on this process's own standard streams; the status.
 pub(crate) fn once() -> io::Result<u8> {
+    sys::keep_closed_descriptors();
     become_worker()?;
     // The last two as well: this runtime's own handlers would swallow them when they are sent.
     [SIGPIPE, SIGSEGV, SIGBUS].into_iter().for_each(sys::signal_default);

@@ -38,6 +38,7 @@ pub(crate) fn run(words: &[Vec<u8>]) -> Option<i32> {
             Some(match end {
                 CommandEnd::Exited { status } => status,
                 CommandEnd::Killed { signal } => die_of(signal),
+                CommandEnd::Refused { .. } => return None,
             })
         }
         Err(Refused::Before(error)) => {
@@ -74,6 +75,10 @@ impl From<rustix::io::Errno> for Refused {
 }
 
 fn attempt(words: &[Vec<u8>]) -> Result<(i32, CommandEnd), Refused> {
+    // What else is open would be missing there, and what is closed here would be the connection itself.
+    if !sys::has_standard_descriptors_only() {
+        return Err(io::Error::other("other descriptors are open than the standard ones").into());
+    }
     let command = command(words)?;
     let folder = place::folder(|name| std::env::var_os(name).map(OsString::into_vec));
     place::check_folder(&folder)?;
@@ -81,12 +86,23 @@ fn attempt(words: &[Vec<u8>]) -> Result<(i32, CommandEnd), Refused> {
     let pid = place::check_peer(&socket)?;
     let here = rustix::fs::open(".", OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())?;
     let (stdin, stdout, stderr) = (rustix::stdio::stdin(), rustix::stdio::stdout(), rustix::stdio::stderr());
-    FORWARDED.into_iter().filter(|signal| !sys::signal_is_ignored(*signal)).for_each(sys::signal_catch);
+    let forwarded = FORWARDED.into_iter().filter(|signal| !sys::signal_is_ignored(*signal));
+    forwarded.clone().for_each(sys::signal_catch);
     let bytes = encode(&ToShell::Command(command), 4)?;
     send_all(socket.as_fd(), &bytes, &[stdin, stdout, stderr, here.as_fd()])?;
     // OPTIMIZATION: closed by the end of this process.
     let (socket, _here) = (ManuallyDrop::new(socket), ManuallyDrop::new(here));
-    Ok((pid, answer(&socket).map_err(Refused::After)?))
+    match answer(&socket).map_err(Refused::After)? {
+        CommandEnd::Refused { reason } => {
+            forwarded.for_each(sys::signal_default);
+            let pending = sys::take_pending_signals();
+            if let Some(signal) = FORWARDED.into_iter().find(|signal| pending >> (signal - 1) & 1 != 0) {
+                return Ok((pid, CommandEnd::Killed { signal }));
+            }
+            Err(Refused::Before(io::Error::other(reason)))
+        }
+        end => Ok((pid, end)),
+    }
 }
 
 /// Waits for the answer, passing signals on.

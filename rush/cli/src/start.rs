@@ -96,6 +96,7 @@ fn run_shell(
     let mut session = Box::new(Session::new(name.clone()));
     observe(&mut session, &environment);
     let restricted = arguments.restricted || is_restricted_name(&name);
+    begin_privileged(&mut session, &arguments);
     let trusted = |name: &[u8]| !restricted || name != b"SHELLOPTS" && !name.starts_with(b"BASH_FUNC_");
     session.import_environment(environment.into_iter().filter(|(name, _)| trusted(name)));
     apply_options(&mut session, &arguments);
@@ -128,10 +129,29 @@ fn observe(session: &mut Session, environment: &Environment) {
     }
 }
 
-fn apply_options(session: &mut Session, arguments: &Arguments) {
-    // As `sh` it is the POSIX shell.
+/// With `-p`, or as another user than who started it, the shell takes neither functions nor options nor start-up files
+/// from the environment; without `-p` it then becomes who started it. `-n` runs nothing and so defines nothing.
+fn begin_privileged(session: &mut Session, arguments: &Arguments) {
+    let given =
+        |wanted| arguments.set.iter().rev().find(|(option, _)| *option == wanted).is_some_and(|(_, on)| *on);
+    let borrowed = sys::users::has_borrowed_privilege();
+    session.options.put(SetOption::Privileged, borrowed || given(SetOption::Privileged));
+    session.options.put(SetOption::Noexec, given(SetOption::Noexec));
+    let posix = is_posix(session, arguments);
+    session.options.put(SetOption::Posix, posix);
+    if borrowed && !given(SetOption::Privileged) {
+        session.drop_privilege();
+    }
+}
+
+/// As `sh` it is the POSIX shell.
+fn is_posix(session: &Session, arguments: &Arguments) -> bool {
     let called = session.name.rsplit(|b| *b == b'/').next().unwrap_or_default();
-    if arguments.posix || matches!(called, b"sh" | b"-sh") {
+    arguments.posix || matches!(called, b"sh" | b"-sh")
+}
+
+fn apply_options(session: &mut Session, arguments: &Arguments) {
+    if is_posix(session, arguments) {
         session.options.put(SetOption::Posix, true);
     }
     for (option, on) in &arguments.set {

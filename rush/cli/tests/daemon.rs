@@ -13,19 +13,32 @@ struct Daemon {
 }
 
 impl Daemon {
-    fn start() -> Daemon {
+    /// `None` where no client may use a daemon.
+    fn start() -> Option<Daemon> {
+        if !may_use() {
+            return None;
+        }
         let folder = tempfile::tempdir().expect("a folder");
         let daemon = Daemon { folder };
         // Not captured: the daemon keeps standard error.
         let status = daemon.rush(&["daemon", "start", "--pool", "2"]).status().expect("started");
         assert!(status.success());
-        daemon
+        Some(daemon)
     }
 
     fn rush(&self, words: &[&str]) -> Command {
-        // What is ignored on entry cannot be trapped, and whoever runs the tests in the background ignores interrupts.
+        // What is ignored on entry cannot be trapped, and whoever runs the tests in the background ignores interrupts, or
+        // leaves descriptors open: with those a client runs its command itself.
+        let close = r#"for fd in /proc/$$/fd/*; do fd=${fd##*/}; if (( fd > 2 )); then exec {fd}>&-; fi; done; exec "$@""#;
         let mut command = Command::new("env");
-        command.args(["--default-signal=INT", env!("CARGO_BIN_EXE_rush")]);
+        command.args([
+            "--default-signal",
+            env!("CARGO_BIN_EXE_rush"),
+            "-c",
+            close,
+            "rush",
+            env!("CARGO_BIN_EXE_rush"),
+        ]);
         command.args(words).env("RUSH_DAEMON_DIR", self.folder.path().join("d")).env("RUSH_TRACE", "connect");
         command
     }
@@ -51,6 +64,16 @@ impl Drop for Daemon {
     fn drop(&mut self) {
         let _ = self.rush(&["daemon", "stop"]).output();
     }
+}
+
+/// Whether a client may run its command elsewhere: with `no_new_privs` it may not.
+fn may_use() -> bool {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let may = status.lines().any(|line| line == "NoNewPrivs:\t0");
+    if !may {
+        pithos_skipped::test("with no_new_privs no client may use a daemon");
+    }
+    may
 }
 
 fn alive(pid: u32) -> bool {
@@ -91,7 +114,7 @@ fn below(pid: u32, command: &str) -> Vec<u32> {
 
 #[test]
 fn a_command_runs_there_as_it_would_here() {
-    let daemon = Daemon::start();
+    let Some(daemon) = Daemon::start() else { return };
     let mut command =
         daemon.rush(&["--connect", "-c", "echo $0 $1 $X $PWD; umask; cat >&2; exit 7", "name", "one"]);
     command
@@ -108,9 +131,87 @@ fn a_command_runs_there_as_it_would_here() {
     assert_eq!(output.status.code(), Some(7));
 }
 
+/// What is put before the client so that it may do less than the daemon, ignores other signals, or has other descriptors.
+const RESTRICTIONS: &[&str] = &[
+    "nice -n 5 @",
+    "setpriv --no-new-privs @",
+    "setpriv --bounding-set -sys_time @",
+    "setpriv --groups 12345 @",
+    "unshare --uts @",
+    "unshare --mount @",
+    "unshare --user --map-root-user @",
+    "unshare --pid --fork @",
+    "chrt --batch 0 @",
+    "taskset 1 @",
+    "env --ignore-signal=HUP @",
+    "env --ignore-signal=PIPE @",
+    "env --block-signal=USR1 @",
+    "prlimit --nofile=100 @",
+    "prlimit --cpu=50 @",
+    "bash -c 'ulimit -u 5000; exec @' x",
+    "bash -c 'exec 3<.; exec @' x",
+    "bash -c 'exec 17>&1; exec @' x",
+    "bash -c 'exec 0<&-; exec @' x",
+    "bash -c 'exec 1>&-; exec @' x",
+    "bash -c 'exec 0<&- 1>&- 2>&-; exec @' x",
+];
+
+#[test]
+fn a_client_that_may_do_less_runs_its_command_itself() {
+    let Some(daemon) = Daemon::start() else { return };
+    let file = daemon.folder.path().join("pid");
+    let mut tried = 0;
+    for restriction in RESTRICTIONS {
+        let rush = env!("CARGO_BIN_EXE_rush");
+        // The command is run by a child of the client's own process, or by the client: never below the daemon.
+        let client = format!("{rush} --connect -c \"echo \\$\\$ >'{}'; cat\"", file.display());
+        let line = if restriction.starts_with("bash") {
+            restriction.replace('@', &client.replace('\'', "'\\''"))
+        } else {
+            restriction.replace('@', &client)
+        };
+        let _ = std::fs::remove_file(&file);
+        let mut command = daemon.rush(&[]);
+        let output = command
+            .args(["-c", &format!("echo $$; exec {line}")])
+            .stdin(Stdio::null())
+            .output()
+            .expect("run");
+        let errors = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(!errors.contains("ran at daemon"), "{restriction}: {errors}");
+        if file.exists() {
+            tried += 1;
+        } else {
+            // Not everybody may do everything.
+            eprintln!("skipped: {restriction}: {errors}");
+        }
+    }
+    assert!(tried > 8, "only {tried} of the restrictions can be had here");
+    assert_eq!(daemon.run("echo there").stdout, b"there\n");
+}
+
+#[test]
+fn the_daemon_keeps_nothing_of_who_starts_it() {
+    if !may_use() {
+        return;
+    }
+    let daemon = Daemon { folder: tempfile::tempdir().expect("a folder") };
+    let file = daemon.folder.path().join("kept");
+    let start = format!(
+        "trap '' HUP USR1; exec 5>'{}' 33>&5; {} daemon start --pool 2",
+        file.display(),
+        env!("CARGO_BIN_EXE_rush")
+    );
+    assert!(daemon.rush(&["-c", &start]).status().expect("started").success());
+    let output = daemon.run("ls -l /proc/$PPID/fd /proc/$$/fd; grep SigIgn /proc/$PPID/status; trap 'echo caught' HUP; kill -HUP $$");
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert!(!text.contains("kept"), "{text}");
+    assert!(text.ends_with("caught\n"), "{text}");
+}
+
 #[test]
 fn no_command_sees_another_ones_state() {
-    let daemon = Daemon::start();
+    let Some(daemon) = Daemon::start() else { return };
     for _ in 0..8 {
         let output = daemon.run("echo ${seen-no}; seen=yes; cd /; set -e");
         assert_eq!(output.stdout, b"no\n");
@@ -120,7 +221,7 @@ fn no_command_sees_another_ones_state() {
 #[test]
 fn the_place_is_the_users_own() {
     use std::os::unix::fs::{MetadataExt, PermissionsExt};
-    let daemon = Daemon::start();
+    let Some(daemon) = Daemon::start() else { return };
     let folder = daemon.folder.path().join("d");
     assert_eq!(folder.metadata().expect("there").mode() & 0o777, 0o700);
     assert_eq!(folder.join("rush.sock").metadata().expect("there").mode() & 0o777, 0o600);
@@ -145,7 +246,7 @@ fn without_a_daemon_the_client_is_the_shell() {
 
 #[test]
 fn a_killed_client_leaves_nothing() {
-    let daemon = Daemon::start();
+    let Some(daemon) = Daemon::start() else { return };
     let (mut client, pids) = daemon.client("echo $$; sleep 100 & sleep 100 | cat");
     let shell = pids[0];
     let start = Instant::now();
@@ -162,7 +263,7 @@ fn a_killed_client_leaves_nothing() {
 
 #[test]
 fn killed_clients_leave_nothing_however_the_ends_fall_together() {
-    let daemon = Daemon::start();
+    let Some(daemon) = Daemon::start() else { return };
     for _ in 0..40 {
         let (mut client, pids) = daemon.client("sleep 100 & echo $! $$; sleep 100 | cat");
         client.kill().expect("killed");
@@ -173,7 +274,7 @@ fn killed_clients_leave_nothing_however_the_ends_fall_together() {
 
 #[test]
 fn a_process_that_hides_from_its_parent_is_found() {
-    let daemon = Daemon::start();
+    let Some(daemon) = Daemon::start() else { return };
     let script = "(setsid sleep 100 >/dev/null & echo $! $$); sleep 100";
     let (mut client, pids) = daemon.client(script);
     client.kill().expect("killed");
@@ -184,7 +285,7 @@ fn a_process_that_hides_from_its_parent_is_found() {
 #[test]
 fn a_shell_that_is_killed_ends_its_client_the_same_way() {
     use std::os::unix::process::ExitStatusExt;
-    let daemon = Daemon::start();
+    let Some(daemon) = Daemon::start() else { return };
     assert_eq!(daemon.run("kill -9 $$").status.signal(), Some(9));
     // And what it had started goes with it.
     let (mut client, pids) = daemon.client("sleep 100 & echo $! $$; kill -9 $$");
@@ -194,7 +295,7 @@ fn a_shell_that_is_killed_ends_its_client_the_same_way() {
 
 #[test]
 fn background_processes_of_a_command_that_ended_live_on() {
-    let daemon = Daemon::start();
+    let Some(daemon) = Daemon::start() else { return };
     let output = daemon.run("sleep 100 >/dev/null 2>&1 & echo $!");
     let pid: u32 = String::from_utf8_lossy(&output.stdout).trim().parse().expect("a number");
     // Another shell that dies makes the daemon look for strays: this is none.
@@ -207,7 +308,7 @@ fn background_processes_of_a_command_that_ended_live_on() {
 
 #[test]
 fn a_program_in_the_shells_place_ends_the_client_as_it_ends() {
-    let daemon = Daemon::start();
+    let Some(daemon) = Daemon::start() else { return };
     // Before the daemon has looked at the client, and after.
     for delay in ["0", "0.1"] {
         let output = daemon.run(&format!("exec sh -c 'sleep {delay}; echo there; exit 3'"));
@@ -217,7 +318,7 @@ fn a_program_in_the_shells_place_ends_the_client_as_it_ends() {
 
 #[test]
 fn the_clients_streams_are_given_back_before_the_answer() {
-    let daemon = Daemon::start();
+    let Some(daemon) = Daemon::start() else { return };
     // The background process keeps its shell, so that it can be looked at.
     let output = daemon.run("sleep 100 >/dev/null 2>&1 & echo $$");
     let shell = String::from_utf8_lossy(&output.stdout).trim().to_string();
@@ -229,7 +330,7 @@ fn the_clients_streams_are_given_back_before_the_answer() {
 
 #[test]
 fn clients_in_a_row_find_shells() {
-    let daemon = Daemon::start();
+    let Some(daemon) = Daemon::start() else { return };
     // More than the pool holds, faster than it is filled.
     for number in 0..40 {
         let output = daemon.run(&format!("echo {number}"));
@@ -245,7 +346,7 @@ fn clients_in_a_row_find_shells() {
 
 #[test]
 fn signals_reach_the_command() {
-    let daemon = Daemon::start();
+    let Some(daemon) = Daemon::start() else { return };
     let (mut client, _) = daemon.client("trap 'exit 9' INT; echo 1; while :; do sleep 0.01; done");
     let _ = Command::new("kill").args(["-INT", &client.id().to_string()]).status();
     assert_eq!(client.wait().expect("ended").code(), Some(9));
@@ -253,7 +354,7 @@ fn signals_reach_the_command() {
 
 #[test]
 fn a_killed_daemon_leaves_nothing() {
-    let daemon = Daemon::start();
+    let Some(daemon) = Daemon::start() else { return };
     let (mut client, pids) = daemon.client("sleep 100 & echo $! $$; wait");
     let status = daemon.rush(&["daemon", "status"]).output().expect("rush");
     let text = String::from_utf8_lossy(&status.stdout).into_owned();
@@ -262,5 +363,9 @@ fn a_killed_daemon_leaves_nothing() {
     client.wait().expect("ended");
     // Its socket answers until the kernel has taken it down, which may be after the shells are gone.
     wait_gone(&[pids, vec![process.parse().expect("a number")]].concat());
-    assert_eq!(daemon.rush(&["daemon", "status"]).status().expect("rush").code(), Some(1));
+    // Shells that waited hold it until they are gone as well.
+    let start = Instant::now();
+    while daemon.rush(&["daemon", "status"]).status().expect("rush").code() != Some(1) {
+        assert!(start.elapsed() < Duration::from_secs(60), "the socket still answers");
+    }
 }

@@ -200,3 +200,97 @@ fn a_signal_right_after_the_fork_is_the_childs_own() {
         check(&format!("{loops} {job} & kill %%; wait $!; done; echo $?"), "143\n", 0);
     }
 }
+
+#[test]
+fn elements_without_quotes_are_joined_with_the_first_separator_and_split() {
+    let show = r#"s() { printf '[%s]' "$@"; echo; };"#;
+    for word in ["$*", "$@", "${a[@]}", "${a[*]}", "${*:1}", "${u-$*}"] {
+        let script = format!(
+            r#"{show} set -- a "" b ""; a=("$@"); IFS=,; s {word}; IFS=' ,'; s {word}; IFS=; s {word}"#
+        );
+        check(&script, "[a][][b]\n[a][b]\n[a][b]\n", 0);
+        let script = format!(
+            r#"{show} set -- "" "x,y" , "z,"; a=("$@"); IFS=:,; s {word}; s "{word}" | tr -d '\n' | wc -l"#
+        );
+        check(&script, "[][x][y][][][z][]\n0\n".replace("[z][]", "[z]").as_str(), 0);
+    }
+}
+
+#[test]
+fn elements_name_descriptors() {
+    check(
+        "exec {a[1]}>out; echo x >&${a[1]}; exec {a[1]}>&-; echo $?; cat out; echo y >&${a[1]}",
+        "0\nx\nrush: line 1: ${a[1]}: Bad file descriptor\n",
+        1,
+    );
+}
+
+#[test]
+fn elements_before_the_first_one() {
+    let error = "rush: line 1: a[-9]: bad array subscript\n";
+    check("a=(1 2 3); (( a[-9]=2 )); echo $? ${a[@]}", &format!("{error}0 1 2 3\n"), 0);
+    check("a=(1 2 3); echo $((a[-9]=2)); echo ${a[@]}", &format!("{error}2\n1 2 3\n"), 0);
+    check(
+        "a=(1 2); unset 'a[]'; echo $? ${a[@]}; declare -A m=([x]=1); unset 'm[]'; echo $?",
+        "0 1 2\n0\n",
+        0,
+    );
+}
+
+#[test]
+fn fields_have_a_width_that_is_kept_or_told_of() {
+    for format in ["%20000000d", "%-20000000s", "%.20000000d"] {
+        check(&format!("printf {format} 1 | wc -c"), "20000000\n", 0);
+    }
+    for (format, arguments) in
+        [("%3000000000d", "1"), ("%*s", "3000000000 x"), ("%.*d", "3000000000 1"), ("%-*s", "-3000000000 x")]
+    {
+        let error = "rush: line 1: printf: a field of more than 268435456 characters\n";
+        check(&format!("printf 'a{format}b' {arguments}"), &format!("{error}a"), 1);
+    }
+}
+
+#[test]
+fn small_differences() {
+    check("set -o posix; x=2 export y=1; echo $x; x=3 readonly z=1; echo $x", "2\n3\n", 0);
+    check("x=2 export y=1; echo \"[$x]\"", "[]\n", 0);
+    check("printf '%q ' é 'a b' x", "$'\\303\\251' a\\ b x ", 0);
+    check("TMOUT=1; read x < <(sleep 3); echo $?", "142\n", 0);
+    for (level, expect) in
+        [("-5", "0\n"), ("0", "1\n"), ("abc", "1\n"), ("' 3'", "4\n"), ("2147483647", "0\n")]
+    {
+        check(&format!("SHLVL={level} \"${{BASH}}\" -c 'echo $SHLVL'"), expect, 0);
+    }
+    check("SHLVL=999 $BASH -c 'echo $SHLVL' 2>/dev/null", "1\n", 0);
+}
+
+#[test]
+fn what_a_loop_starts_does_not_pile_up() {
+    let zombies = "cat /proc/[0-9]*/stat 2>/dev/null | awk -v p=$$ '$4 == p && $3 == \"Z\"' | wc -l";
+    check(
+        &format!("for i in {{1..50}}; do : <(:); done; sleep 0.3; : <(:); z=$({zombies}); echo $((z < 5))"),
+        "1\n",
+        0,
+    );
+    check(
+        "for i in {1..20}; do coproc { :; }; wait; done; set -- /proc/$$/fd/*; echo $(($# < 20))",
+        "1\n",
+        0,
+    );
+    check("x=<(:); wait $!; echo $?; : <(exit 3); wait $!; echo $?", "0\n3\n", 0);
+}
+
+#[test]
+fn slices_count_characters() {
+    for (locale, expect) in [("C.UTF-8", "3 é 日é 日 aé aé日\n"), ("C", "")] {
+        let script = format!(
+            r#"LC_ALL={locale}; s=aé日; set -- "${{#s}}" "${{s:1:1}}" "${{s: -1}}${{s:1: -1}}" "${{s:2}}" "${{s::2}}" "${{s:0:9}}"; [ $# = 6 ] && [ {locale} = C ] || echo "$*""#
+        );
+        check(&script, expect, 0);
+    }
+    check(
+        "s=abc; echo ${s:s=1:1} $s; s=abcd; i=0; echo ${s:i++:1}${s:i++:1} ${s:9}- ${s: -9}-",
+        "b 1\nab - -\n",
+        0,
+    );
+}

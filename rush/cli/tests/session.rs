@@ -122,6 +122,88 @@ fn a_signal_ends_a_utility_that_only_reads() {
     assert_eq!(client.run(1, "echo here").1, "here\n");
 }
 
+/// Where a run may be when it is interrupted: nothing of it goes on afterwards. `@` says that it is under way.
+const INTERRUPTED: &[&str] = &[
+    "@; (sleep 100); echo",
+    "@; x=$(sleep 100); echo not here",
+    "echo $(echo start >&3; sleep 100)",
+    "@; (/bin/sleep 100); echo not here",
+    "@; x=$(/bin/sleep 100); echo not here",
+    "@; ( ( x=$(sleep 100) ) ); echo not here",
+    "@; read x <fifo; echo not here",
+    "@; echo x >fifo; echo not here",
+    "@; x=$(<fifo); echo not here",
+    "@; mapfile <fifo; echo not here",
+    "@; sleep 100 | cat; echo not here",
+    "@; while :; do :; done; echo not here",
+    "@; (trap : USR1; (sleep 100); echo not here); echo not here",
+    "trap : USR1; @; (sleep 100; echo not here); echo not here",
+    "@; eval 'sleep 100'; echo not here",
+    "@; f() { sleep 100; echo not here; }; f; echo not here",
+    "@; /bin/sleep 100 & wait; echo not here",
+];
+
+#[test]
+fn an_interrupt_ends_a_run_wherever_it_is() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut client = Client::start();
+    client.run(1, &format!("cd '{}'; mkfifo fifo", folder.path().display()));
+    for script in INTERRUPTED {
+        let script = format!("exec 3>&1\n{}", script.replace('@', "echo start"));
+        client.say(&json!({"type": "run", "id": 3, "script": script}));
+        assert_eq!(client.hear()["data"], "start\n", "{script}");
+        std::thread::sleep(Duration::from_millis(50));
+        client.say(&json!({"type": "signal", "id": 3, "signal": "INT"}));
+        let (done, text) = client.until("done");
+        assert_eq!((text.as_str(), &done["terminated"]), ("", &json!("interrupted")), "{script}");
+    }
+    assert_eq!(client.run(1, "echo here").1, "here\n");
+}
+
+#[test]
+fn other_signals_end_utilities_as_they_end_programs() {
+    let mut client = Client::start();
+    for signal in ["TERM", "KILL", "HUP", "QUIT"] {
+        for script in
+            ["sleep 100", "/bin/sleep 100", "(sleep 100)", "cat /dev/zero >/dev/null", "sort </dev/zero"]
+        {
+            client
+                .say(&json!({"type": "run", "id": 3, "script": format!("echo start; {script}\necho next")}));
+            assert_eq!(client.hear()["data"], "start\n");
+            std::thread::sleep(Duration::from_millis(50));
+            client.say(&json!({"type": "signal", "id": 3, "signal": signal}));
+            let (done, text) = client.until("done");
+            assert_eq!((text.as_str(), &done["status"]), ("next\n", &json!(0)), "{signal} {script}");
+        }
+    }
+}
+
+#[test]
+fn a_wrong_message_is_told_of_and_ends_nothing() {
+    let mut client = Client::start();
+    client.run(1, "kept=1");
+    for request in [
+        json!({"type": "run", "id": 4, "session": "one", "script": ":"}),
+        json!({"type": "run", "id": 4, "script": 5}),
+        json!({"type": "run", "id": 4}),
+        json!({"type": "run", "id": 4, "script": ":", "environment": 7}),
+        json!({"type": "signal", "id": 4, "signal": 9}),
+        json!({"type": "close", "id": 4, "session": -1}),
+        json!({"type": "nothing", "id": 4}),
+        json!({"id": 4}),
+    ] {
+        client.say(&request);
+        assert_eq!(client.until("failed").0["id"], 4, "{request}");
+    }
+    for request in
+        [json!([1, 2]), json!(null), json!("run"), json!({"type": "run", "id": "x", "script": ":"})]
+    {
+        client.say(&request);
+        assert_eq!(client.until("failed").0["id"], 0, "{request}");
+    }
+    assert_eq!(client.run(1, "echo $kept").1, "1\n");
+}
+
 #[test]
 fn snapshots_restore_and_forks_part_ways() {
     let mut client = Client::start();

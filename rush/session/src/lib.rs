@@ -20,7 +20,7 @@ pub use message::{
 pub use platform::{adopt_orphans, end_with_parent};
 pub use remote::{FromHost, RemoteRun, StreamName, ToHost};
 pub use result::{Captured, RunResult, Timings};
-pub use wire::{Decoder, Frames, encode, send_all};
+pub use wire::{BadMessage, Decoder, Frames, encode, send_all};
 pub use worker::{pipelines, serve};
 
 /// A frame's body may have this many bytes at most; a script that is longer belongs in a file.

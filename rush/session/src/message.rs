@@ -29,7 +29,7 @@ pub struct Run {
     /// Change to this folder first; the session stays there.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cwd: Option<String>,
-    /// Exported variables for this run and after it.
+    /// Exported variables for this run; after it they are as before, unless the script changed them.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub environment: BTreeMap<String, String>,
     /// The standard input is a terminal that shall be the session's own while the script runs.
@@ -85,7 +85,7 @@ pub enum FromShell {
 }
 
 /// How a [`Command`] ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub enum CommandEnd {
     /// With this status.
@@ -97,6 +97,11 @@ pub enum CommandEnd {
     Killed {
         /// By number.
         signal: i32,
+    },
+    /// It was not run: the client may do less, or more, than the daemon's shells, and runs it itself.
+    Refused {
+        /// What differs.
+        reason: String,
     },
 }
 

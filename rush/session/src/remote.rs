@@ -85,7 +85,7 @@ pub struct RemoteRun {
     /// Change to this folder first; the session stays there.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cwd: Option<String>,
-    /// Exported variables for this run and after it.
+    /// Exported variables for this run; after it they are as before, unless the script changed them.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub environment: BTreeMap<String, String>,
     /// Whether `stdin` messages will come; otherwise the input is empty.

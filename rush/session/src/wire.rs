@@ -71,6 +71,18 @@ impl Decoder {
     /// # Errors
     /// When the frame is over the limit, is not the JSON of `T`, or lacks its descriptors; the stream is of no use after it.
     pub fn next_message<T: DeserializeOwned>(&mut self) -> io::Result<Option<(T, Vec<OwnedFd>)>> {
+        let Some(frame) = self.next_frame()? else { return Ok(None) };
+        frame.map(Some).map_err(|bad: BadMessage| invalid(bad.message))
+    }
+
+    /// As [`Decoder::next_message`], but a whole frame whose content is wrong is told of by itself, and the next one can be
+    /// read.
+    ///
+    /// # Errors
+    /// When the frame is over the limit or lacks its descriptors; the stream is of no use after it.
+    pub fn next_frame<T: DeserializeOwned>(
+        &mut self,
+    ) -> io::Result<Option<Result<(T, Vec<OwnedFd>), BadMessage>>> {
         let rest = &self.bytes[self.start..];
         let Some(header) = rest.first_chunk::<HEADER_BYTES>() else { return Ok(None) };
         let body = u32::from_le_bytes([header[0], header[1], header[2], header[3]]) as usize;
@@ -81,7 +93,7 @@ impl Decoder {
             )));
         }
         let Some(text) = rest.get(HEADER_BYTES..HEADER_BYTES + body) else { return Ok(None) };
-        let message = serde_json::from_slice(text).map_err(|error| invalid(error.to_string()))?;
+        let message = serde_json::from_slice(text).map_err(|error| BadMessage::new(text, &error));
         if self.descriptors.len() < count {
             return Err(invalid(format!(
                 "a frame announced {count} descriptors and brought {}",
@@ -89,7 +101,26 @@ impl Decoder {
             )));
         }
         self.start += HEADER_BYTES + body;
-        Ok(Some((message, self.descriptors.drain(..count).collect())))
+        let descriptors = self.descriptors.drain(..count).collect();
+        Ok(Some(message.map(|message| (message, descriptors))))
+    }
+}
+
+/// A frame whose content is not the JSON of what was expected.
+#[derive(Debug)]
+pub struct BadMessage {
+    /// The `id` in it, if there is one; 0 else.
+    pub id: u64,
+    /// What is wrong.
+    pub message: String,
+}
+
+impl BadMessage {
+    fn new(text: &[u8], error: &serde_json::Error) -> Self {
+        let id = serde_json::from_slice::<serde_json::Value>(text)
+            .ok()
+            .and_then(|value| value.get("id")?.as_u64());
+        Self { id: id.unwrap_or(0), message: error.to_string() }
     }
 }
 

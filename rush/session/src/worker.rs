@@ -7,8 +7,12 @@ use std::os::unix::ffi::OsStrExt;
 use std::time::Instant;
 
 use rush::exec::record::{PipelineRecord, Wanted};
+use rush::exec::traps;
 use rush::state::descriptors::Entry;
+use rush::state::names::NameId;
 use rush::state::options::SetOption;
+use rush::state::value::Attributes;
+use rush::state::variables::Variable;
 use rush::{Outcome, Session, Unwind, signals, sys};
 
 use crate::message::{Fork, FromShell, Pipeline, Run, RunDone, Status, Termination, ToShell};
@@ -100,7 +104,9 @@ impl Worker {
         }
         let start = Instant::now();
         let cpu = cpu_us();
-        if let Err(message) = self.prepare(&run) {
+        let mut set = Vec::new();
+        if let Err(message) = self.prepare(&run, &mut set) {
+            self.take_back(set);
             self.leave(&run);
             return Err(message);
         }
@@ -109,6 +115,9 @@ impl Worker {
         let result = self.session.run_text(run.script.as_bytes(), 1);
         let (status, exited, terminated) = self.outcome(result);
         options.into_iter().for_each(|(option, on)| self.session.options.put(option, on));
+        // It runs before every command, so that one with `exit` would let no later run do anything, not even take it away.
+        self.session.traps.set(traps::DEBUG, None);
+        self.take_back(set);
         self.leave(&run);
         let record = self.session.pipeline_record.take();
         Ok(RunDone {
@@ -157,8 +166,8 @@ impl Worker {
         answer
     }
 
-    /// The run's environment and working directory, by the shell's own means.
-    fn prepare(&mut self, run: &Run) -> Result<(), String> {
+    /// The run's environment and working directory, by the shell's own means. Each variable goes to `set` with how it was.
+    fn prepare(&mut self, run: &Run, set: &mut Vec<Set>) -> Result<(), String> {
         for (name, value) in &run.environment {
             let name_is_good = !name.is_empty()
                 && !name.starts_with(|c: char| c.is_ascii_digit())
@@ -166,24 +175,50 @@ impl Worker {
             if !name_is_good {
                 return Err(format!("'{name}' cannot name an environment variable"));
             }
+            let id = self.session.variables.intern(name.as_bytes());
+            let before = self.session.variables.slot(id).clone();
             self.expect_success(
-                &format!("export {name}={}", quoted(value)),
-                &format!("the environment variable '{name}'"),
+                &format!("builtin export {name}={}", quoted(value)),
+                &format!("the environment variable '{name}' could not be set"),
             )?;
+            if !before.attributes.has(Attributes::DYNAMIC) {
+                let now = self.scalar(id);
+                set.push(Set { id, before, now });
+            }
         }
-        match &run.cwd {
-            Some(folder) => self.expect_success(
-                &format!("cd -- {}", quoted(folder)),
-                &format!("the working directory '{folder}'"),
-            ),
-            None => Ok(()),
+        let Some(folder) = &run.cwd else { return Ok(()) };
+        if folder.is_empty() {
+            return Err("the working directory could not be set: its name is empty".to_string());
+        }
+        // A name is a name: neither the way back, `-`, nor something that `CDPATH` leads to.
+        let word = quoted(&if folder.starts_with('/') { folder.clone() } else { format!("./{folder}") });
+        let what = format!("the working directory '{folder}' could not be set: {}", why_not(folder));
+        self.expect_success(&format!("builtin cd -- {word}"), &what)
+    }
+
+    fn scalar(&self, id: NameId) -> Option<Vec<u8>> {
+        self.session.variables.slot(id).value.scalar().map(std::borrow::Cow::into_owned)
+    }
+
+    /// Makes variables as they were, but for those that the script has changed.
+    fn take_back(&mut self, set: Vec<Set>) {
+        for Set { id, before, now } in set.into_iter().rev() {
+            if self.scalar(id) != now {
+                continue;
+            }
+            let variables = &mut self.session.variables;
+            let slot = variables.slot_mut(id);
+            slot.value = before.value;
+            slot.attributes = before.attributes;
+            // What is exported now must be taken note of as well.
+            variables.slot_mut(id);
         }
     }
 
     fn expect_success(&mut self, command: &str, what: &str) -> Result<(), String> {
         match self.session.run_text(command.as_bytes(), 1) {
             Ok(0) => Ok(()),
-            _ => Err(format!("{what} could not be set")),
+            _ => Err(what.to_string()),
         }
     }
 
@@ -210,6 +245,22 @@ impl Worker {
                 self.say(&FromShell::Failed { id, message: format!("fork: {}", sys::strerror(error)) })
             }
         }
+    }
+}
+
+/// A variable that a run brought along.
+struct Set {
+    id: NameId,
+    before: Variable,
+    now: Option<Vec<u8>>,
+}
+
+/// Why a folder cannot be a working directory, as far as looking at it says.
+fn why_not(folder: &str) -> String {
+    match std::fs::metadata(folder) {
+        Ok(data) if data.is_dir() => "it may not be entered".to_string(),
+        Ok(_) => "it is no folder".to_string(),
+        Err(error) => error.to_string(),
     }
 }
 

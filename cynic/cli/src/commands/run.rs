@@ -7,6 +7,7 @@ use cynic::Error;
 use crate::args::Options;
 use crate::exit_status::ExitStatus;
 use crate::module_loader::{read_source, read_stream};
+use crate::print::errln;
 use crate::session::Session;
 
 /// What the standard input is called.
@@ -15,15 +16,7 @@ const STDIN: &str = "<stdin>";
 /// Runs the program, or only checks it.
 pub(crate) fn run(options: &Options, file: Option<&Path>) -> Result<ExitStatus, String> {
     let mut session = Session::for_program(options, file);
-    let mut outcome = Ok(());
-    for script in &options.before {
-        let text = read(script)?;
-        outcome = outcome.and_then(|()| {
-            let name = script.to_string_lossy();
-            session.sources().add_file(&name, script);
-            session.isolate.realm().execute(&name, &text)
-        });
-    }
+    let outcome = run_before(&mut session, options)?;
     let (name, text) = match file {
         Some(file) => (file.to_string_lossy().into_owned(), read(file)?),
         None => {
@@ -36,8 +29,28 @@ pub(crate) fn run(options: &Options, file: Option<&Path>) -> Result<ExitStatus, 
         None => session.sources().add_text(&name, &text),
     }
     let outcome = outcome.and_then(|()| execute(&mut session, options, &name, &text));
-    let outcome = outcome.and_then(|()| session.drain(None));
-    Ok(session.finish(outcome))
+    let settled = *outcome.as_ref().unwrap_or(&true);
+    let outcome = outcome.and_then(|_| session.drain(None));
+    let status = session.finish(outcome);
+    if settled || status != ExitStatus::Success {
+        return Ok(status);
+    }
+    errln!("cynic: {name}: the module awaits at its top level what nothing will settle");
+    Ok(ExitStatus::Unsettled)
+}
+
+/// Runs the scripts that come before the program; the error is of one that cannot be read.
+pub(crate) fn run_before(session: &mut Session, options: &Options) -> Result<Result<(), Error>, String> {
+    let mut outcome = Ok(());
+    for script in &options.before {
+        let text = read(script)?;
+        outcome = outcome.and_then(|()| {
+            let name = script.to_string_lossy();
+            session.sources().add_file(&name, script);
+            session.isolate.realm().execute(&name, &text)
+        });
+    }
+    Ok(outcome)
 }
 
 fn read(file: &Path) -> Result<String, String> {
@@ -56,7 +69,8 @@ fn is_module(name: &str) -> Option<bool> {
     }
 }
 
-fn execute(session: &mut Session, options: &Options, name: &str, text: &str) -> Result<(), Error> {
+/// Whether the program has come to its end, or is a module that waits for ever.
+fn execute(session: &mut Session, options: &Options, name: &str, text: &str) -> Result<bool, Error> {
     let is_module = if options.module { Some(true) } else { is_module(name) };
     let mut realm = session.isolate.realm();
     let script = match is_module {
@@ -65,12 +79,12 @@ fn execute(session: &mut Session, options: &Options, name: &str, text: &str) -> 
         None => realm.compile_program(name, text)?,
     };
     match script {
-        Some(_) if options.check => Ok(()),
-        None if options.check => realm.check_module(name, text),
-        Some(script) => realm.run(&script).map(drop),
+        Some(_) if options.check => Ok(true),
+        None if options.check => realm.check_module(name, text).map(|()| true),
+        Some(script) => realm.run(&script).map(|_| true),
         None => {
             let evaluation = realm.begin_import_text(name, text)?;
-            session.drain(Some(&evaluation))
+            session.settle(&evaluation).map(|value| value.is_some())
         }
     }
 }

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use cynic::host::inspect::Styles;
 use cynic::host::{Sink, Stream, timers};
-use cynic::{Engine, Error, Exception, Isolate, Limits, Realm, Script};
+use cynic::{Engine, Error, Exception, Isolate, Limits, Realm, Script, Zeal};
 
 use super::judge::Completion;
 use super::metadata::Phase;
@@ -22,8 +22,8 @@ use crate::module_loader::FileLoader;
 pub(crate) struct EngineEvaluator {
     /// Time a test may take.
     pub(crate) deadline: Duration,
-    /// Whether every allocation collects.
-    pub(crate) gc_zeal: bool,
+    /// How eager the collector is.
+    pub(crate) gc_zeal: Zeal,
     /// Compiled harness files, by name.
     harness: HashMap<String, Script>,
 }
@@ -56,7 +56,7 @@ pub(super) enum Stop {
 
 impl EngineEvaluator {
     /// An evaluator with an empty cache.
-    pub(crate) fn new(deadline: Duration, gc_zeal: bool) -> Self {
+    pub(crate) fn new(deadline: Duration, gc_zeal: Zeal) -> Self {
         EngineEvaluator { deadline, gc_zeal, harness: HashMap::new() }
     }
 
@@ -93,7 +93,7 @@ impl EngineEvaluator {
     fn evaluate_in(&mut self, isolate: &mut Isolate, test: &Test<'_>) -> Result<(), Stop> {
         isolate.set_gc_zeal(self.gc_zeal);
         let outcome = run_test(isolate, test).and_then(|()| drain(isolate));
-        isolate.set_gc_zeal(false);
+        isolate.set_gc_zeal(Zeal::Off);
         outcome
     }
 }

@@ -26,6 +26,8 @@ use std::sync::Mutex;
 use std::thread;
 use std::time::Instant;
 
+use cynic::Zeal;
+
 use self::evaluate::EngineEvaluator;
 use self::expectation::{Expectations, Surprises};
 use self::judge::Verdict;
@@ -58,7 +60,7 @@ pub(crate) fn run(options: &Options) -> Result<ExitStatus, String> {
 /// Serves tests to the supervisor that started this process.
 pub(crate) fn serve(options: &Options) -> Result<ExitStatus, String> {
     let suite = suite(options)?;
-    let factor = if options.gc_zeal { TEST262_ZEAL_FACTOR } else { 1 };
+    let factor = if options.gc_zeal != Zeal::Off { TEST262_ZEAL_FACTOR } else { 1 };
     let deadline = options.timeout.unwrap_or(TEST262_DEADLINE * factor);
     let gc_zeal = options.gc_zeal;
     // A thread of its own, because its stack is sized by us and not by the environment.
@@ -82,7 +84,7 @@ fn supervise(options: &Options, suite: &Path, tests: &[String]) -> Result<Report
     let program = std::env::current_exe().map_err(|error| format!("cannot find myself: {error}"))?;
     let arguments = worker_arguments(options, suite);
     let jobs = options.jobs.unwrap_or_else(|| thread::available_parallelism().map_or(1, usize::from));
-    let factor = if options.gc_zeal { TEST262_ZEAL_FACTOR } else { 1 };
+    let factor = if options.gc_zeal != Zeal::Off { TEST262_ZEAL_FACTOR } else { 1 };
     let progress = Progress::new(tests.len(), !options.quiet && io::stderr().is_terminal());
     let supervisor = Supervisor {
         command: &|| {
@@ -103,8 +105,10 @@ fn supervise(options: &Options, suite: &Path, tests: &[String]) -> Result<Report
 
 fn worker_arguments(options: &Options, suite: &Path) -> Vec<OsString> {
     let mut arguments: Vec<OsString> = vec!["test262-worker".into(), "--suite".into(), suite.into()];
-    if options.gc_zeal {
-        arguments.push("--gc-zeal".into());
+    match options.gc_zeal {
+        Zeal::Off => {}
+        Zeal::Whole => arguments.push("--gc-zeal".into()),
+        Zeal::Steps => arguments.push("--gc-zeal-steps".into()),
     }
     if let Some(timeout) = options.timeout {
         arguments.push(format!("--timeout={}ms", timeout.as_millis()).into());

@@ -12,7 +12,7 @@ use cynic_engine::bytecode::disassemble::disassemble;
 use cynic_engine::bytecode::verify::{VerifyError, verify, verify_flow};
 use cynic_engine::compiler::{self, CompileOptions, ModuleCode};
 use cynic_engine::gc::native_stack::StackBounds;
-use cynic_engine::gc::{GcStats, Persistent};
+use cynic_engine::gc::{GcStats, Persistent, Zeal};
 use cynic_engine::host::{Capabilities, Clock, Entropy, Randomness};
 use cynic_engine::limits::HEAP_BYTES_DEFAULT;
 use cynic_engine::vm::modules::ModuleLoader;
@@ -122,6 +122,19 @@ impl Engine {
     /// Compiles a script whose types are stripped, whatever its name.
     pub fn compile_typescript(&self, name: &str, text: &str) -> Result<Script, HostError> {
         self.compile_as(name, text, true)
+    }
+
+    /// Where the last statement of an async function's body begins, in bytes, if it is an expression: what a console would show as the value.
+    /// `None` also where the body is wrong, or nested so deeply that looking would take more stack than there is.
+    #[must_use]
+    pub fn last_expression(&self, body: &str) -> Option<usize> {
+        let options = self.compile_options(true);
+        let stack = compiler::stack_needed("<body>", body, options).ok()?;
+        // The wrapper around it is a few units more.
+        if stack.saturating_mul(2) > options.stack_room {
+            return None;
+        }
+        cynic_engine::syntax::last_expression(body, true)
     }
 
     /// Checks a module's text without running it.
@@ -286,9 +299,9 @@ impl Isolate {
         self.vm.heap.set_threshold(bytes);
     }
 
-    /// Collects at every allocation, to find mistakes of the engine's.
-    pub fn set_gc_zeal(&mut self, on: bool) {
-        self.vm.heap.set_zeal(on);
+    /// Makes the collector eager, to find mistakes of the engine's.
+    pub fn set_gc_zeal(&mut self, zeal: Zeal) {
+        self.vm.heap.set_zeal_mode(zeal);
     }
 
     /// Whether `Atomics.wait` may block the isolate's thread.

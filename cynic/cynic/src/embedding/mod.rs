@@ -45,7 +45,7 @@ pub use self::isolate::{Engine, Isolate, Limits, RealmId, Script};
 pub use self::promise::{PromiseState, Resolver};
 pub use self::realm::Realm;
 pub use self::shared_memory::SharedMemory;
-pub use cynic_engine::gc::GcStats;
+pub use cynic_engine::gc::{GcStats, Zeal};
 pub use cynic_engine::host::{Capabilities, Clock, Entropy, Randomness};
 pub use cynic_engine::structured_clone::Cloned;
 pub use cynic_engine::syntax::{SyntaxError, awaiting_entry};

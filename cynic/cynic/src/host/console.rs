@@ -251,7 +251,7 @@ pub fn format(vm: &mut Vm, arguments: &[Value]) -> JsResult<String> {
         && let Some(pattern) = first.as_string()
         && !others.is_empty()
     {
-        let pattern = pattern.text(vm);
+        let pattern = pattern.text(vm)?;
         let used = substitute(vm, &pattern, others, styles, &mut text)?;
         rest = &others[used..];
     } else if let [first, others @ ..] = arguments {

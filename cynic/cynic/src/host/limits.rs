@@ -16,5 +16,7 @@ pub const GROUP_COLUMNS_MAX: usize = 200;
 pub const URL_BYTES_MAX: usize = 4 << 20;
 /// What showing one value may take: bytes of text, and keys that are looked at. What is left then is only counted.
 pub const INSPECT_WORK_MAX: usize = 32 << 20;
+/// Code units of an encoding's label that are looked at, and quoted when it is unknown: more than any known label has.
+pub const ENCODING_LABEL_UNITS_SHOWN: usize = 100;
 /// Bytes that `crypto.getRandomValues` gives at once, by its specification.
 pub const RANDOM_BYTES_MAX: usize = 65536;

@@ -13,6 +13,8 @@ use cynic_engine::realm::{PropertySpec, getter, method, to_string_tag};
 use cynic_engine::value::Value;
 use cynic_engine::vm::{JsResult, Vm};
 
+use super::limits;
+
 /// The class TextEncoder.
 pub(crate) static ENCODER: HostClass = HostClass {
     constructor: NativeSpec::constructor("TextEncoder", 0, new_encoder),
@@ -66,7 +68,7 @@ enum Encoding {
 
 impl Encoding {
     fn from_label(label: &str) -> Option<Self> {
-        match label.trim().to_ascii_lowercase().as_str() {
+        match label.to_ascii_lowercase().as_str() {
             "utf-8" | "utf8" | "unicode-1-1-utf-8" => Some(Self::Utf8),
             "utf-16le" | "utf-16" | "ucs-2" | "unicode" => Some(Self::Utf16Le),
             "utf-16be" => Some(Self::Utf16Be),
@@ -152,8 +154,23 @@ fn option(vm: &mut Vm, options: Option<Object>, name: &str) -> JsResult<bool> {
     Ok(vm.get(options, key)?.to_boolean())
 }
 
+/// The text of a label, without the white space around it; of one that is longer than any that is known, only the beginning.
+fn label(vm: &mut Vm, label: Value) -> JsResult<String> {
+    let label = vm.to_string(label)?;
+    let view = label.view(vm);
+    let is_space = |at: usize| matches!(view.at(at), 0x9 | 0xA | 0xC | 0xD | 0x20);
+    let (mut from, mut to) = (0, view.len());
+    while from < to && is_space(from) {
+        from += 1;
+    }
+    while from < to && is_space(to - 1) {
+        to -= 1;
+    }
+    Ok(view.slice(from, to.min(from + limits::ENCODING_LABEL_UNITS_SHOWN)).to_rust_string())
+}
+
 fn new_decoder(vm: &mut Vm, args: CallArgs) -> JsResult<Value> {
-    let label = if args.get(0).is_undefined() { "utf-8".into() } else { vm.to_rust_string(args.get(0))? };
+    let label = if args.get(0).is_undefined() { "utf-8".into() } else { label(vm, args.get(0))? };
     let Some(encoding) = Encoding::from_label(&label) else {
         return Err(vm.throw_range_error(&format!("The encoding {label:?} is not supported")));
     };

@@ -54,7 +54,7 @@ pub(crate) fn group_by(
     while let Some(v) = vm.iterator_step_value(&mut record)? {
         let key = vm.call(callback, Value::UNDEFINED, &[v, Value::number(k)]).and_then(|key| coerce(vm, key));
         let key = vm.close_if_abrupt(&record, key)?;
-        let hashed = HashedKey::new(vm, key);
+        let hashed = HashedKey::new(vm, key)?;
         let at = *index.entry(hashed).or_insert_with(|| {
             groups.keys.push(key);
             groups.members.push(Vec::new());

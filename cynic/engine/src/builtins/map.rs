@@ -147,7 +147,7 @@ fn construct(vm: &mut Vm, args: CallArgs) -> JsResult<Value> {
     vm.add_entries_from_iterable(args.get(0), |vm, k, v| match adder {
         // OPTIMIZATION: equals calling %Map.prototype.set%.
         None => {
-            let key = HashedKey::new(vm, k);
+            let key = HashedKey::new(vm, k)?;
             vm.table_insert(table, key, v)
         }
         Some(f) => vm.call(f, Value::object(map), &[k, v]).map(|_| ()),
@@ -173,13 +173,13 @@ pub(crate) fn get_adder(
 
 /// 24.1.2.1
 fn map_group_by(vm: &mut Vm, args: CallArgs) -> JsResult<Value> {
-    let groups = group_by(vm, args.get(0), args.get(1), |vm, k| Ok(HashedKey::new(vm, k).value))?;
+    let groups = group_by(vm, args.get(0), args.get(1), |vm, k| Ok(HashedKey::new(vm, k)?.value))?;
     let prototype = Value::object(vm.intrinsic(Intrinsic::MapPrototype));
     let map = vm.new_map(prototype);
     let Some(table) = map.data::<OrderedTable>(0) else { return Ok(Value::object(map)) };
     for i in 0..groups.len() {
         let array = vm.new_array_from(&groups.values(vm, i))?;
-        let key = HashedKey::new(vm, groups.key(i));
+        let key = HashedKey::new(vm, groups.key(i))?;
         vm.table_insert(table, key, Value::object(array))?;
     }
     Ok(Value::object(map))
@@ -194,7 +194,7 @@ fn clear(vm: &mut Vm, args: CallArgs) -> JsResult<Value> {
 
 fn delete(vm: &mut Vm, args: CallArgs) -> JsResult<Value> {
     let table = this_map(vm, args)?;
-    let key = HashedKey::new(vm, args.get(0));
+    let key = HashedKey::new(vm, args.get(0))?;
     Ok(Value::bool(table.remove(&key)))
 }
 
@@ -215,13 +215,13 @@ fn for_each(vm: &mut Vm, args: CallArgs) -> JsResult<Value> {
 
 fn get(vm: &mut Vm, args: CallArgs) -> JsResult<Value> {
     let table = this_map(vm, args)?;
-    let key = HashedKey::new(vm, args.get(0));
+    let key = HashedKey::new(vm, args.get(0))?;
     Ok(table.get(&key).unwrap_or(Value::UNDEFINED))
 }
 
 fn get_or_insert(vm: &mut Vm, args: CallArgs) -> JsResult<Value> {
     let table = this_map(vm, args)?;
-    let key = HashedKey::new(vm, args.get(0));
+    let key = HashedKey::new(vm, args.get(0))?;
     if let Some(v) = table.get(&key) {
         return Ok(v);
     }
@@ -236,7 +236,7 @@ fn get_or_insert_computed(vm: &mut Vm, args: CallArgs) -> JsResult<Value> {
         let message = format!("{} is not a function", vm.describe(f));
         return Err(vm.throw_type_error(&message));
     }
-    let key = HashedKey::new(vm, args.get(0));
+    let key = HashedKey::new(vm, args.get(0))?;
     if let Some(v) = table.get(&key) {
         return Ok(v);
     }
@@ -247,13 +247,13 @@ fn get_or_insert_computed(vm: &mut Vm, args: CallArgs) -> JsResult<Value> {
 
 fn has(vm: &mut Vm, args: CallArgs) -> JsResult<Value> {
     let table = this_map(vm, args)?;
-    let key = HashedKey::new(vm, args.get(0));
+    let key = HashedKey::new(vm, args.get(0))?;
     Ok(Value::bool(table.contains(&key)))
 }
 
 fn set(vm: &mut Vm, args: CallArgs) -> JsResult<Value> {
     let table = this_map(vm, args)?;
-    let key = HashedKey::new(vm, args.get(0));
+    let key = HashedKey::new(vm, args.get(0))?;
     vm.table_insert(table, key, args.get(1))?;
     Ok(args.this)
 }

@@ -282,6 +282,7 @@ fn has_own(vm: &mut Vm, args: CallArgs) -> JsResult<Value> {
 
 /// 20.1.2.15
 fn is(vm: &mut Vm, args: CallArgs) -> JsResult<Value> {
+    vm.check_comparison_room(args.get(0), args.get(1))?;
     Ok(Value::bool(vm.same_value(args.get(0), args.get(1))))
 }
 

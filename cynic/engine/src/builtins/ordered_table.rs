@@ -14,7 +14,7 @@ use crate::limits::{
     UNCHARGED_VALUES_MAX,
 };
 use crate::value::Value;
-use crate::vm::Vm;
+use crate::vm::{JsResult, Vm};
 
 /// A key with its SameValueZero hash, comparable without the `Vm` (strings are flat once hashed).
 #[derive(Copy, Clone)]
@@ -25,20 +25,21 @@ pub(crate) struct HashedKey {
 
 impl HashedKey {
     #[inline]
-    pub(crate) fn new(vm: &mut Vm, v: Value) -> HashedKey {
+    pub(crate) fn new(vm: &mut Vm, v: Value) -> JsResult<HashedKey> {
         if let Some(s) = v.as_string() {
             // It may be compared with an equal key in another cell.
             vm.charge_bytes(s.len());
-            return HashedKey { value: v, hash: s.hash(vm) };
+            vm.check_flat_room(s)?;
+            return Ok(HashedKey { value: v, hash: s.hash(vm) });
         }
         if let Some(b) = v.as_bigint() {
             let mut h = std::collections::hash_map::DefaultHasher::new();
             h.write_u32(vm.hash_seed.word(0));
             b.value().hash(&mut h);
-            return HashedKey { value: v, hash: h.finish() as u32 };
+            return Ok(HashedKey { value: v, hash: h.finish() as u32 });
         }
         let value = if v.is_double() { Value::number(v.offset_double() + 0.0) } else { v };
-        HashedKey { value, hash: vm.hash_seed.word(value.to_bits()) }
+        Ok(HashedKey { value, hash: vm.hash_seed.word(value.to_bits()) })
     }
 
     /// SameValueZero of normalised keys.

@@ -84,7 +84,7 @@ impl Vm {
     }
 
     fn set_add(&mut self, table: Table, v: Value) -> JsResult<()> {
-        let key = HashedKey::new(self, v);
+        let key = HashedKey::new(self, v)?;
         self.table_insert(table, key, key.value)
     }
 }
@@ -127,7 +127,7 @@ fn clear(vm: &mut Vm, args: CallArgs) -> JsResult<Value> {
 
 fn delete(vm: &mut Vm, args: CallArgs) -> JsResult<Value> {
     let table = this_set(vm, args)?;
-    let key = HashedKey::new(vm, args.get(0));
+    let key = HashedKey::new(vm, args.get(0))?;
     Ok(Value::bool(table.remove(&key)))
 }
 
@@ -147,7 +147,7 @@ fn for_each(vm: &mut Vm, args: CallArgs) -> JsResult<Value> {
 
 fn has(vm: &mut Vm, args: CallArgs) -> JsResult<Value> {
     let table = this_set(vm, args)?;
-    let key = HashedKey::new(vm, args.get(0));
+    let key = HashedKey::new(vm, args.get(0))?;
     Ok(Value::bool(table.contains(&key)))
 }
 
@@ -252,7 +252,7 @@ fn intersection(vm: &mut Vm, args: CallArgs) -> JsResult<Value> {
     } else {
         let mut keys = other.keys(vm)?;
         while let Some(v) = vm.iterator_step_value(&mut keys)? {
-            let key = HashedKey::new(vm, v);
+            let key = HashedKey::new(vm, v)?;
             if table.contains(&key) {
                 vm.set_add(result, v)?;
             }
@@ -270,7 +270,7 @@ fn difference(vm: &mut Vm, args: CallArgs) -> JsResult<Value> {
         let position = table.begin_iteration();
         while let Some((k, _)) = table.next(&position) {
             if other.has(vm, k)? {
-                let key = HashedKey::new(vm, k);
+                let key = HashedKey::new(vm, k)?;
                 result.remove(&key);
             }
         }
@@ -279,7 +279,7 @@ fn difference(vm: &mut Vm, args: CallArgs) -> JsResult<Value> {
     let mut keys = other.keys(vm)?;
     let (o, result) = copy_of(vm, table)?;
     while let Some(v) = vm.iterator_step_value(&mut keys)? {
-        let key = HashedKey::new(vm, v);
+        let key = HashedKey::new(vm, v)?;
         result.remove(&key);
     }
     Ok(Value::object(o))
@@ -292,7 +292,7 @@ fn symmetric_difference(vm: &mut Vm, args: CallArgs) -> JsResult<Value> {
     let mut keys = other.keys(vm)?;
     let (o, result) = copy_of(vm, table)?;
     while let Some(v) = vm.iterator_step_value(&mut keys)? {
-        let key = HashedKey::new(vm, v);
+        let key = HashedKey::new(vm, v)?;
         if table.contains(&key) {
             result.remove(&key);
         } else {
@@ -327,7 +327,7 @@ fn is_superset_of(vm: &mut Vm, args: CallArgs) -> JsResult<Value> {
     }
     let mut keys = other.keys(vm)?;
     while let Some(v) = vm.iterator_step_value(&mut keys)? {
-        let key = HashedKey::new(vm, v);
+        let key = HashedKey::new(vm, v)?;
         if !table.contains(&key) {
             return vm.iterator_close(&keys, Ok(Value::FALSE));
         }
@@ -350,7 +350,7 @@ fn is_disjoint_from(vm: &mut Vm, args: CallArgs) -> JsResult<Value> {
     }
     let mut keys = other.keys(vm)?;
     while let Some(v) = vm.iterator_step_value(&mut keys)? {
-        let key = HashedKey::new(vm, v);
+        let key = HashedKey::new(vm, v)?;
         if table.contains(&key) {
             return vm.iterator_close(&keys, Ok(Value::FALSE));
         }

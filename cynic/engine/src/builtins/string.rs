@@ -166,7 +166,10 @@ fn raw(vm: &mut Vm, args: CallArgs) -> JsResult<Value> {
 #[inline]
 pub(crate) fn this_string(vm: &mut Vm, args: &CallArgs) -> JsResult<JsStr> {
     match args.this.as_string() {
-        Some(s) => Ok(s),
+        Some(s) => {
+            vm.check_flat_room(s)?;
+            Ok(s)
+        }
         None => this_string_slow(vm, args),
     }
 }

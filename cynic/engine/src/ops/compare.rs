@@ -33,6 +33,14 @@ impl Vm {
         x == y
     }
 
+    /// Makes sure that two values can be compared inside the heap's limit, if they are strings: what can fail asks before it compares them.
+    #[inline]
+    pub fn check_comparison_room(&mut self, a: Value, b: Value) -> JsResult<()> {
+        let (Some(x), Some(y)) = (a.as_string(), b.as_string()) else { return Ok(()) };
+        self.check_flat_room(x)?;
+        self.check_flat_room(y)
+    }
+
     /// Compares two strings by code units.
     pub fn string_compare(&mut self, a: JsStr, b: JsStr) -> Ordering {
         if let (Some(StrView::Latin1(x)), Some(StrView::Latin1(y))) = (a.flat_view(), b.flat_view()) {
@@ -123,6 +131,7 @@ impl Vm {
             || b.is_symbol()
             || a.is_bigint() && b.is_bigint();
         if same_type {
+            self.check_comparison_room(a, b)?;
             return Ok(self.strict_equals(a, b));
         }
         if let Some(x) = a.as_bigint() {
@@ -149,6 +158,7 @@ impl Vm {
             return Ok(x.partial_cmp(&y).map(|o| o == Ordering::Less));
         }
         if let (Some(x), Some(y)) = (a.as_string(), b.as_string()) {
+            self.check_comparison_room(a, b)?;
             return Ok(Some(self.string_compare(x, y) == Ordering::Less));
         }
         let (x, y) = if left_first {
@@ -162,6 +172,7 @@ impl Vm {
     }
 
     fn compare_primitives(&mut self, x: Value, y: Value) -> JsResult<Option<Ordering>> {
+        self.check_comparison_room(x, y)?;
         match (x.as_string(), y.as_string(), x.as_bigint(), y.as_bigint()) {
             (Some(a), Some(b), _, _) => return Ok(Some(self.string_compare(a, b))),
             (Some(a), _, _, Some(b)) => return Ok(string_to_bigint(a, self)?.map(|n| n.cmp(b.value()))),
@@ -215,6 +226,8 @@ fn is_kind(o: Object, kind: ObjectKind) -> bool {
 
 /// StringToBigInt (7.1.14). A RangeError if the integer would be too large.
 pub fn string_to_bigint(s: JsStr, vm: &mut Vm) -> JsResult<Option<Integer>> {
+    vm.check_flat_room(s)?;
+    vm.pay()?;
     let view = s.view(vm);
     let (from, to) = numeric::trimmed(view);
     // No more is looked at than the largest integer takes, in bits, with its prefix.

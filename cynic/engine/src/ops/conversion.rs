@@ -6,7 +6,7 @@ use crate::object::{Object, ObjectKind};
 use crate::property_key::PropertyKey;
 use crate::realm::Intrinsic;
 use crate::string::builder::write_u32;
-use crate::string::{JsStr, StrView, small_integer};
+use crate::string::{JsStr, small_integer};
 use crate::symbol;
 use crate::value::Value;
 use crate::vm::{JsResult, Vm};
@@ -94,6 +94,8 @@ impl Vm {
             return Ok(0.0);
         }
         if let Some(s) = v.as_string() {
+            self.check_flat_room(s)?;
+            self.pay()?;
             return Ok(super::numeric::string_to_number(s.view(self)));
         }
         if v.is_symbol() {
@@ -171,7 +173,10 @@ impl Vm {
     #[inline]
     pub fn to_string(&mut self, v: Value) -> JsResult<JsStr> {
         match v.as_string() {
-            Some(s) => Ok(s),
+            Some(s) => {
+                self.check_flat_room(s)?;
+                Ok(s)
+            }
             None => self.to_string_slow(v),
         }
     }
@@ -290,6 +295,7 @@ impl Vm {
             return Ok(PropertyKey::index(i as u32));
         }
         if let Some(s) = v.as_string() {
+            self.check_flat_room(s)?;
             return Ok(self.key_from_string(s));
         }
         self.to_property_key_slow(v)
@@ -349,8 +355,6 @@ impl Vm {
     /// The text of a string value, for Rust code.
     pub fn to_rust_string(&mut self, v: Value) -> JsResult<String> {
         let s = self.to_string(v)?;
-        Ok(match s.view(self) {
-            v @ (StrView::Latin1(_) | StrView::Utf16(_)) => v.to_rust_string(),
-        })
+        s.text(self)
     }
 }

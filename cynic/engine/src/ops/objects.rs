@@ -37,6 +37,9 @@ impl Vm {
             if key == atoms::LENGTH {
                 return Ok(Value::from(s.len()));
             }
+            if key.is_index() {
+                self.check_flat_room(s)?;
+            }
             if let Some(i) = key.as_index()
                 && let Some(u) = s.unmetered_view(self).get(i as usize)
             {

@@ -101,6 +101,7 @@ impl Vm {
     /// Runs a native function in its realm.
     #[inline(always)]
     pub fn call_native(&mut self, f: Object, args: CallArgs) -> JsResult<Value> {
+        self.pay()?;
         let function = f.native_spec().function;
         // SAFETY: native functions have their realm in an inline slot from birth.
         let realm = unsafe { f.inline_slot(NATIVE_REALM_SLOT) };

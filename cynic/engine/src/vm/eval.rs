@@ -13,6 +13,7 @@ use crate::bytecode::verify;
 use crate::compiler::{self, CompileOptions};
 use crate::gc::ExternalCharge;
 use crate::gc::native_stack::StackBounds;
+use crate::limits;
 use crate::object::ObjectKind;
 use crate::object::function::CallArgs;
 use crate::realm::Intrinsic;
@@ -86,9 +87,12 @@ impl Vm {
     }
 
     /// Source text from a string: lone surrogates, which the front end cannot read, become escapes.
-    pub(crate) fn source_from_string(&mut self, string: JsStr) -> SourceText {
-        let units: Vec<u16> = string.view(self).units().collect();
-        SourceText::from_units(units)
+    pub(crate) fn source_from_string(&mut self, string: JsStr) -> JsResult<SourceText> {
+        // A text grows by doubling.
+        let bytes_per_unit = if string.is_latin1() { 2 } else { limits::ESCAPED_UNIT_BYTES };
+        self.check_heap_room(string.len() * 2 * bytes_per_unit)?;
+        self.pay()?;
+        Ok(SourceText::from_units(string.view(self).units()))
     }
 
     /// Compiles and runs a script in the current realm; the result is its completion value.
@@ -196,7 +200,7 @@ impl Vm {
     pub(crate) fn perform_indirect_eval(&mut self, source: Value) -> JsResult<Value> {
         let Some(source) = source.as_string() else { return Ok(source) };
         self.check_eval_allowed()?;
-        let text = self.source_from_string(source);
+        let text = self.source_from_string(source)?;
         let code = self.compile_eval(&text, None)?;
         let referrer = Value::UNDEFINED;
         let template = self.link(&code, referrer);
@@ -223,7 +227,7 @@ impl Vm {
     ) -> JsResult<Value> {
         let Some(source) = source.as_string() else { return Ok(source) };
         self.check_eval_allowed()?;
-        let text = self.source_from_string(source);
+        let text = self.source_from_string(source)?;
         let caller = s.template_cell();
         let code = self.compile_eval(&text, Some(&caller.function.eval_sites[index as usize]))?;
         let template = self.link(&code, caller.referrer);
@@ -241,11 +245,13 @@ impl Vm {
             if i > 0 {
                 parameters.push(',');
             }
-            let text = self.source_from_string(parameter);
+            let text = self.source_from_string(parameter)?;
+            self.check_heap_room((parameters.len() + text.text.len()) * 2)?;
             parameters.push_str(&text.text);
         }
         let body = if count == 0 { crate::string::empty() } else { self.to_string(args.get(count - 1))? };
-        let body = self.source_from_string(body).text;
+        let body = self.source_from_string(body)?.text;
+        self.check_heap_room((parameters.len() + body.len()) * limits::DYNAMIC_FUNCTION_COPIES)?;
         let text = self.dynamic_source(kind, &parameters, &body)?;
         let code = self.compile_eval(&format!("({text})").as_str().into(), None)?;
         let template = self.link(&code, Value::UNDEFINED);

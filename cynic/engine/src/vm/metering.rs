@@ -61,6 +61,26 @@ impl Vm {
         self.poll_slow(1)
     }
 
+    /// Pays for work that was charged beyond the budget, if there is any; no step of its own. What has no back-edge and no call (a row of
+    /// comparisons of long strings, the arguments of one call) would be charged for ever and never end otherwise.
+    #[inline(always)]
+    pub fn pay(&mut self) -> JsResult<()> {
+        if self.budget > 0 {
+            return Ok(());
+        }
+        self.pay_slow()
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn pay_slow(&mut self) -> JsResult<()> {
+        if let Some(on_look) = &mut self.metering.on_look {
+            on_look();
+        }
+        self.check_time()?;
+        self.refill(0)
+    }
+
     /// `k` steps at once.
     #[inline(always)]
     pub fn poll_n(&mut self, k: u32) -> JsResult<()> {
@@ -96,6 +116,7 @@ impl Vm {
             self.check_native_stack()?;
         }
         self.check_time()?;
+        self.check_lists()?;
         self.refill(k)
     }
 

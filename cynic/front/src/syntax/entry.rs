@@ -33,6 +33,24 @@ pub fn awaiting_entry(text: &str, typescript: bool) -> Option<String> {
     Some(format!("{}(async () => {{{}\n}})()", entry.globals, entry.body))
 }
 
+/// Where the last statement of the `code` of an async function's body begins, if that is an expression: what an entry of a console would show. `None` if it is
+/// something else, or the body is wrong.
+pub fn last_expression(code: &str, typescript: bool) -> Option<usize> {
+    const BEFORE: &str = "(async () => {";
+    let text = format!("{BEFORE}{code}\n}})");
+    let allocator = Allocator::default();
+    let input = Input { text: allocator.alloc_str(&text), name: "<body>", typescript };
+    let program = parse(&allocator, input, Goal::Script).ok()?;
+    let [Statement::ExpressionStatement(only)] = &program.body[..] else { return None };
+    let Expression::ParenthesizedExpression(only) = &only.expression else { return None };
+    let Expression::ArrowFunctionExpression(function) = &only.expression else { return None };
+    let ArrowFunctionBody::FunctionBody(body) = &function.body else { return None };
+    match body.statements.last()? {
+        Statement::ExpressionStatement(it) => (it.span().start as usize).checked_sub(BEFORE.len()),
+        _ => None,
+    }
+}
+
 /// Looks for `await` outside of functions.
 #[derive(Default)]
 struct AwaitFinder {
@@ -112,7 +130,26 @@ impl Rewriter<'_> {
 
 #[cfg(test)]
 mod tests {
-    use super::awaiting_entry;
+    use super::{awaiting_entry, last_expression};
+
+    #[test]
+    fn the_last_expression_of_a_body_is_found() {
+        for (body, rest) in [
+            ("1; 2", Some("2")),
+            ("const a = 1\na + 1 // it", Some("a + 1 // it")),
+            ("let x = await f();\n(x)", Some("(x)")),
+            ("f(); /* c */ `}`", Some("`}`")),
+            ("return 1", None),
+            ("if (a) 1", None),
+            ("const a = 1", None),
+            ("", None),
+            ("a }); (() => { b", None),
+            ("}); (async () => { b", None),
+            ("(", None),
+        ] {
+            assert_eq!(last_expression(body, true).map(|at| &body[at..]), rest, "{body}");
+        }
+    }
 
     #[test]
     fn only_entries_that_await_are_rewritten() {

@@ -18,7 +18,7 @@ use oxc_semantic::SemanticBuilder;
 use oxc_span::{GetSpan, SourceType};
 
 use crate::bytecode::code::EvalSite;
-pub use entry::awaiting_entry;
+pub use entry::{awaiting_entry, last_expression};
 pub use error::SyntaxError;
 pub use source_text::SourceText;
 

@@ -160,6 +160,10 @@ impl Tracer<'_> {
         debug_assert!(header.kind() != CellKind::Free, "a dead cell was reported: {addr:#x}");
         // SAFETY: a cell that is not immortal lies in a block.
         let block = unsafe { &*Block::of(addr) };
+        debug_assert!(
+            self.heap.holds_cell(block, addr),
+            "not a cell, or one that is not made yet: {addr:#x}"
+        );
         if block.mark(block.index_of(addr)) {
             header.set_color(color::BLACK);
             self.heap.mark.stack.push(header);
@@ -176,9 +180,14 @@ impl Tracer<'_> {
             return;
         }
         let index = block.index_of(word);
-        if index < block.cell_count as usize && block.is_allocated(index) {
+        if index >= block.cell_count as usize || !block.is_allocated(index) {
+            return;
+        }
+        let cell = block.cell_addr(index);
+        // Between two steps of a marking runs are open, and the saved registers of a coroutine may hold any word.
+        if !self.heap.is_handed_out_later(block, cell) {
             // SAFETY: an allocated cell is there.
-            let header = unsafe { moving_start::current(block.cell_addr(index) as *const CellHeader) };
+            let header = unsafe { moving_start::current(cell as *const CellHeader) };
             self.mark_addr(header as usize);
         }
     }

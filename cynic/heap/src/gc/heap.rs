@@ -142,6 +142,19 @@ pub struct GcStats {
     pub pause_histogram: [u64; 7],
 }
 
+/// How a test makes the collector show its mistakes. What is freed is poisoned, unless it is off.
+#[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
+pub enum Zeal {
+    /// Collect when it is due.
+    #[default]
+    Off,
+    /// A full collection in one stop at every allocation.
+    Whole,
+    /// Marking is always under way: a small step of it at every run of cells that is handed out, and runs are short. So steps fall while
+    /// runs of other classes are open, and between any two instructions that allocate.
+    Steps,
+}
+
 /// The heap of one isolate.
 pub struct Heap {
     pub(crate) bump: [Bump; CLASS_COUNT * 2],
@@ -169,7 +182,7 @@ pub struct Heap {
     nursery: usize,
     pub(crate) mark: super::collect::MarkState,
     pub(crate) stats: GcStats,
-    zeal: bool,
+    zeal: Zeal,
     /// `cell_bytes` at the last step of an incremental marking.
     pub(crate) stepped_at: usize,
     /// Used bytes after a collection at the limit that gained next to nothing.
@@ -229,7 +242,7 @@ impl Heap {
             nursery: limits::GC_NURSERY_BYTES_MIN,
             mark: Default::default(),
             stats: GcStats::default(),
-            zeal: false,
+            zeal: Zeal::Off,
             stepped_at: 0,
             futile_at: None,
             inhibit: 0,
@@ -238,13 +251,17 @@ impl Heap {
 
     /// Collect at every allocation, and poison what is freed.
     pub fn set_zeal(&mut self, on: bool) {
-        if self.zeal != on {
+        self.set_zeal_mode(if on { Zeal::Whole } else { Zeal::Off });
+    }
+    /// See [`Zeal`].
+    pub fn set_zeal_mode(&mut self, zeal: Zeal) {
+        if self.zeal != zeal {
             self.flush();
-            self.zeal = on;
+            self.zeal = zeal;
         }
     }
-    /// Whether every allocation collects.
-    pub fn zeal(&self) -> bool {
+    /// See [`Zeal`].
+    pub fn zeal(&self) -> Zeal {
         self.zeal
     }
     /// The hard limit in bytes.
@@ -357,10 +374,13 @@ impl Heap {
         if self.has_many_remembered() {
             return self.inhibit == 0;
         }
+        if self.zeal != Zeal::Off {
+            return self.inhibit == 0;
+        }
         if self.mark.is_active() {
             return self.inhibit == 0 && self.cell_bytes + extra >= self.stepped_at + limits::GC_STEP_BYTES;
         }
-        self.inhibit == 0 && (self.zeal || self.used_bytes() + extra >= self.collect_at)
+        self.inhibit == 0 && self.used_bytes() + extra >= self.collect_at
     }
 
     /// Allocates after the slow path has collected if it had to. None: the operating system has no memory.
@@ -416,9 +436,11 @@ impl Heap {
                 c.current = None;
                 continue;
             };
-            if zeal {
-                end = first + 1;
-            }
+            end = match zeal {
+                Zeal::Off => end,
+                Zeal::Whole => first + 1,
+                Zeal::Steps => end.min(first + limits::GC_ZEAL_RUN_CELLS),
+            };
             block.set_run_allocated(first, end, true);
             c.next_cell = end;
             self.cell_bytes += (end - first) * block.cell_bytes as usize;
@@ -453,6 +475,26 @@ impl Heap {
         }
     }
 
+    /// Whether the cell at `addr` lies in the part of a run that has not been handed out: its `alloc` bit is set, but nothing is there
+    /// except what an earlier cell left.
+    #[inline(always)]
+    pub(crate) fn is_handed_out_later(&self, block: &Block, addr: usize) -> bool {
+        // The class of a large cell is 0, and none of that class's runs lies in its memory.
+        let bump = &self.bump[block.class as usize];
+        bump.cursor <= addr && addr < bump.end
+    }
+
+    /// Whether a cell of this heap that has been handed out, and has not been swept, begins at `addr`, in `block`.
+    pub(crate) fn holds_cell(&self, block: &Block, addr: usize) -> bool {
+        let index = block.index_of(addr);
+        std::ptr::eq(block.link, &raw const *self.link)
+            && index < block.cell_count as usize
+            && block.is_allocated(index)
+            // The start of a long array may have moved.
+            && (block.large_bytes != 0 || block.cell_addr(index) == addr)
+            && !self.is_handed_out_later(block, addr)
+    }
+
     fn alloc_large(&mut self, bytes: usize, finalizable: bool) -> Option<*mut u8> {
         let (at, taken) = self.chunks.alloc_large(bytes)?;
         let link: *const HeapLink = &*self.link;
@@ -479,7 +521,7 @@ impl Heap {
         let block = Block::of(addr);
         // SAFETY: `addr` is a live cell of this heap.
         let (large_bytes, finalizable) = unsafe { ((*block).large_bytes, (*block).finalizable) };
-        if large_bytes == 0 || finalizable || self.mark.is_active() || self.zeal {
+        if large_bytes == 0 || finalizable || self.mark.is_active() || self.zeal != Zeal::Off {
             return;
         }
         // A remembered cell is still on the list, by address: leave it to the collector.
@@ -497,7 +539,7 @@ impl Heap {
 
     /// Frees what a full marking did not reach. Cells that own nothing cost a few operations on bitmaps per block.
     pub(crate) fn sweep_all(&mut self) {
-        let zeal = self.zeal;
+        let poison = self.zeal != Zeal::Off;
         self.young.clear();
         let mut cell_bytes = 0;
         for class in &mut self.classes {
@@ -508,7 +550,7 @@ impl Heap {
                 // SAFETY: blocks in the list are live.
                 let block = unsafe { &*ptr };
                 block.is_young.set(false);
-                let live = sweep_block(block, zeal);
+                let live = sweep_block(block, poison);
                 cell_bytes += live * block.cell_bytes as usize;
                 if live == 0 {
                     // SAFETY: no cell of the block is live, and none needs finalising any more.
@@ -524,7 +566,7 @@ impl Heap {
     /// Frees what a young marking did not reach: only blocks that cells were taken from since the last collection have
     /// any. Blocks that it empties are kept, to be used next.
     pub(crate) fn sweep_young(&mut self) {
-        let zeal = self.zeal;
+        let poison = self.zeal != Zeal::Off;
         for class in &mut self.classes {
             (class.current, class.next_cell) = (None, 0);
             class.roomy.clear();
@@ -534,7 +576,7 @@ impl Heap {
             let block = unsafe { &*ptr };
             block.is_young.set(false);
             let before = block.allocated_count();
-            let live = sweep_block(block, zeal);
+            let live = sweep_block(block, poison);
             self.cell_bytes -= (before - live) * block.cell_bytes as usize;
             if live < block.cell_count as usize {
                 self.classes[block.class as usize].roomy.push(ptr);
@@ -628,9 +670,9 @@ impl Heap {
     }
 }
 
-fn sweep_block(block: &Block, zeal: bool) -> usize {
+fn sweep_block(block: &Block, poison: bool) -> usize {
     let finalizable = block.finalizable;
-    if !finalizable && !zeal {
+    if !finalizable && !poison {
         return block.sweep(|_| {});
     }
     block.sweep(|i| {
@@ -639,7 +681,7 @@ fn sweep_block(block: &Block, zeal: bool) -> usize {
             // SAFETY: the cell was allocated, initialised, and is unreachable; it is finalised once.
             unsafe { finalize(addr) };
         }
-        if zeal {
+        if poison {
             // SAFETY: the dead cell's memory belongs to the heap.
             unsafe { std::ptr::write_bytes(addr as *mut u8, 0x5c, block.cell_bytes as usize) };
         }

@@ -32,7 +32,7 @@ use std::ops::Deref;
 use std::ptr::NonNull;
 
 pub use collect::Tracer;
-pub use heap::{ExternalCharge, GcStats, Heap};
+pub use heap::{ExternalCharge, GcStats, Heap, Zeal};
 pub use roots::{Persistent, RootedVec};
 
 use crate::limits;

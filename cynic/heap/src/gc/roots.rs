@@ -41,6 +41,15 @@ impl RootRegistry {
         tracer.values(&self.slots.borrow());
     }
 
+    /// Bytes of what the registered vectors hold.
+    pub(crate) fn list_bytes(&self) -> usize {
+        // SAFETY: as in `trace`; only the lengths are read.
+        let values: usize = self.values.borrow().iter().map(|&v| unsafe { (*(*v).get()).len() }).sum();
+        // SAFETY: as above.
+        let keys: usize = self.keys.borrow().iter().map(|&v| unsafe { (*(*v).get()).len() }).sum();
+        values * size_of::<Value>() + keys * size_of::<PropertyKey>()
+    }
+
     /// The heap ends: no handle refers to a cell any more.
     pub(crate) fn forget_values(&self) {
         self.slots.borrow_mut().fill(Value::UNDEFINED);

@@ -39,7 +39,7 @@ fn young(mutator: &mut Mutator) {
 }
 
 fn text(mutator: &mut Mutator, value: Value) -> String {
-    value.as_string().expect("a string").text(mutator)
+    value.as_string().expect("a string").text(mutator).expect("room")
 }
 
 /// Numbers that only look random.
@@ -333,4 +333,57 @@ fn handles_outlive_the_heap() {
     drop(mutator);
     assert!(copy.get().is_undefined());
     drop((copy, vector));
+}
+
+/// Words that may be addresses, as in the saved registers of a coroutine.
+struct Saved {
+    words: Cell<[usize; 8]>,
+}
+
+impl Trace for Saved {
+    fn trace(&self, tracer: &mut Tracer<'_>) {
+        for word in self.words.get() {
+            tracer.conservative(word);
+        }
+    }
+}
+
+#[test]
+fn a_step_leaves_cells_alone_that_are_not_handed_out_yet() {
+    let mut mutator = mutator();
+    let mut roots = mutator.scratch();
+    let shape = mutator.root_shape(Value::NULL, 0);
+    roots.push(Value::cell(shape));
+    let object = |mutator: &mut Mutator, slots| mutator.alloc_object(shape, ObjectKind::Ordinary, slots, 0);
+    // Objects of other sizes leave heads, shapes and slots all over the blocks, which are used again.
+    for _ in 0..2_000 {
+        object(&mut mutator, 2);
+        object(&mut mutator, 5);
+    }
+    mutator.collect_garbage();
+    let saved = mutator.alloc_data(Saved { words: Cell::default() });
+    roots.push(Value::cell(saved));
+    mutator.stop(|heap, roots, _| collect::begin_full(heap, roots));
+    // This opens a run, in which the next cells are yet to be handed out.
+    let first = object(&mut mutator, 3).addr();
+    let size = size_of::<JsObject>() + 3 * size_of::<Value>();
+    let words = std::array::from_fn(|i| first + (i + 1) * size);
+    saved.words.set(words);
+    mutator.stop(|heap, _, _| assert!(collect::mark_step(heap, usize::MAX)));
+    let mut objects = mutator.scratch();
+    for (i, word) in words.into_iter().enumerate() {
+        let object = object(&mut mutator, 3);
+        assert_eq!(object.addr(), word);
+        let text = mutator.new_string(&format!("text {i}"));
+        object.set_slot(0, Value::string(text));
+        objects.push(Value::object(object));
+    }
+    mutator.stop(|heap, roots, weak| collect::finish(heap, roots, weak));
+    for i in 0..2_000 {
+        mutator.new_string(&format!("else {i}"));
+    }
+    for (i, object) in objects.iter().enumerate() {
+        let slot = object.as_object().expect("an object").slot(0);
+        assert_eq!(text(&mut mutator, slot), format!("text {i}"));
+    }
 }

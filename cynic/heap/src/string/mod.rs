@@ -19,7 +19,8 @@ pub mod intern;
 use std::cell::Cell;
 
 use crate::gc::{CellHeader, CellKind, Gc, Tracer, color};
-use crate::mutator::Mutator;
+use crate::limits;
+use crate::mutator::{JsResult, Mutator};
 pub(crate) use hash::plain_hash;
 
 /// A pointer to a string cell.
@@ -491,14 +492,18 @@ impl Gc<StringCell> {
         }
     }
 
-    /// The text, lone surrogates replaced by U+FFFD; charged as [`Self::view`] is.
-    pub fn text(&self, vm: &mut Mutator) -> String {
-        self.view(vm).to_rust_string()
+    /// The text, lone surrogates replaced by U+FFFD; charged as [`Self::view`] is. The copy must fit the heap, though it is not in it.
+    pub fn text(&self, vm: &mut Mutator) -> JsResult<String> {
+        if self.len() > limits::LARGE_ALLOCATION_BYTES {
+            let flat = if self.is_flat() { 0 } else { self.byte_len() };
+            vm.check_heap_room(flat + self.len() * limits::TEXT_BYTES_PER_UNIT)?;
+        }
+        Ok(self.view(vm).to_rust_string())
     }
 
     /// Bytes that the units take.
     #[inline]
-    fn byte_len(&self) -> usize {
+    pub(crate) fn byte_len(&self) -> usize {
         if self.is_latin1() { self.len() } else { self.len() * 2 }
     }
 

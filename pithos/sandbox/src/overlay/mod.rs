@@ -171,21 +171,18 @@ impl Ground {
             there(child::mount(Some(path), path, libc::MS_BIND | libc::MS_REC))?;
         }
         for path in protected.iter().filter(covered) {
-            if there(child::mount(Some(path), path, libc::MS_BIND | libc::MS_REC))? {
-                child::mount_attributes(path, child::AT_RECURSIVE, child::MOUNT_ATTR_RDONLY, 0)?;
-            }
+            there(child::close_path(path))?;
         }
         child::unmount(STORE_AT)?;
         child::present_mounts()
     }
 }
 
-/// Whether it was done; what is not there any more needs no mount.
-fn there(outcome: Outcome) -> Result<bool, (Step, i32)> {
+/// What is not there any more needs no mount.
+fn there(outcome: Outcome) -> Outcome {
     match outcome {
-        Ok(()) => Ok(true),
-        Err((_, libc::ENOENT)) => Ok(false),
-        Err(error) => Err(error),
+        Err((_, libc::ENOENT)) => Ok(()),
+        outcome => outcome,
     }
 }
 

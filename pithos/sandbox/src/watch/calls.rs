@@ -2,7 +2,7 @@
 
 use super::Watching;
 use crate::error::Error;
-use crate::filter;
+use crate::filter::{self, SYS_FCHMODAT2};
 use crate::policy::Policy;
 use seccompiler::{BpfProgram, SeccompCmpArgLen, SeccompCmpOp, SeccompCondition, SeccompRule};
 use std::collections::BTreeMap;
@@ -11,8 +11,6 @@ use std::collections::BTreeMap;
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Flags {
     Argument(usize),
-    /// The first word of a structure.
-    Structure(usize),
     Fixed(i32),
 }
 
@@ -67,14 +65,26 @@ const fn call(number: i64, name: &'static str, what: What) -> Call {
 }
 
 const CREATE: i32 = libc::O_CREAT | libc::O_WRONLY | libc::O_TRUNC;
-/// Not in every C library's bindings.
-const SYS_FCHMODAT2: i64 = 452;
+impl Call {
+    /// The mode that the call gives a file; none when it gives none.
+    pub(super) fn mode(&self, arguments: &[u64; 6]) -> Option<u32> {
+        let at = match (self.name, self.what) {
+            ("chmod" | "mknod" | "creat", _) => 1,
+            ("fchmodat" | "fchmodat2" | "mknodat", _) => 2,
+            (_, Open(_, Flags::Argument(flags))) => {
+                let given = arguments[flags] as i32;
+                filter::MAKING_FLAGS.iter().any(|flag| given & flag != 0).then_some(flags + 1)?
+            }
+            _ => return None,
+        };
+        Some(arguments[at] as u32)
+    }
+}
 
 use What::{Attributes, Bind, Execute, Link, Make, Open, Reach, Remove, Rename, Signal};
 
-const CALLS: [Call; 21] = [
+const CALLS: [Call; 20] = [
     call(libc::SYS_openat, "openat", Open(Named(Some(0), 1), Flags::Argument(2))),
-    call(libc::SYS_openat2, "openat2", Open(Named(Some(0), 1), Flags::Structure(2))),
     call(libc::SYS_truncate, "truncate", Open(Named(None, 0), Flags::Fixed(libc::O_WRONLY))),
     call(libc::SYS_mkdirat, "mkdirat", Make(Named(Some(0), 1))),
     call(libc::SYS_mknodat, "mknodat", Make(Named(Some(0), 1))),

@@ -4,9 +4,11 @@
 //! Looks at the file system as the caller sees it, so it runs where the mounts of the commands are. What it finds is reported; the kernel decides.
 
 use super::calls::{Call, Flags, Named, What};
+use super::entry::Entry;
 use super::kernel::{self, Asked};
 use super::places::Places;
 use crate::denial::{self, Denial, DenialKind};
+use crate::filter;
 use crate::policy::{Access, Network, ResolvedPolicy};
 use std::fs::{File, Metadata, OpenOptions};
 use std::io::{self, Read};
@@ -23,8 +25,8 @@ pub(super) enum Verdict {
     Allowed,
     /// It goes on, and the kernel will say no.
     Denied(Denial),
-    /// It ends here with this error number: the kernel has no rule for it. Only the caller's memory was looked at, which another of its
-    /// threads may change: a hurdle and no wall.
+    /// It ends here with this error number: the kernel has no rule for it, or one that somebody outside may just have taken away. Where the
+    /// caller's memory was looked at, another of its threads may change that: a hurdle and no wall.
     Stopped(Denial, i32),
 }
 
@@ -66,10 +68,16 @@ impl Judge {
     }
 
     pub(super) fn judge(&self, call: &Call, asked: &Asked) -> Verdict {
+        if call.mode(&asked.arguments).is_some_and(|mode| mode & filter::SET_ID_BITS != 0) {
+            // In registers, which nobody can change.
+            let mut denial = denial::set_id_mode(&self.policy);
+            denial.call = Some(call.name.to_owned());
+            return Verdict::Stopped(denial, libc::EPERM);
+        }
         let verdict = match call.what {
             What::Open(named, flags) => self.open(asked, named, flags),
-            What::Make(named) => self.name(asked, named).and_then(|path| self.make(&path)),
-            What::Remove(named) => self.name(asked, named).and_then(|path| self.remove(&path)),
+            What::Make(named) => self.entry(asked, named, false).and_then(|entry| self.make(&entry)),
+            What::Remove(named) => self.entry(asked, named, false).and_then(|entry| self.remove(&entry)),
             What::Rename(from, to) => self.rename(asked, from, to),
             What::Link(from, to) => self.link(asked, from, to),
             What::Attributes(named, links) => {
@@ -94,31 +102,30 @@ impl Judge {
         let flags = match flags {
             Flags::Fixed(flags) => flags,
             Flags::Argument(at) => asked.arguments[at] as i32,
-            Flags::Structure(at) => {
-                let mut word = [0; 8];
-                let read = kernel::read_memory(asked.thread, asked.arguments[at], &mut word);
-                (read == word.len()).then(|| u64::from_ne_bytes(word) as i32)?
-            }
         };
         if flags & libc::O_PATH != 0 {
             return None;
         }
-        let path = self.name(asked, named)?;
         let writes = flags & libc::O_ACCMODE != libc::O_RDONLY || flags & libc::O_TRUNC != 0;
         let reads = flags & libc::O_ACCMODE != libc::O_WRONLY;
+        let follow = flags & libc::O_NOFOLLOW == 0;
         if flags & libc::O_TMPFILE == libc::O_TMPFILE {
-            let folder = found(&path, true).ok()?;
+            let folder = found(&self.name(asked, named)?, true).ok()?;
             return self.denied(&folder.real, Access::Write, WRITE | RUN, &folder.data, Advice::Inside);
         }
-        let file = match found(&path, flags & libc::O_NOFOLLOW == 0) {
-            Ok(file) => file,
-            Err(error) if error.kind() == io::ErrorKind::NotFound && flags & libc::O_CREAT != 0 => {
-                return self.make(&path);
+        let fresh = flags & libc::O_CREAT != 0;
+        let file = if fresh || writes {
+            // Nobody follows a link to make something that must be new.
+            let entry = self.entry(asked, named, follow && flags & libc::O_EXCL == 0)?;
+            if entry.is_free() {
+                return if fresh { self.make(&entry) } else { None };
             }
-            Err(_) => return None,
+            found(&entry.path(), follow).ok()?
+        } else {
+            found(&self.name(asked, named)?, follow).ok()?
         };
         let kind = file.data.file_type();
-        if kind.is_socket() || flags & libc::O_EXCL != 0 && flags & libc::O_CREAT != 0 {
+        if kind.is_socket() || flags & libc::O_EXCL != 0 && fresh {
             return None;
         }
         let read = || self.denied(&file.real, Access::Read, READ, &file.data, Advice::Itself);
@@ -127,36 +134,37 @@ impl Judge {
     }
 
     /// A name that is not there yet, in a folder that is.
-    fn make(&self, path: &Path) -> Option<Finding> {
-        let (folder, name) = (path.parent()?, path.file_name()?);
-        if path.symlink_metadata().is_ok() {
+    fn make(&self, entry: &Entry) -> Option<Finding> {
+        if !entry.is_free() {
             return None;
         }
-        let folder = found(folder, true).ok().filter(|folder| folder.data.is_dir())?;
-        self.denied(&folder.real.join(name), Access::Write, WRITE | RUN, &folder.data, Advice::Folder)
+        self.denied(&entry.real()?, Access::Write, WRITE | RUN, &entry.folder_data()?, Advice::Folder)
     }
 
     /// A name that goes away or becomes another's.
-    fn remove(&self, path: &Path) -> Option<Finding> {
-        let (folder, name) = (path.parent()?, path.file_name()?);
-        path.symlink_metadata().ok()?;
-        let folder = found(folder, true).ok()?;
-        let real = folder.real.join(name);
-        let denied = self.denied(&real, Access::Write, WRITE | RUN, &folder.data, Advice::Folder);
+    fn remove(&self, entry: &Entry) -> Option<Finding> {
+        if entry.is_free() {
+            return None;
+        }
+        let real = entry.real()?;
+        let denied = self.denied(&real, Access::Write, WRITE | RUN, &entry.folder_data()?, Advice::Folder);
         denied.or_else(|| {
-            self.places.holds_protected(&real).then(|| self.finding(&real, Access::Write, Advice::Folder))
+            let holds = self.places.holds_protected(&real);
+            holds.then(|| Finding { stop: true, ..self.finding(&real, Access::Write, Advice::Folder) })
         })
     }
 
     fn rename(&self, asked: &Asked, from: Named, to: Named) -> Option<Finding> {
-        let (from, to) = (self.name(asked, from)?, self.name(asked, to)?);
-        from.symlink_metadata().ok()?;
-        let target = if to.symlink_metadata().is_ok() { self.remove(&to) } else { self.make(&to) };
+        let (from, to) = (self.entry(asked, from, false)?, self.entry(asked, to, false)?);
+        if from.is_free() {
+            return None;
+        }
+        let target = if to.is_free() { self.make(&to) } else { self.remove(&to) };
         target.or_else(|| self.remove(&from))
     }
 
     fn link(&self, asked: &Asked, from: Named, to: Named) -> Option<Finding> {
-        let (from, to) = (self.name(asked, from)?, self.name(asked, to)?);
+        let (from, to) = (self.name(asked, from)?, self.entry(asked, to, false)?);
         let file = found(&from, false).ok()?;
         // A link is another way to write the file, wherever it is.
         let write = || self.denied(&file.real, Access::Write, 0, &file.data, Advice::Itself);
@@ -188,8 +196,7 @@ impl Judge {
     fn bind(&self, asked: &Asked, at: usize, length: usize) -> Option<Finding> {
         match address(asked, at, length)? {
             Address::Path(path) => {
-                let from = format!("/proc/{}/cwd", asked.thread);
-                self.make(&Path::new(&from).join(path))
+                self.make(&Entry::find(asked.thread, None, path.as_os_str().as_bytes(), false)?)
             }
             Address::Internet(address) => self.port_denied(address).then(|| self.network(&address)),
         }
@@ -297,8 +304,15 @@ impl Judge {
     }
 
     fn finding(&self, real: &Path, access: Access, advice: Advice) -> Finding {
-        let stop = access == Access::Write && self.places.kept_from_being_made(real);
+        let stop = access == Access::Write && self.places.closed(real);
         Finding { denial: denial::of_real_path(&self.policy, real, access, advice), stop }
+    }
+
+    /// The entry of a folder that a call names, looked up as the caller would; none when it names none.
+    fn entry(&self, asked: &Asked, Named(folder, text): Named, follow: bool) -> Option<Entry> {
+        let text = kernel::read_text(asked.thread, asked.arguments[text])?;
+        let folder = folder.map(|at| asked.arguments[at] as i32).filter(|fd| *fd != libc::AT_FDCWD);
+        Entry::find(asked.thread, folder, &text, follow)
     }
 
     /// The path that a call names, as this process can open it; none when it names nothing that a policy judges.

@@ -11,6 +11,7 @@
 
 mod calls;
 mod connect;
+mod entry;
 mod judge;
 mod kernel;
 mod places;

@@ -56,7 +56,7 @@ impl Places {
             devices: Paths::new(&DEVICES.map(PathBuf::from)),
             own_devices: policy.own_devices,
             device_folders: Paths::new(&folders),
-            protected: policy.protect.clone(),
+            protected: policy.protected_below().map(Path::to_owned).collect(),
             private_tmp: policy
                 .stands_in
                 .then(|| [&policy.write, &policy.exec].map(|list| list.contains(&policy.private_tmp))),
@@ -93,9 +93,10 @@ impl Places {
         self.protected.iter().any(|path| path.starts_with(real))
     }
 
-    /// Whether this is, or is below, a protected path that was not there when the policy was resolved: no mount protects it.
-    pub(super) fn kept_from_being_made(&self, real: &Path) -> bool {
+    /// Whether this is, or is below, a protected path: no mount protects one that is not there, and when one is replaced from outside the mount
+    /// is gone until it is made again.
+    pub(super) fn closed(&self, real: &Path) -> bool {
         let path = real.as_os_str().as_bytes();
-        self.absent.contain(path) && self.write.contain(path)
+        (self.absent.contain(path) || self.protect.contain(path)) && self.write.contain(path)
     }
 }

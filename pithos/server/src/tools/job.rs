@@ -64,7 +64,7 @@ pub(super) async fn call(arguments: Value, call: Call) -> Result<Report, String>
         }
         Action::Signal => {
             let signal = signal_named(arguments.signal.as_deref().unwrap_or("TERM"))?;
-            if job.signal(signal) == 0 {
+            if job.signal(signal).await == 0 {
                 return Err(format!(
                     "{handle} has no process that could get a signal; 'stop' ends the script itself"
                 ));

@@ -2,6 +2,8 @@
 
 mod actors;
 mod check;
+mod code;
+mod declarations;
 mod job;
 mod js;
 mod log;
@@ -9,6 +11,7 @@ mod overlay;
 mod run;
 mod session;
 
+pub(crate) use code::for_cells;
 pub(crate) use job::row as job_row;
 pub(crate) use session::describe as session_row;
 
@@ -20,12 +23,20 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
+use crate::journal::Recorder;
 use crate::result::{BUDGET_DEFAULT, Report};
+use crate::servers::Servers;
 
 /// What a call may use.
 pub(crate) struct Call {
     pub(crate) manager: Arc<Manager>,
     pub(crate) cancelled: CancellationToken,
+    /// Whose tools cells may call besides.
+    pub(crate) servers: Arc<Servers>,
+    /// Who records what cells call.
+    pub(crate) recorder: Arc<Recorder>,
+    /// The number of the client, where a server has several.
+    pub(crate) client: Option<u64>,
 }
 
 /// How a call ended: with a report (a failed command is one), or with something that the model can put right.

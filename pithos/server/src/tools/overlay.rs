@@ -94,8 +94,10 @@ pub(super) async fn commit(manager: &Manager, session: &str, paths: &[String]) -
     } else {
         "nothing was committed: commit other paths, or discard these and do them again\n".to_owned()
     });
+    text.push_str(&gone(&done.checkpoints));
     let structured = json!({
         "session": session,
+        "checkpoints_gone": done.checkpoints,
         "committed": committed,
         "count": done.done.len(),
         "files": rows(&done.done, CHANGED_LISTED_MAX),
@@ -107,6 +109,14 @@ pub(super) async fn commit(manager: &Manager, session: &str, paths: &[String]) -
 pub(super) async fn discard(manager: &Manager, session: &str, paths: &[String]) -> Result<Report, String> {
     manager.discard(session, paths).await.map_err(|error| error.to_string())?;
     Ok(Report { structured: json!({"session": session}), text: "discarded\n".to_owned() })
+}
+
+/// A word about checkpoints that there are no more.
+fn gone(checkpoints: &[String]) -> String {
+    match checkpoints {
+        [] => String::new(),
+        names => format!("[gone with it: the checkpoints {}]\n", names.join(", ")),
+    }
 }
 
 pub(super) async fn checkpoint(manager: &Manager, session: &str) -> Result<Report, String> {

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use pithos_sessions::limits::RUN_YIELD_MS_DEFAULT;
-use pithos_sessions::{Request, Stdin, TerminalSize};
+use pithos_sessions::{Job, Request, Stdin, TerminalSize};
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -100,6 +100,9 @@ pub(super) async fn call(arguments: Value, call: Call) -> Result<Report, String>
         }
     };
     let _ = or_cancelled(&call, &job, wait).await;
+    if let Some(message) = not_begun(&job) {
+        return Err(message);
+    }
     let budget = budget(arguments.output_bytes, arguments.output_lines, arguments.ansi);
     let mut report = result::of_job(&call.manager, &job, budget);
     if arguments.screen {
@@ -112,4 +115,11 @@ pub(super) async fn call(arguments: Value, call: Call) -> Result<Report, String>
         overlay::tell_changes(&call.manager, &session, &job.handle, &mut report).await;
     }
     Ok(report)
+}
+
+/// Why the script was not run at all: what was wrong with its call.
+fn not_begun(job: &Job) -> Option<String> {
+    let end = job.end()?;
+    let begun = end.done.is_some() || end.lost || end.reason.is_some();
+    end.failure.clone().filter(|_| !begun)
 }

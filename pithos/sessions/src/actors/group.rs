@@ -14,6 +14,7 @@ use iris_runtime::{
 
 use super::isolate::{self, Failed};
 use super::message::RestartPolicy;
+use super::replies::Replies;
 use crate::limits::{ACTOR_LOG_LINES, ACTOR_MAILBOX_MAX, LINE_BYTES_SHOWN_MAX};
 use crate::sync::Locked;
 
@@ -65,6 +66,11 @@ impl Group {
 
     pub(super) fn set_version(&self, version: u32) {
         self.version.store(version, Ordering::SeqCst);
+    }
+
+    /// Begins actors by an earlier version again, unless there is another one by now.
+    pub(super) fn take_version_back(&self, version: u32, to: u32) {
+        let _ = self.version.compare_exchange(version, to, Ordering::SeqCst, Ordering::SeqCst);
     }
 
     /// Makes room for more members; the index of the first.
@@ -170,12 +176,23 @@ impl Group {
     }
 }
 
+/// A swap on its way to the actors of a group.
+#[derive(Default)]
+pub(super) struct Swap {
+    /// Actors that it has not reached.
+    pub(super) pending: AtomicU64,
+    /// Actors that run the new version.
+    pub(super) moved: AtomicU64,
+    /// Why others go on with the version that they had.
+    pub(super) kept: Locked<Replies>,
+}
+
 /// Counts down when a swap has reached its actor, or the actor ended before.
-pub(super) struct Pending(pub(super) Arc<AtomicU64>);
+pub(super) struct Pending(pub(super) Arc<Swap>);
 
 impl Drop for Pending {
     fn drop(&mut self) {
-        self.0.fetch_sub(1, Ordering::SeqCst);
+        self.0.pending.fetch_sub(1, Ordering::SeqCst);
     }
 }
 
@@ -302,12 +319,23 @@ impl Behaviour<Message> for JsActor {
             Some(slot) => isolate::migrate(&self.group, self.index, slot, self.version, previous.version),
             None => Ok(()),
         };
-        self.pending = None;
-        outcome.map_err(|message| {
-            // The one that ends is the previous behaviour: the state is its to let go.
-            previous.slot = self.slot.take();
-            ExitReason::error(format!("migrate: {message}"))
-        })
+        let pending = self.pending.take();
+        match (outcome, &pending) {
+            (Ok(()), Some(Pending(swap))) => drop(swap.moved.fetch_add(1, Ordering::SeqCst)),
+            (Ok(()), None) => {}
+            // A state that the new version cannot take is still one of the old version, which goes on with it.
+            (Err(message), _) => {
+                self.version = previous.version;
+                self.group.note(format!(
+                    "{}/{} goes on with version {}: migrate: {message}",
+                    self.group.name, self.index, self.version
+                ));
+                if let Some(Pending(swap)) = &pending {
+                    swap.kept.with(|kept| kept.fail(message));
+                }
+            }
+        }
+        Ok(())
     }
 }
 

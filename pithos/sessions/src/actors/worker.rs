@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
@@ -14,7 +14,7 @@ use iris_runtime::{ActorRef, CallError, ExitReason, PoolOptions, Runtime, SpawnO
 use rush_session::{Frames, encode, send_all};
 use serde_json::{Value, json};
 
-use super::group::{Begun, Group, Groups, JAVASCRIPT_POOL, JsActor, Load, Loader, Message, Pending};
+use super::group::{Begun, Group, Groups, JAVASCRIPT_POOL, JsActor, Load, Loader, Message, Pending, Swap};
 use super::message::{ActorRequest, FromActors, RestartPolicy, ToActors};
 use super::replies::Replies;
 use crate::limits::{
@@ -324,33 +324,59 @@ impl System {
         group.set_version(version);
         let members = group.members();
         let handled = group.handled.load(Ordering::SeqCst);
-        let pending = Arc::new(AtomicU64::new(0));
-        let mut swapped = 0_u64;
+        let swap = Arc::new(Swap::default());
         for member in &members {
-            pending.fetch_add(1, Ordering::SeqCst);
-            let successor = JsActor::successor(&group, version, Pending(Arc::clone(&pending)));
-            swapped += u64::from(member.hot_swap(successor).is_some());
+            swap.pending.fetch_add(1, Ordering::SeqCst);
+            let successor = JsActor::successor(&group, version, Pending(Arc::clone(&swap)));
+            member.hot_swap(successor);
         }
         let end = start + Duration::from_millis(timeout_ms);
-        while pending.load(Ordering::SeqCst) > 0 && Instant::now() < end {
+        while swap.pending.load(Ordering::SeqCst) > 0 && Instant::now() < end {
             std::thread::sleep(Duration::from_millis(SWAP_LOOK_MS));
         }
-        Ok(json!({
+        let pending = swap.pending.load(Ordering::SeqCst);
+        let moved = swap.moved.load(Ordering::SeqCst);
+        let kept = swap.kept.with(std::mem::take).into_json();
+        if pending == 0 && moved == 0 && kept["failed"] != 0 {
+            // Nobody lives by it, so nobody is started by it either.
+            group.take_version_back(version, from);
+            let why = kept["failures"][0]["message"].as_str().unwrap_or("migrate failed");
+            return Err(format!("nothing was swapped, and all go on with version {from}: migrate: {why}"));
+        }
+        let mut answer = json!({
             "name": name,
             "version": version,
             "from": from,
-            "actors": swapped,
-            "pending": pending.load(Ordering::SeqCst),
+            "actors": moved,
+            "pending": pending,
             "handled_meanwhile": group.handled.load(Ordering::SeqCst) - handled,
             "ms": milliseconds(start),
-        }))
+        });
+        if kept["failed"] != 0 {
+            answer["kept_their_version"] = kept["failed"].clone();
+            answer["failures"] = kept["failures"].clone();
+        }
+        Ok(answer)
     }
 
     fn stop(&self, to: &str) -> Answer {
         let start = Instant::now();
         let (group, members) = self.addressed(to)?;
         if to.contains('/') {
-            members.iter().for_each(|member| member.exit(ExitReason::Shutdown));
+            let supervisor = self.supervisor_of(&group)?;
+            for member in &members {
+                // Its supervisor would start a permanent one again.
+                let released = supervisor.call(None, |reply| Command::Release(member.pid(), reply));
+                released
+                    .wait(Some(Duration::from_millis(ACTOR_GRACE_MS)))
+                    .map_err(|error| error.to_string())?;
+                member.exit(ExitReason::Shutdown);
+            }
+            // Whoever is told that it was stopped meets it nowhere any more, unless it is in the middle of a turn that goes on and on.
+            let end = start + Duration::from_millis(ACTOR_GRACE_MS);
+            while members.iter().any(ActorRef::is_alive) && Instant::now() < end {
+                std::thread::sleep(Duration::from_millis(SWAP_LOOK_MS));
+            }
         } else {
             drop(self.groups.with(|groups| groups.remove(&group.name)));
             if let Ok(supervisor) = self.supervisor_of(&group) {

@@ -1,6 +1,7 @@
 //! What a cell finds on the global object besides the language and the host's usual globals: `shell`, `read`, `write`, `list`, `store`,
-//! `load`. The first four give promises. Owns what these functions share, which lives as long as the cell's isolate.
+//! `load`, `tools`. The first four, and what is in the last, give promises. Owns what these functions share, which lives as long as the cell's isolate.
 
+use std::borrow::Cow;
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::fs::File;
@@ -10,11 +11,14 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use cynic::host::{Sink, Stream};
-use cynic::{Error, Handle, HostError, Isolate, Realm, Resolver};
+use cynic::{Engine, Error, Handle, HostError, Isolate, Realm, Resolver};
 use serde_json::{Map, Value as Json};
 
 use super::message::FromCell;
-use crate::limits::{CELL_CONSOLE_BYTES_MAX, CELL_FILE_BYTES_MAX, CELL_STORE_BYTES_MAX, COMMAND_BYTES_MAX};
+use crate::limits::{
+    CELL_CONSOLE_BYTES_MAX, CELL_CONSOLE_LINE_BYTES_MAX, CELL_FILE_BYTES_MAX, CELL_STORE_BYTES_MAX,
+    COMMAND_BYTES_MAX, TOOL_BYTES_MAX,
+};
 
 type Result<T = ()> = std::result::Result<T, Error>;
 
@@ -24,12 +28,27 @@ struct State {
     store: Map<String, Json>,
     console: String,
     console_truncated: bool,
+    /// Bytes in all, those that were not kept included.
+    console_printed: u64,
     /// Standard output and error, when the console goes there.
     descriptors: Vec<File>,
     calls: HashMap<u64, Resolver>,
     outgoing: Vec<FromCell>,
     next_call: u64,
 }
+
+/// Makes `tools` of an object and a function that calls one. Which servers and tools there are is for whoever answers; a promise must not take what is named
+/// here for another promise, so `then` is nothing.
+const TOOLS: &str = "
+((tools, call) => {
+  const named = get => new Proxy(Object.freeze({}), {
+    get: (_, name) => typeof name !== 'string' || name === 'then' || name === 'toJSON' ? undefined : get(name),
+  });
+  const servers = named(server => server === 'declarations'
+    ? (only = '') => call('', String(only), {})
+    : named(name => (argument = {}) => call(server, name, argument)));
+  Object.freeze(Object.setPrototypeOf(tools, servers));
+})";
 
 /// The state of a cell, shared by its functions, its console and the worker.
 #[derive(Clone, Default)]
@@ -45,13 +64,28 @@ impl Sink for Guest {
             let _ = to.write_all(format!("{text}\n").as_bytes());
             return;
         }
-        if state.console.len() + text.len() > CELL_CONSOLE_BYTES_MAX {
-            state.console_truncated = true;
+        state.console_printed += text.len() as u64 + 1;
+        let room = CELL_CONSOLE_BYTES_MAX.saturating_sub(state.console.len() + 1);
+        let kept = shortened(text, CELL_CONSOLE_LINE_BYTES_MAX);
+        state.console_truncated |= kept.len() != text.len() || kept.len() > room;
+        if room == 0 {
             return;
         }
-        state.console.push_str(text);
+        let kept = &kept[..kept.floor_char_boundary(room)];
+        state.console.push_str(kept);
         state.console.push('\n');
     }
+}
+
+/// A text of at most so many bytes: its beginning and its end, with a word between them about how long it was.
+pub(super) fn shortened(text: &str, most: usize) -> Cow<'_, str> {
+    if text.len() <= most {
+        return Cow::Borrowed(text);
+    }
+    let note = format!("[… {} bytes in all …]", text.len());
+    let half = most.saturating_sub(note.len()) / 2;
+    let (head, tail) = (text.floor_char_boundary(half), text.ceil_char_boundary(text.len() - half));
+    Cow::Owned(format!("{}{note}{}", &text[..head], &text[tail..]))
 }
 
 impl Guest {
@@ -75,7 +109,19 @@ impl Guest {
         let guest = self.clone();
         realm.define("write", move |realm: &mut Realm<'_>, path: String, text: String| {
             guest.write(realm, &path, &text)
-        })
+        })?;
+        let tools = realm.new_object();
+        realm.define_global("tools", tools.clone())?;
+        let guest = self.clone();
+        let call = realm.function(
+            "call",
+            move |realm: &mut Realm<'_>, server: String, name: String, arguments: Option<Handle>| {
+                guest.tool(realm, server, name, arguments)
+            },
+        );
+        // The first evaluation closes the global object, so this is the last.
+        let furnish = realm.run(&Engine::new().compile("tools", TOOLS)?)?;
+        realm.call(&furnish, &[tools, call]).map(drop)
     }
 
     /// Fresh state for a cell.
@@ -87,7 +133,14 @@ impl Guest {
 
     /// What the cell left: console, whether that is cut, store. Everything rooted in its isolate is let go.
     pub(super) fn end(&self) -> (String, bool, Map<String, Json>) {
-        let state = self.0.take();
+        let mut state = self.0.take();
+        if state.console_truncated {
+            let note = format!(
+                "[… the console keeps {CELL_CONSOLE_BYTES_MAX} bytes, and {CELL_CONSOLE_LINE_BYTES_MAX} of a line; {} were printed …]\n",
+                state.console_printed
+            );
+            state.console.push_str(&note);
+        }
         (state.console, state.console_truncated, state.store)
     }
 
@@ -139,6 +192,31 @@ impl Guest {
         let call = state.next_call;
         state.calls.insert(call, resolver);
         state.outgoing.push(FromCell::Shell { call, command, options });
+        Ok(promise)
+    }
+
+    /// `tools.SERVER.NAME(arguments)`: a promise of what the tool answers.
+    fn tool(
+        &self,
+        realm: &mut Realm<'_>,
+        server: String,
+        name: String,
+        arguments: Option<Handle>,
+    ) -> Result<Handle> {
+        let arguments = arguments.map_or(Ok(Json::Null), |arguments| to_json(realm, &arguments))?;
+        let length = arguments.to_string().len();
+        if length > TOOL_BYTES_MAX {
+            let message = format!(
+                "tools.{server}.{name}: {length} bytes of arguments are over the limit of {TOOL_BYTES_MAX}"
+            );
+            return settled(realm, Err(message));
+        }
+        let (promise, resolver) = realm.promise();
+        let mut state = self.0.borrow_mut();
+        state.next_call += 1;
+        let call = state.next_call;
+        state.calls.insert(call, resolver);
+        state.outgoing.push(FromCell::Tool { call, server, name, arguments });
         Ok(promise)
     }
 
@@ -243,4 +321,37 @@ fn row(entry: &std::fs::DirEntry) -> (String, Json) {
     };
     let size = entry.metadata().map_or(0, |data| data.len());
     (name.clone(), serde_json::json!({"name": name, "type": kind, "size": size}))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Guest, Sink, Stream, shortened};
+    use crate::limits::{CELL_CONSOLE_BYTES_MAX, CELL_CONSOLE_LINE_BYTES_MAX};
+
+    #[test]
+    fn a_text_is_shortened_to_its_limit_and_says_so() {
+        for text in ["x".repeat(1000), "ü".repeat(1000), "😀".repeat(1000)] {
+            for most in [30, 31, 32, 33, 34, 100, 999, 4000] {
+                let short = shortened(&text, most);
+                assert!(short.len() <= most.max(30), "{} of {most}", short.len());
+                assert_eq!(short.contains("bytes in all"), text.len() > most);
+            }
+        }
+    }
+
+    #[test]
+    fn a_long_line_takes_its_share_of_the_console_and_the_next_is_there() {
+        let mut guest = Guest::default();
+        guest.line(Stream::Output, &"a".repeat(5 << 20));
+        guest.line(Stream::Output, "next");
+        let (console, truncated, _) = guest.end();
+        assert!(truncated && console.starts_with("aaa") && console.contains("\nnext\n[… the console keeps"));
+        assert!(console.len() < CELL_CONSOLE_LINE_BYTES_MAX + 300);
+        let mut guest = Guest::default();
+        (0..100_000).for_each(|number| guest.line(Stream::Output, &format!("line {number}")));
+        let (console, truncated, _) = guest.end();
+        assert!(
+            truncated && console.len() < CELL_CONSOLE_BYTES_MAX + 300 && console.ends_with("printed …]\n")
+        );
+    }
 }

@@ -40,6 +40,13 @@ pub(super) enum FromCell {
         command: String,
         options: Value,
     },
+    /// `await tools.SERVER.NAME(arguments)`.
+    Tool {
+        call: u64,
+        server: String,
+        name: String,
+        arguments: Value,
+    },
     Done(CellEnd),
 }
 

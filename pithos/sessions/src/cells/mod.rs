@@ -26,14 +26,25 @@ use crate::connection::Connection;
 use crate::guardian::Guardian;
 use crate::limits::{
     CELL_GRACE_MS, CELL_HEAP_BYTES_DEFAULT, CELL_TIMEOUT_MS_DEFAULT, CELL_TIMEOUT_MS_MAX, CELLS_PER_WORKER,
-    CELLS_REMEMBERED_MAX, CODE_BYTES_MAX, START_TIMEOUT_MS,
+    CELLS_REMEMBERED_MAX, CODE_BYTES_MAX, START_TIMEOUT_MS, TOOL_BYTES_MAX, TOOL_MESSAGE_CHARS_MAX,
+    TOOLS_AT_ONCE_MAX,
 };
 use crate::sync::Locked;
 use crate::tree::{Branch, Tree};
 use message::{CellRun, FromCell, ToCell};
 
+/// The tools that a cell finds as `tools.SERVER.NAME(arguments)`: those of whoever started the cell. They run with its rights, not with the cell's.
+pub trait Tools: Send + Sync {
+    /// Calls one: what it answers, or a message. Nobody waits any more when the future is dropped. An empty `server` asks for the declarations
+    /// of the server `name`, or of all, as text.
+    fn call(&self, server: String, name: String, arguments: Value) -> Answer;
+}
+
+/// What a tool answers in the end.
+pub type Answer = std::pin::Pin<Box<dyn Future<Output = Result<Value, String>> + Send>>;
+
 /// What a cell runs with.
-#[derive(Debug, Clone, Default)]
+#[derive(Clone, Default)]
 pub struct CellRequest {
     /// The body of an async function, or one expression; TypeScript is accepted.
     pub code: String,
@@ -47,6 +58,8 @@ pub struct CellRequest {
     pub heap_bytes: Option<usize>,
     /// Where the console writes, as it comes and without a limit; otherwise it is kept for the end, bounded.
     pub console: Option<Arc<[OwnedFd; 2]>>,
+    /// What `tools` leads to; without it each call says that there are none.
+    pub tools: Option<Arc<dyn Tools>>,
 }
 
 /// A cell, running or ended.
@@ -211,7 +224,7 @@ impl Cells {
             self.give_back(worker);
             return CellEnd { outcome: Outcome::Error(error.to_string()), ..CellEnd::default() };
         }
-        let conversation = worker.converse(host, request.session);
+        let conversation = worker.converse(host, request.session, request.tools);
         let bounded =
             tokio::time::timeout_at((end + Duration::from_millis(CELL_GRACE_MS)).into(), conversation);
         let outcome = tokio::select! {
@@ -344,7 +357,12 @@ impl Worker {
     }
 
     /// One cell: answers its calls until it is done. Calls run side by side.
-    async fn converse<H: CellHost>(&mut self, host: &Arc<H>, session: Option<String>) -> io::Result<CellEnd> {
+    async fn converse<H: CellHost>(
+        &mut self,
+        host: &Arc<H>,
+        session: Option<String>,
+        tools: Option<Arc<dyn Tools>>,
+    ) -> io::Result<CellEnd> {
         let mut calls = tokio::task::JoinSet::new();
         loop {
             let message = tokio::select! {
@@ -361,8 +379,36 @@ impl Worker {
                     let (host, session) = (Arc::clone(host), session.clone());
                     calls.spawn(async move { (call, host.shell(session, command, options).await) });
                 }
+                FromCell::Tool { call, server, name, arguments } => {
+                    let answer = match &tools {
+                        None => Err("tools: there are none here".to_owned()),
+                        Some(_) if calls.len() >= TOOLS_AT_ONCE_MAX => {
+                            Err(format!("tools: more than {TOOLS_AT_ONCE_MAX} calls at once"))
+                        }
+                        Some(tools) => Ok(tools.call(server, name, arguments)),
+                    };
+                    calls.spawn(async move {
+                        match answer {
+                            Ok(answer) => (call, bounded(answer.await)),
+                            Err(message) => (call, Err(message)),
+                        }
+                    });
+                }
                 FromCell::Done(end) => return Ok(end),
             }
         }
+    }
+}
+
+/// What a tool answers, unless that is too long for a cell.
+fn bounded(result: Result<Value, String>) -> Result<Value, String> {
+    match result {
+        Ok(value) => {
+            let length = serde_json::to_string(&value).map_or(usize::MAX, |text| text.len());
+            let message =
+                || format!("tools: {length} bytes of answer are over the limit of {TOOL_BYTES_MAX}");
+            if length > TOOL_BYTES_MAX { Err(message()) } else { Ok(value) }
+        }
+        Err(message) => Err(message.chars().take(TOOL_MESSAGE_CHARS_MAX).collect()),
     }
 }

@@ -10,9 +10,9 @@ use cynic::{Engine, Error, Handle, HostError, Isolate, Limits, PromiseState, Ter
 use rush_session::Frames;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
-use super::guest::Guest;
+use super::guest::{Guest, shortened};
 use super::message::{CellEnd, CellRun, FromCell, Outcome, ToCell};
-use crate::limits::{CELL_HEAP_BYTES_DEFAULT, CELL_VALUE_BYTES_MAX};
+use crate::limits::{CELL_ERROR_BYTES_MAX, CELL_HEAP_BYTES_DEFAULT, CELL_VALUE_BYTES_MAX};
 
 /// The worker's main function: `socket` leads to the server. Returns when that closes.
 pub(crate) fn main(socket: OwnedFd) -> io::Result<()> {
@@ -84,6 +84,10 @@ fn evaluate(
         ),
         Err(Failure::Io(error)) => return Err(error),
     };
+    let outcome = match outcome {
+        Outcome::Error(text) => Outcome::Error(shortened(&text, CELL_ERROR_BYTES_MAX).into_owned()),
+        other => other,
+    };
     let (console, console_truncated, store) = guest.end();
     Ok(CellEnd { outcome, console, console_truncated, store: Some(store), ..CellEnd::default() })
 }
@@ -112,11 +116,16 @@ impl From<Error> for Failure {
 impl Evaluation<'_> {
     /// Runs the code as an async function and waits for its promise.
     fn settle(&mut self, code: &str) -> Result<Handle, Failure> {
-        // One expression is its own value; anything else is a function body. The wrappers add no line, so that positions are right.
+        // One expression is its own value; anything else is a function body, whose value is that of its last statement, if that is an expression.
+        // The wrappers add no line, so that positions are right.
         let engine = Engine::new();
+        let body = |code: &str| engine.compile_typescript("cell", &format!("(async () => {{{code}\n}})()"));
         let script = engine
             .compile_typescript("cell", &format!("(async () => (\n{code}\n))()"))
-            .or_else(|_| engine.compile_typescript("cell", &format!("(async () => {{{code}\n}})()")))
+            .or_else(|_| match engine.last_expression(code) {
+                Some(at) => body(&format!("{}return {}", &code[..at], &code[at..])).or_else(|_| body(code)),
+                None => body(code),
+            })
             .map_err(|error| match error {
                 HostError::Syntax(error) => Failure::Syntax(format!(
                     "SyntaxError: {} ({}:{})\n{}",
@@ -182,10 +191,7 @@ impl Evaluation<'_> {
     }
 
     fn describe(&mut self, value: &Handle) -> Outcome {
-        let cut = |text: String| match text.char_indices().nth(CELL_VALUE_BYTES_MAX) {
-            Some((at, _)) => format!("{}… ({} bytes)", &text[..at], text.len()),
-            None => text,
-        };
+        let cut = |text: String| shortened(&text, CELL_VALUE_BYTES_MAX).into_owned();
         let text = match value.to::<String>(&mut self.isolate.realm()) {
             Ok(text) => text,
             Err(_) => self.shown(value),

@@ -130,6 +130,24 @@ impl Guardian {
         socket: OwnedFd,
     ) -> io::Result<u32> {
         let id = self.shared.next_id.fetch_add(1, Ordering::Relaxed);
+        let request =
+            ToGuardian::Spawn { id, role: role.to_string(), arguments: arguments.to_vec(), overlays };
+        let inside = self.ask(id, &request, vec![socket]).await?;
+        self.shared.names.learn(inside, None)
+    }
+
+    /// Lets the overlays of a worker see what is below them now, whatever was changed there meanwhile.
+    ///
+    /// # Errors
+    /// When the guardian is gone, the worker is, or the kernel does not do it.
+    pub(crate) async fn refresh(&self, pid: u32, roots: Vec<PathBuf>) -> io::Result<()> {
+        let inside = self.shared.names.inside(pid).ok_or_else(no_guardian)?;
+        let id = self.shared.next_id.fetch_add(1, Ordering::Relaxed);
+        self.ask(id, &ToGuardian::Refresh { id, pid: inside, roots }, Vec::new()).await.map(drop)
+    }
+
+    /// Asks the guardian for something; the process that it answers with, if that is one.
+    async fn ask(&self, id: u64, request: &ToGuardian, sockets: Vec<OwnedFd>) -> io::Result<u32> {
         let (sender, receiver) = oneshot::channel();
         let gone = self.shared.waiting.with(|waiting| {
             if !waiting.gone {
@@ -140,9 +158,7 @@ impl Guardian {
         if gone {
             return Err(no_guardian());
         }
-        let request =
-            ToGuardian::Spawn { id, role: role.to_string(), arguments: arguments.to_vec(), overlays };
-        let answer = match self.shared.connection.send(&request, vec![socket]) {
+        let answer = match self.shared.connection.send(request, sockets) {
             // A guardian that is stopped must not stop those who wait for it.
             Ok(()) => tokio::time::timeout(Duration::from_millis(START_TIMEOUT_MS), receiver).await,
             Err(error) => {
@@ -151,10 +167,7 @@ impl Guardian {
             }
         };
         match answer {
-            Ok(answer) => {
-                let inside = answer.map_err(|_| no_guardian())?.map_err(io::Error::other)?;
-                self.shared.names.learn(inside, None)
-            }
+            Ok(answer) => answer.map_err(|_| no_guardian())?.map_err(io::Error::other),
             Err(_) => {
                 self.shared.waiting.with(|waiting| waiting.spawns.remove(&id));
                 Err(io::Error::new(io::ErrorKind::TimedOut, "no process could be started in time"))
@@ -261,6 +274,11 @@ fn deliver(waiting: &Locked<Waiting>, answer: FromGuardian) {
             });
             if let Some(sender) = asked {
                 let _ = sender.send(Ok(pid));
+            }
+        }
+        FromGuardian::Refreshed { id } => {
+            if let Some(sender) = waiting.with(|waiting| waiting.spawns.remove(&id)) {
+                let _ = sender.send(Ok(0));
             }
         }
         FromGuardian::Failed { id, message } => {

@@ -16,7 +16,7 @@ mod strays;
 use std::collections::{HashMap, HashSet};
 use std::io;
 use std::os::fd::{AsFd, IntoRawFd, OwnedFd};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
@@ -24,6 +24,7 @@ use pithos_sandbox::{Contained, Overlaid, Plan};
 use rush::errln;
 use rush_session::Frames;
 use rustix::event::{PollFd, PollFlags, poll};
+use rustix::mount::FsPickFlags;
 use rustix::process::{Pid, PidfdFlags, WaitOptions, pidfd_open, waitpid};
 use serde::{Deserialize, Serialize};
 
@@ -58,6 +59,8 @@ enum ToGuardian {
     Adopt { pid: u32 },
     /// End a worker and all below it.
     End { pid: u32 },
+    /// Let the overlays that a worker runs over see what is below them now.
+    Refresh { id: u64, pid: u32, roots: Vec<PathBuf> },
 }
 
 /// An overlay to mount: its folder, and its layers below the folder of layers.
@@ -86,6 +89,9 @@ enum FromGuardian {
     Failed {
         id: u64,
         message: String,
+    },
+    Refreshed {
+        id: u64,
     },
     /// A worker ended; `left` is what it had left behind and what was killed.
     Exited {
@@ -225,6 +231,12 @@ impl State {
                 }
                 self.say(&FromGuardian::Exited { pid, exit: Exit::Unknown, left: Vec::new() })
             }
+            ToGuardian::Refresh { id, pid, roots } => {
+                self.say(&match roots.iter().try_for_each(|root| refresh(pid, root)) {
+                    Ok(()) => FromGuardian::Refreshed { id },
+                    Err(error) => FromGuardian::Failed { id, message: error.to_string() },
+                })
+            }
             ToGuardian::End { pid } => {
                 if self.workers.contains_key(&pid) {
                     let others = self.others(pid);
@@ -286,6 +298,14 @@ fn spawn(
     // `spawn` and never `wait`: the guardian reaps by pid.
     let child = plan.spawn(&mut command).map_err(io::Error::other)?;
     Ok((child.id(), overlaid))
+}
+
+/// Has the kernel forget which files an overlay that `pid` sees was last found to be over: it remembers a name's file as long as it likes, and a file that
+/// was renamed to that name below would not be seen. Configuring the mount anew with nothing new is what does that, and nothing else.
+fn refresh(pid: u32, root: &Path) -> io::Result<()> {
+    let path = format!("/proc/{pid}/root{}", root.display());
+    let mount = rustix::mount::fspick(rustix::fs::CWD, path, FsPickFlags::FSPICK_CLOEXEC)?;
+    Ok(rustix::mount::fsconfig_reconfigure(mount)?)
 }
 
 /// Listens on the loopback of this process, which is the workers', for the server.

@@ -9,8 +9,9 @@ mod task;
 use std::collections::HashSet;
 use std::io;
 use std::os::fd::OwnedFd;
+use std::os::unix::fs::MetadataExt;
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 
@@ -21,7 +22,7 @@ use tokio::sync::futures::Notified;
 use tokio::sync::{Notify, mpsc, watch};
 
 use crate::guardian::Guardian;
-use crate::limits::{PROMPT_LOOK_MS, STDIN_BYTES_MAX, STDIN_PATIENCE_MS};
+use crate::limits::{BEGIN_LOOK_MS, BEGIN_PATIENCE_MS, PROMPT_LOOK_MS, STDIN_BYTES_MAX, STDIN_PATIENCE_MS};
 use crate::noticed::Record;
 use crate::output::Capture;
 use crate::ports;
@@ -102,6 +103,9 @@ pub struct Job {
     stdin: tokio::sync::Mutex<Option<Sink>>,
     stdin_link: Option<String>,
     stop: mpsc::UnboundedSender<Reason>,
+    /// Device and number of what the script has as its standard output and error.
+    output_ids: [(u64, u64); 2],
+    begun: AtomicBool,
     /// Not the job's to keep: a remembered job must hold nothing of a session that is over.
     shell: Weak<Shell>,
 }
@@ -146,6 +150,8 @@ impl Job {
         if let Some(proxy) = &start.proxy {
             proxy.know(&start.handle, &denied);
         }
+        let id = |end: &OwnedFd| rustix::fs::fstat(end).map(|data| (data.st_dev, data.st_ino));
+        let output_ids = [id(&script_side[1])?, id(&script_side[2])?];
         let running = start.shell.run(start.run, script_side)?;
         let (stop, stops) = mpsc::unbounded_channel();
         let keep_open = !matches!(start.stdin, Stdin::Closed | Stdin::Bytes(_));
@@ -173,6 +179,8 @@ impl Job {
             stdin: tokio::sync::Mutex::new(kept),
             stdin_link: keep_open.then_some(name).flatten(),
             stop,
+            output_ids,
+            begun: AtomicBool::new(false),
             shell: Arc::downgrade(&start.shell),
         });
         if let (Some(mut feed), Stdin::Bytes(bytes)) = (fed, start.stdin) {
@@ -253,7 +261,12 @@ impl Job {
 
     /// Sends a signal to the processes of the job. What runs in the shell itself (a loop of builtins) is reached where the signal means the end: INT and
     /// TERM end the script, KILL ends the session's process with it. The number of processes that got it.
-    pub fn signal(&self, signal: Signal) -> usize {
+    pub async fn signal(&self, signal: Signal) -> usize {
+        // A shell that has not begun the run drops what comes: as long as it has nothing of it, nothing is sent.
+        let end = Instant::now() + Duration::from_millis(BEGIN_PATIENCE_MS);
+        while self.end().is_none() && !self.has_begun() && Instant::now() < end {
+            tokio::time::sleep(Duration::from_millis(BEGIN_LOOK_MS)).await;
+        }
         let processes = self.processes();
         processes.iter().for_each(|process| process_tree::signal(process.pid, signal));
         let shell = self.shell.upgrade().filter(|_| self.end().is_none());
@@ -266,7 +279,35 @@ impl Job {
             }
             _ => return processes.len(),
         }
+        if processes.is_empty() && signal != Signal::KILL {
+            self.signal_what_begins(signal).await;
+        }
         processes.len() + 1
+    }
+
+    /// A shell that was about to start a program starts it, waits for it, and only then takes note of its own signal: so the program gets it too.
+    async fn signal_what_begins(&self, signal: Signal) {
+        let end = Instant::now() + Duration::from_millis(BEGIN_PATIENCE_MS);
+        while self.end().is_none() && Instant::now() < end {
+            let processes = self.processes();
+            if !processes.is_empty() {
+                processes.iter().for_each(|process| process_tree::signal(process.pid, signal));
+                return;
+            }
+            tokio::time::sleep(Duration::from_millis(BEGIN_LOOK_MS)).await;
+        }
+    }
+
+    /// Whether the shell has the run's output on its own descriptors, or had at one of the looks.
+    fn has_begun(&self) -> bool {
+        let Some(shell) = self.shell.upgrade() else { return true };
+        let begun = self.begun.load(Ordering::Relaxed)
+            || [1, 2].iter().any(|number| {
+                let there = std::fs::metadata(format!("/proc/{}/fd/{number}", shell.pid()));
+                there.is_ok_and(|there| self.output_ids.contains(&(there.dev(), there.ino())))
+            });
+        self.begun.store(begun, Ordering::Relaxed);
+        begun
     }
 
     /// The processes below the job's shell.

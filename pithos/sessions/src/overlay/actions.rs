@@ -52,6 +52,8 @@ pub struct Committed {
     pub done: Vec<(PathBuf, Done)>,
     /// Why nothing was committed.
     pub conflicts: Vec<(PathBuf, Conflict)>,
+    /// The checkpoints that are gone, because they lie over what is not below any more.
+    pub checkpoints: Vec<String>,
 }
 
 /// A checkpoint as lists show it.
@@ -246,7 +248,7 @@ impl Manager {
         .await
     }
 
-    /// Takes back what the session has changed: all, or these paths with what is below them.
+    /// Takes back what the session has changed: all, or these paths with what is below them. Checkpoints stay: what they lie over does.
     ///
     /// # Errors
     /// As [`Manager::commit`].
@@ -262,7 +264,49 @@ impl Manager {
     /// As [`Manager::commit`]; and when the call is not remembered.
     pub async fn undo(&self, handle: &str, to: UndoTo) -> Result<Vec<String>, Error> {
         let (session, overlay) = self.overlaid_alive(handle).await?;
+        if overlay.snapshot.is_none()
+            && let Some(undone) = self.undo_in_place(&session, &overlay, to.clone()).await?
+        {
+            return Ok(undone);
+        }
         self.with_layers_apart(&session, &overlay, true, move |kept| kept.undo(&to)).await
+    }
+
+    /// Undoes below the mount that the session's shell is in, which keeps its process: nothing else runs, it has none of the files open, and the folders that it
+    /// is in stay; so when the kernel has forgotten all other names, it sees the layer as it is then. None, and nothing done, where that is not so.
+    async fn undo_in_place(
+        &self,
+        session: &Arc<Session>,
+        overlay: &Arc<Overlay>,
+        to: UndoTo,
+    ) -> Result<Option<Vec<String>>, Error> {
+        let place = Place::take(session)?;
+        self.nothing_runs(session).await?;
+        if let Some(job) = session.last_job() {
+            overlay.settle(&job.handle).await?;
+        }
+        let (pid, cwd) = (session.pid(), session.cwd());
+        let undone = overlay
+            .work(move |kept| {
+                if holds_files(pid, &kept.roots()) {
+                    return Ok(None);
+                }
+                kept.catch_up()?;
+                let at = kept.place_of(&to)?;
+                if !kept.keeps_folders_of(&cwd, &kept.calls[at].before) {
+                    return Ok(None);
+                }
+                Ok(Some((kept.undo(&to)?, kept.roots())))
+            })
+            .await?;
+        let Some((undone, roots)) = undone else { return Ok(None) };
+        let refreshed = self.guardian.refresh(pid, roots).await;
+        drop(place);
+        if refreshed.is_err() {
+            // Another mount then.
+            self.with_layers_apart(session, overlay, false, |_| Ok(())).await?;
+        }
+        Ok(Some(undone))
     }
 
     /// Keeps files and shell as they are now.
@@ -291,7 +335,8 @@ impl Manager {
                 let handle = format!("c{}", kept.next_checkpoint);
                 kept.next_checkpoint += 1;
                 let bytes = levels.iter().map(Level::bytes).sum();
-                kept.checkpoints.insert(handle.clone(), Saved { levels, shell, cwd });
+                let bases = kept.parts.iter().map(|part| part.base.clone()).collect();
+                kept.checkpoints.insert(handle.clone(), Saved { levels, bases, shell, cwd });
                 Ok(Checkpoint { handle, bytes })
             })
             .await;
@@ -324,9 +369,13 @@ impl Manager {
         self.end_shell(&session).await;
         let restored = overlay
             .work(move |kept| {
-                let levels = kept.checkpoints.get(&wanted).map(|saved| saved.levels.clone());
+                let Some(saved) = kept.checkpoints.get(&wanted) else { return Ok(()) };
+                let (levels, bases) = (saved.levels.clone(), saved.bases.clone());
                 kept.calls.clear();
-                kept.restore(levels.unwrap_or_default())
+                kept.restore(levels)?;
+                // What it lies over was known by then, and may be forgotten since.
+                kept.parts.iter_mut().zip(bases).for_each(|(part, base)| part.base = base);
+                Ok(())
             })
             .await;
         // Whatever came of it, the session goes on.
@@ -501,6 +550,15 @@ impl Drop for Place<'_> {
     }
 }
 
+/// Whether a process has something below these folders open, or one cannot know.
+fn holds_files(pid: u32, roots: &[PathBuf]) -> bool {
+    let Ok(entries) = std::fs::read_dir(format!("/proc/{pid}/fd")) else { return true };
+    entries.flatten().any(|entry| {
+        std::fs::read_link(entry.path())
+            .map_or(true, |target| roots.iter().any(|root| target.starts_with(root)))
+    })
+}
+
 /// A path without `.` and `..`, by its text.
 fn plain(path: &Path) -> PathBuf {
     let mut found = PathBuf::new();
@@ -536,6 +594,25 @@ async fn run_quietly(shell: &Shell, run: Run, out: OwnedFd) -> Result<(), Error>
     }
 }
 
+/// Whether the policy lets a session write what is at `name` below `root`; the path and the rule when it does not.
+fn may_be_written(plan: &Plan, root: &Path, name: &Name) -> Result<(), (String, String)> {
+    let path = root.join(name.path());
+    let is_link = |at: &Path| at.symlink_metadata().is_ok_and(|data| data.is_symlink());
+    let linked = path.ancestors().take_while(|at| *at != root).any(is_link);
+    if !linked {
+        let checked = plan.check_path(&path, pithos_sandbox::Access::Write);
+        return checked.map_err(|denial| (denial.subject, denial.rule));
+    }
+    // What is a link below is replaced, and not what it leads to: so the name counts by itself.
+    let resolved = plan.policy();
+    let listed = |list: &[PathBuf]| list.iter().any(|at| path.starts_with(at));
+    let kept = [&resolved.protect, &resolved.protect_absent, &resolved.hide];
+    if !resolved.policy.confine || listed(&resolved.write) && !kept.into_iter().any(|list| listed(list)) {
+        return Ok(());
+    }
+    Err((path.display().to_string(), format!("policy {:?} does not let it be written", resolved.policy.name)))
+}
+
 impl Kept {
     /// Takes note of what background processes have changed since the last call.
     fn catch_up(&mut self) -> Result<(), Error> {
@@ -555,11 +632,9 @@ impl Kept {
                 selected.is_empty() || selected.iter().any(below)
             };
             for change in changes(&layer).map_err(said)?.into_iter().filter(|change| wanted(&change.path)) {
-                let path = part.root.join(change.path.path());
-                plan.check_path(&path, pithos_sandbox::Access::Write).map_err(|denial| {
+                may_be_written(plan, &part.root, &change.path).map_err(|(path, rule)| {
                     Error::Overlay(format!(
-                        "{} is not committed: {}; discard it, or commit the other paths",
-                        denial.subject, denial.rule
+                        "{path} is not committed: {rule}; discard it, or commit the other paths"
                     ))
                 })?;
             }
@@ -607,8 +682,9 @@ impl Kept {
             if !selected.is_empty() {
                 return Err(Error::Overlay("with snapshots all is committed, or nothing".to_owned()));
             }
+            let checkpoints = self.forget_checkpoints();
             self.begin_anew()?;
-            return Ok(Committed::default());
+            return Ok(Committed { checkpoints, ..Committed::default() });
         }
         let opened = self.parts.iter().map(|part| Layer::open(&part.upper, &part.root).map_err(said));
         let layers = opened.collect::<Result<Vec<_>, _>>()?;
@@ -624,7 +700,9 @@ impl Kept {
                 wanted.push((layer, &part.base, names));
             }
         }
-        let report = commit(&wanted, &self.folder.join(JOURNAL), None).map_err(said)?;
+        let report = commit(&wanted, &self.folder.join(JOURNAL), None);
+        super::COMMITS.fetch_add(1, Ordering::SeqCst);
+        let report = report.map_err(said)?;
         let roots: Vec<PathBuf> = wanted.iter().map(|(layer, ..)| layer.lower.path().to_owned()).collect();
         let named = |list: Vec<Vec<Done>>| -> Vec<(PathBuf, Done)> {
             list.into_iter()
@@ -638,9 +716,11 @@ impl Kept {
             .zip(&roots)
             .flat_map(|(list, root)| list.into_iter().map(|one| (root.clone(), one)))
             .collect();
-        let committed = Committed { done: named(report.done), conflicts };
+        let mut committed = Committed { done: named(report.done), conflicts, checkpoints: Vec::new() };
         drop(wanted);
         if committed.conflicts.is_empty() {
+            // A level from before would bring back what is below now.
+            committed.checkpoints = self.forget_checkpoints();
             if selected.is_empty() {
                 self.begin_anew()?;
             } else {
@@ -650,19 +730,21 @@ impl Kept {
                         part.base.since.insert(done.path.clone(), now);
                     }
                 }
-                // A level from before would bring back what is below now.
                 self.calls.clear();
-                self.checkpoints.clear();
                 self.catch_up()?;
             }
         }
         Ok(committed)
     }
 
-    /// Empty layers, from now on; nothing is gone back behind this.
+    /// The names of the checkpoints that there were.
+    fn forget_checkpoints(&mut self) -> Vec<String> {
+        std::mem::take(&mut self.checkpoints).into_keys().collect()
+    }
+
+    /// Empty layers, from now on; no call is gone back behind this.
     fn begin_anew(&mut self) -> Result<(), Error> {
         self.calls.clear();
-        self.checkpoints.clear();
         let now = self.now()?;
         for number in 0..self.parts.len() {
             let generation = self.parts[number].generation + 1;
@@ -712,24 +794,41 @@ impl Kept {
         self.catch_up()
     }
 
+    /// Whether the folders from each root down to `folder`, which a process is in, are the same in these levels as now.
+    fn keeps_folders_of(&self, folder: &Path, levels: &[Level]) -> bool {
+        self.parts.iter().zip(levels).all(|(part, level)| {
+            let Ok(below) = folder.strip_prefix(&part.root) else { return true };
+            below.ancestors().all(|path| {
+                let Some(name) = Name::new(path) else { return false };
+                let key = |node: &pithos_layers::Node| (node.kind, node.ino, node.mode);
+                part.level.node(&name).map(key) == level.node(&name).map(key)
+            })
+        })
+    }
+
     /// Goes back to before a call; the jobs whose changes are gone.
     fn undo(&mut self, to: &UndoTo) -> Result<Vec<String>, Error> {
         self.catch_up()?;
+        let at = self.place_of(to)?;
+        let levels = self.calls[at].before.clone();
+        self.restore(levels)?;
+        let undone = self.calls.drain(at..).map(|call| call.job).collect();
+        Ok(undone)
+    }
+
+    /// Which of the calls that can be undone is meant.
+    fn place_of(&self, to: &UndoTo) -> Result<usize, Error> {
         let at = match to {
             UndoTo::Last => self.calls.len().checked_sub(1),
             UndoTo::Job(job) => self.calls.iter().position(|call| call.job == *job),
         };
-        let at = at.ok_or_else(|| match to {
+        at.ok_or_else(|| match to {
             UndoTo::Last => Error::Overlay("there is no call to undo".to_owned()),
             UndoTo::Job(job) => {
                 let known: Vec<&str> = self.calls.iter().map(|call| call.job.as_str()).collect();
                 Error::Overlay(format!("the call '{job}' cannot be undone; these can: {}", known.join(", ")))
             }
-        })?;
-        let levels = self.calls[at].before.clone();
-        self.restore(levels)?;
-        let undone = self.calls.drain(at..).map(|call| call.job).collect();
-        Ok(undone)
+        })
     }
 
     /// A copy of everything but calls and checkpoints, in a folder of its own.

@@ -9,15 +9,19 @@ use std::collections::{BTreeMap, VecDeque};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
 
 use pithos_layers::{Base, Blobs, Change, Layer, Level, Name, Root, Time};
 
 use crate::error::Error;
 use crate::guardian::OverlayRequest;
-use crate::limits::{LEVEL_BYTES_MAX, UNDO_CALLS_MAX};
+use crate::limits::{LEVEL_BYTES_MAX, UNDO_CALLS_MAX, VIEW_FRESH_MS};
 
 pub use actions::{Checkpoint, Committed, Differences, UndoTo};
 
+/// Commits that this process has made: after each, every other session has to look anew.
+static COMMITS: AtomicU64 = AtomicU64::new(0);
 /// In a session's folder: the journal of a commit.
 const JOURNAL: &str = "journal";
 
@@ -48,8 +52,10 @@ pub(crate) struct Kept {
     settled: VecDeque<String>,
     checkpoints: BTreeMap<String, Saved>,
     next_checkpoint: u64,
-    /// When the present run began.
+    /// When the present run began, or an earlier moment from which on it may not have seen what changed below.
     began: Time,
+    /// When its session saw last what is below, and how many commits this process had made by then.
+    fresh: Option<(Instant, u64)>,
 }
 
 /// One overlaid folder.
@@ -78,6 +84,7 @@ struct Call {
 /// A checkpoint.
 struct Saved {
     levels: Vec<Level>,
+    bases: Vec<Base>,
     shell: String,
     cwd: PathBuf,
 }
@@ -107,14 +114,28 @@ impl Overlay {
         blocking(move || work(&mut kept)).await
     }
 
-    /// A run begins.
-    pub(crate) async fn begin(&self) {
-        let _ = self
-            .work(|kept| {
-                kept.began = kept.now()?;
+    /// A run begins, over what is below now: `refresh` gives its session that. Where it cannot, the run may see files that are not there any more, and so
+    /// the moment that commits judge by stays the earlier one.
+    pub(crate) async fn begin<F: Future<Output = std::io::Result<()>>>(
+        &self,
+        refresh: impl FnOnce(Vec<PathBuf>) -> F,
+    ) {
+        let commits = COMMITS.load(Ordering::SeqCst);
+        let look = move |kept: &mut Kept| {
+            let patience = Duration::from_millis(VIEW_FRESH_MS);
+            let fresh = kept.fresh.is_some_and(|(at, known)| known == commits && at.elapsed() < patience);
+            if fresh { Ok(None) } else { Ok(Some((kept.now()?, kept.roots(), Instant::now()))) }
+        };
+        if let Ok(Some((now, roots, at))) = self.work(look).await
+            && refresh(roots).await.is_ok()
+        {
+            let begin = move |kept: &mut Kept| {
+                kept.began = now;
+                kept.fresh = Some((at, commits));
                 Ok(())
-            })
-            .await;
+            };
+            let _ = self.work(begin).await;
+        }
     }
 
     /// Takes note of what a call that has ended changed; each call once.
@@ -150,6 +171,7 @@ impl Kept {
             checkpoints: BTreeMap::new(),
             next_checkpoint: 1,
             began: Time::default(),
+            fresh: None,
         };
         kept.began = kept.now()?;
         for (number, root) in roots.iter().enumerate() {
@@ -175,6 +197,12 @@ impl Kept {
 
     fn layer_path(&self, part: usize, generation: u64) -> PathBuf {
         self.folder.join(format!("upper{part}-{generation}"))
+    }
+
+    /// The folders that an overlay lies over.
+    fn roots(&self) -> Vec<PathBuf> {
+        let overlaid = self.parts.iter().filter(|_| !self.snapshot);
+        overlaid.map(|part| part.root.clone()).collect()
     }
 
     /// The file system's clock.

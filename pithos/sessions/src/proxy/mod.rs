@@ -5,6 +5,7 @@
 //! one that is connected to. TLS is never opened: its first message must name the host that was asked for, and the rest passes as it is.
 //! Whoever asks says which job it is for, as the user name of the proxy's URL, so each refusal is one of that job.
 
+mod ask;
 mod http;
 mod sni;
 mod socks;
@@ -26,6 +27,8 @@ use tokio::sync::Semaphore;
 use crate::limits::{PROXY_CONNECTIONS_MAX, PROXY_DIAL_MS, PROXY_HEAD_MS};
 use crate::noticed::Record;
 use crate::sync::Locked;
+use ask::Asking;
+pub use ask::{Asker, Question, Reply, Replying};
 
 type Resolving = Pin<Box<dyn Future<Output = io::Result<Vec<SocketAddr>>> + Send>>;
 /// Gives the addresses of a host and port; tests put their own in.
@@ -40,6 +43,7 @@ pub(crate) struct Proxy {
     free: Arc<Semaphore>,
     /// What is denied to each job, as long as the job is remembered.
     jobs: Locked<HashMap<String, Weak<Record>>>,
+    asking: Asking,
 }
 
 /// A header that requests to a host get here.
@@ -89,7 +93,17 @@ impl Proxy {
 
     fn with(policy: String, hosts: Hosts, headers: Vec<Header>, resolve: Resolve) -> Self {
         let free = Arc::new(Semaphore::new(PROXY_CONNECTIONS_MAX));
-        Self { policy, hosts, headers, resolve, free, jobs: Locked::default() }
+        Self { policy, hosts, headers, resolve, free, jobs: Locked::default(), asking: Asking::default() }
+    }
+
+    /// Who is asked about hosts that the policy does not name, if it says that somebody is.
+    pub(crate) fn ask_through(&self, asker: Arc<dyn Asker>) {
+        self.asking.through(asker);
+    }
+
+    /// Whether somebody is.
+    pub(crate) fn asks(&self) -> bool {
+        self.hosts.asks()
     }
 
     /// The variables of a job's run, by which its programs find the proxy and say whose they are.
@@ -145,7 +159,11 @@ impl Proxy {
     /// Connects to a host that the policy allows; what it does not is noted as a denial of the job.
     async fn dial(&self, job: &Job, host: &str, port: u16) -> Result<TcpStream, Refusal> {
         if !self.hosts.allows(host, port) {
-            return Err(self.refuse(job, host, port, "hosts does not contain it"));
+            let asked = match self.hosts.asks_about(host) {
+                true => self.asking.ask(job, host, port).await,
+                false => Err("hosts does not contain it".to_owned()),
+            };
+            asked.map_err(|why| self.refuse(job, host, port, &why))?;
         }
         let patience = Duration::from_millis(PROXY_DIAL_MS);
         let unreachable = |error: &dyn std::fmt::Display| Refusal::Failed(format!("{host}:{port}: {error}"));

@@ -2,6 +2,7 @@
 //! place and its safety are [`place`]'s, the client is `crate::connect`.
 
 mod clock;
+mod confinement;
 pub(crate) mod place;
 mod server;
 mod shell;
@@ -107,6 +108,9 @@ fn start(folder: &Path, options: &Options) -> io::Result<i32> {
 
 /// The daemon itself: a guarded pair away from the terminal. One byte on standard output says that it serves.
 fn run(folder: &Path, pool: usize) -> io::Result<i32> {
+    // Whatever whoever starts it had open, ignored or held back is no client's.
+    sys::close_above_standard();
+    sys::forget_signal_settings();
     // Fails for a group's leader only, which is what it is for.
     let _ = rustix::process::setsid();
     let status = guard::run_guarded(|alive| {

@@ -10,6 +10,7 @@ use rush::{Session, sys};
 use rush_session::{Command, CommandEnd, Frames, ToShell};
 
 use super::clock::Clock;
+use super::confinement::Confinement;
 use super::place;
 use super::server::ToDaemon;
 use crate::limits::{END_DELAY_MS, REHEARSED_VARIABLES, WATCH_DELAY_MS};
@@ -55,15 +56,22 @@ fn rehearse() -> io::Result<()> {
 
 fn serve(listener: &UnixListener, daemon: &Frames, clock: Clock, mut release: PipeWriter) -> io::Result<()> {
     let null = open_null()?;
+    let own = Confinement::own()?;
     let (client, command, descriptors) = loop {
         let connection = rustix::net::accept_with(listener, rustix::net::SocketFlags::CLOEXEC)?;
         let connection = rustix::io::fcntl_dupfd_cloexec(&connection, DESCRIPTOR_MIN)?;
-        if place::check_peer(&connection).is_err() {
-            continue;
-        }
+        let Ok(peer) = place::check_peer(&connection) else { continue };
         let mut client = Frames::new(connection);
         // Who only looks whether anybody is there hangs up without a word.
         let Ok(Some((ToShell::Command(command), descriptors))) = client.receive() else { continue };
+        let refused = match Confinement::of(&peer.to_string()) {
+            Ok(theirs) => own.refuses(&theirs),
+            Err(error) => Some(format!("what the client may do is not to be seen: {error}")),
+        };
+        if let Some(reason) = refused {
+            let _ = client.send(&CommandEnd::Refused { reason }, &[]);
+            continue;
+        }
         break (client, command, descriptors);
     };
     daemon.send(&ToDaemon::Taken, &[client.descriptor().as_fd()])?;

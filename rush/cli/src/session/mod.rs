@@ -26,6 +26,9 @@ use run::ActiveRun;
 const SIGINT: i32 = 2;
 const SIGKILL: i32 = 9;
 const SIGPIPE: i32 = 13;
+const SIGURG: i32 = 23;
+/// HUP, QUIT, KILL and TERM.
+const ENDS_UTILITIES: [i32; 4] = [1, 3, SIGKILL, 15];
 
 /// Runs `rush session`; the exit status.
 pub(crate) fn main() -> i32 {
@@ -208,9 +211,12 @@ impl Host {
             Err(error) => return Err(error.into()),
         }
         loop {
-            match self.input.next_message::<ToHost>() {
-                Ok(Some((ToHost::Exit, _))) => return Ok(false),
-                Ok(Some((message, _))) => self.handle(message)?,
+            match self.input.next_frame::<ToHost>() {
+                Ok(Some(Ok((ToHost::Exit, _)))) => return Ok(false),
+                Ok(Some(Ok((message, _)))) => self.handle(message)?,
+                Ok(Some(Err(bad))) => {
+                    self.fail(bad.id, format!("{}; the protocol is in docs/rush-sessions.md", bad.message))?;
+                }
                 Ok(None) => return Ok(true),
                 Err(error) => {
                     // The stream is of no use after it.
@@ -282,11 +288,17 @@ impl Host {
             return self.fail(id, format!("{name}: no such signal"));
         };
         let Some((_, shell)) = self.run_by_id(id) else { return self.fail(id, "no such run") };
+        // The shell comes first: it would go on with the next command when the program it waits for has ended.
+        // A utility that runs in the shell's own process ends as a program would.
+        match number {
+            SIGINT => sys::send_signal(shell, SIGINT),
+            _ if ENDS_UTILITIES.contains(&number) => sys::send_signal(shell, SIGURG),
+            _ => Ok(()),
+        }
+        // A shell that has died is told of by itself.
+        .unwrap_or_default();
         for pid in guard::live_below(shell, &self.others(shell)) {
             let _ = sys::send_signal(pid, number);
-        }
-        if number == SIGINT {
-            let _ = sys::send_signal(shell, SIGINT);
         }
         Ok(())
     }
@@ -419,6 +431,7 @@ fn be_shell(socket: UnixStream) -> io::Result<()> {
     rustix::stdio::dup2_stdout(&null)?;
     sys::signal_default(SIGPIPE);
     sys::signal_catch(SIGINT);
+    sys::signal_catch(SIGURG);
     let mut session = Session::new(b"rush".to_vec());
     let environment = std::env::vars_os().map(|(name, value)| (name.into_vec(), value.into_vec()));
     session.import_environment(environment);

@@ -61,6 +61,14 @@ pub(crate) fn run_command(session: &mut Session, command: &SimpleCommand) -> Exp
     let framed = !command.assignments().is_empty();
     let arguments = prepare_arguments(session, command, prefixes + 1)?;
     session.last_argument = last_argument(&arguments).unwrap_or_else(|| name.clone());
+    let special = matches!(&name[..], b"export" | b"readonly") && prefixes == 0;
+    let framed = framed && !(special && session.is(SetOption::Posix));
+    if !framed {
+        // What stands before a special builtin stays, in POSIX mode.
+        for assignment in command.assignments() {
+            session.run_assignment(assignment)?;
+        }
+    }
     if framed {
         session.variables.push_frame(FrameKind::Temporary);
         for assignment in command.assignments() {

@@ -196,6 +196,9 @@ impl Lines {
             let start = self.pending.len();
             self.pending.resize(start + window, 0);
             let count = loop {
+                if sys::fatal_pending().is_some() {
+                    break 0;
+                }
                 match self.file.read(self.pending.get_mut(start..).unwrap_or_default()) {
                     Err(libc::EINTR) => {}
                     other => break other.unwrap_or(0),

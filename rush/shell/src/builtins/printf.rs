@@ -66,6 +66,11 @@ impl Host for Door<'_> {
         seconds_now()
     }
 
+    fn is_utf8(&mut self) -> bool {
+        self.session.separators();
+        self.session.utf8
+    }
+
     fn started(&mut self) -> i64 {
         self.session.builtin_state.started
     }

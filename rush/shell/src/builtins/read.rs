@@ -103,6 +103,7 @@ fn parse<'a>(session: &mut Session, args: &'a [Bytes]) -> Result<(Request, &'a [
         descriptor: 0,
         initial: Bytes::new(),
     };
+    let mut timed = false;
     let mut options = OptionReader::new(args, "eErsa:d:i:n:N:p:t:u:");
     while let Some(found) = options.next(session)? {
         let invalid = |session: &mut Session, what: &str| {
@@ -128,7 +129,10 @@ fn parse<'a>(session: &mut Session, args: &'a [Bytes]) -> Result<(Request, &'a [
                 None => return invalid(session, "invalid number"),
             },
             b't' => match parse_timeout(found.value) {
-                Some(timeout) => request.timeout = Some(timeout),
+                Some(timeout) => {
+                    request.timeout = Some(timeout);
+                    timed = true;
+                }
                 None => return invalid(session, "invalid timeout specification"),
             },
             b'u' => match parse_integer(found.value).and_then(|n| usize::try_from(n).ok()) {
@@ -138,7 +142,18 @@ fn parse<'a>(session: &mut Session, args: &'a [Bytes]) -> Result<(Request, &'a [
             _ => {}
         }
     }
+    if !timed {
+        request.timeout = default_timeout(session, request.descriptor);
+    }
     Ok((request, options.operands()))
+}
+
+/// TMOUT, for what is no regular file.
+fn default_timeout(session: &mut Session, number: usize) -> Option<Duration> {
+    let timeout = parse_timeout(&session.get(b"TMOUT")?).filter(|timeout| !timeout.is_zero())?;
+    let file = session.descriptors.get(number)?;
+    let regular = file.os_descriptor().is_none_or(|fd| sys::regular_file(fd).is_some());
+    (!regular).then_some(timeout)
 }
 
 fn parse_timeout(text: &[u8]) -> Option<Duration> {
@@ -224,6 +239,11 @@ impl LineReader<'_> {
         let mut buffer = [0u8; CHUNK_BYTES];
         loop {
             let window = if seekable { CHUNK_BYTES } else { 1 };
+            if session.is_given_up()
+                && let Err(unwind) = session.interrupted()
+            {
+                return End::Interrupted(unwind);
+            }
             if let (Some(timeout), Some(fd), Some(started)) =
                 (self.request.timeout, self.descriptor, self.started)
             {
@@ -231,7 +251,10 @@ impl LineReader<'_> {
                 match resource::wait_readable(fd, Some(left)) {
                     Ok(true) => {}
                     Ok(false) => return End::TimedOut,
-                    Err(libc::EINTR) => continue,
+                    Err(libc::EINTR) => match session.interrupted() {
+                        Ok(()) => continue,
+                        Err(unwind) => return End::Interrupted(unwind),
+                    },
                     Err(error) => return End::Error(error),
                 }
             }

@@ -15,7 +15,16 @@ impl Session {
         match option {
             SetOption::Vi if on => self.options.put(SetOption::Emacs, false),
             SetOption::Emacs if on => self.options.put(SetOption::Vi, false),
+            SetOption::Privileged if !on => self.drop_privilege(),
             _ => {}
+        }
+    }
+
+    /// Makes the effective user and group the real ones, as `set +p` asks; a shell that could not is ended.
+    pub fn drop_privilege(&mut self) {
+        if let Err(error) = crate::sys::users::drop_privilege() {
+            self.error(format!("cannot give up privileges: {}", crate::sys::strerror(error)));
+            crate::sys::exit_now(1);
         }
     }
 

@@ -71,7 +71,12 @@ fn split_action(rest: &[Bytes]) -> (Option<Action>, &[Bytes]) {
 fn set_trap(session: &mut Session, number: usize, action: Option<Action>) {
     // Nobody but its user can turn a signal on that was ignored when a shell without one started.
     if session.interactive || !session.ignored_on_entry(number) {
+        let ends =
+            number == crate::exec::traps::EXIT && matches!(action, Some(crate::exec::traps::Action::Run(_)));
         session.traps.set(number, action);
+        if ends {
+            session.end_in_order();
+        }
     }
 }
 

@@ -72,6 +72,10 @@ fn unset_variable(
         let (base, subscript) = (base.to_vec(), subscript.to_vec());
         return unset_element(session, &base, &subscript);
     }
+    // No element has an empty subscript, and so there is nothing to do.
+    if name.strip_suffix(b"[]").is_some_and(is_name) {
+        return Ok(0);
+    }
     if !is_name(name) {
         // It can only be a function.
         if or_function && session.is(SetOption::Posix) {

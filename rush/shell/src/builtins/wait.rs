@@ -153,6 +153,9 @@ fn wait_for_pid(session: &mut Session, pid: i32) -> Outcome {
 
 /// A signal arrived while waiting: if it is trapped, `wait` ends with 128 + n after the trap ran.
 fn interrupted(session: &mut Session) -> Result<Option<Status>, Unwind> {
+    if sys::fatal_pending().is_some() {
+        session.run_pending_traps()?;
+    }
     let pending = sys::take_pending_signals();
     let Some(signal) = (1..64).find(|n| pending >> (n - 1) & 1 != 0) else { return Ok(None) };
     for n in 1..64 {

@@ -441,7 +441,7 @@ impl Session {
                 Ok(0) => return Some(line),
                 Ok(_) if byte[0] == b'\n' => return Some(line),
                 Ok(_) => line.push(byte[0]),
-                Err(libc::EINTR) => {}
+                Err(libc::EINTR) if !self.is_given_up() => {}
                 Err(_) => return None,
             }
         }

@@ -11,6 +11,7 @@ const DESCRIPTOR_MAX: usize = 63;
 impl Session {
     pub(crate) fn run_coprocess(&mut self, coprocess: &Coprocess) -> Outcome {
         let name = self.expand_string(&coprocess.name)?;
+        self.close_ended_coprocess(&name);
         let pipes = sys::pipe().and_then(|a| sys::pipe().map(|b| (a, b)));
         let Ok(((out_reader, out_writer), (in_reader, in_writer))) = pipes else {
             self.error("coproc: cannot make pipe");
@@ -38,6 +39,28 @@ impl Session {
         self.jobs.add(pid, text);
         self.status = 0;
         Ok(0)
+    }
+
+    /// What leads to the last coprocess of this name is of no use when that has ended: the name is about to lead elsewhere.
+    fn close_ended_coprocess(&mut self, name: &[u8]) {
+        let variable = |session: &mut Session, suffix: &[u8]| {
+            let text = session.expand_text(&[b"${", name, suffix, b"-}"].concat()).ok()?;
+            std::str::from_utf8(&text).ok()?.parse::<usize>().ok()
+        };
+        let Some(pid) = variable(self, b"_PID").and_then(|pid| i32::try_from(pid).ok()) else { return };
+        self.reap();
+        let running =
+            |job: &super::jobs::Job| job.pid == pid && !matches!(job.state, super::jobs::JobState::Done(_));
+        if pid == 0 || self.jobs.list.iter().any(running) {
+            return;
+        }
+        for suffix in [b"[0]", b"[1]"] {
+            if let Some(number) =
+                variable(self, suffix).filter(|number| (10..=DESCRIPTOR_MAX).contains(number))
+            {
+                self.descriptors.replace(number, Entry::Inherited);
+            }
+        }
     }
 
     /// Gives `fd` the highest free number up to 63.

@@ -9,7 +9,7 @@ use crate::{Bytes, Outcome, Session, Unwind, limits};
 use std::rc::Rc;
 
 /// Why POSIX mode has no function of this name.
-fn refused_name(name: &[u8]) -> Option<&'static [u8]> {
+pub(crate) fn refused_name(name: &[u8]) -> Option<&'static [u8]> {
     if !names::is_name(name) {
         return Some(b"not a valid identifier");
     }

@@ -228,6 +228,10 @@ impl Session {
         }
         let stops = self.controls_jobs();
         loop {
+            // The shell ends, and the child goes on alone.
+            if sys::fatal_but_interrupt() {
+                return Some(self.status << 8);
+            }
             match sys::wait_child_or_stop(pid, stops) {
                 Ok((_, status)) => return Some(status),
                 Err(libc::EINTR) => {}

@@ -27,6 +27,7 @@ mod utility;
 mod xtrace;
 
 pub use assignment::{Ready, ReadyElement, ReadyValue};
+pub(crate) use function::refused_name as refused_function_name;
 pub(crate) use spawn::Launch;
 
 use crate::state::options::SetOption;
@@ -111,6 +112,9 @@ impl Session {
             stages => {
                 self.line = pipeline.line;
                 let status = self.run_pipes(stages, pipeline)?;
+                if crate::sys::signal_pending() {
+                    self.run_pending_traps()?;
+                }
                 self.status = status;
                 self.line = pipeline.line;
                 self.check_errexit()?;

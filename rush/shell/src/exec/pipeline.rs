@@ -58,10 +58,17 @@ impl Session {
             children.push(child);
             input = output.map(|(reader, _)| OpenFile::owned(reader));
         }
+        let held = self.hold_interrupts();
+        self.pass_interrupt_on(children.iter().filter_map(|child| match child {
+            Child::Running(pid) => Some(*pid),
+            Child::Ended(_) => None,
+        }));
         launch.collect(self);
         let text = || crate::syntax::printer::pipeline(pipeline);
         self.forget_stages();
         statuses.extend(self.wait_pipeline(&children, text));
+        let killed = statuses.contains(&(128 + libc::SIGINT));
+        self.settle_interrupts(held, if killed { libc::SIGINT } else { 0 });
         let mut unwind = None;
         match last_status {
             Some(Ok(status)) => statuses.push(status),

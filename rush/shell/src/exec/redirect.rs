@@ -151,6 +151,10 @@ impl Session {
     }
 
     fn open_failed(&mut self, path: &[u8], error: i32) {
+        // A signal ended the wait for the other end of a FIFO.
+        if self.is_given_up() {
+            return;
+        }
         let mut message = path.to_vec();
         message.extend_from_slice(b": ");
         message.extend_from_slice(sys::strerror(error).as_bytes());
@@ -211,7 +215,7 @@ impl Session {
         loop {
             match sys::open(path, flags, 0o666) {
                 Ok(fd) => return Ok(OpenFile::owned(fd)),
-                Err(libc::EINTR) => continue,
+                Err(libc::EINTR) if !self.is_given_up() => continue,
                 Err(error) => return Err(error),
             }
         }
@@ -293,7 +297,8 @@ impl Session {
             RedirectNumber::Default => Self::default_number(redirect.operator),
             RedirectNumber::Number(n) => *n as usize,
             RedirectNumber::Variable(name) => {
-                let value = self.get(name).map(|v| v.into_owned()).unwrap_or_default();
+                // It may be an element of an array.
+                let value = self.expand_text(&[b"${", &name[..], b"}"].concat())?;
                 let Some(number) = std::str::from_utf8(&value).ok().and_then(|v| v.trim().parse().ok())
                 else {
                     self.error([&name[..], b": ambiguous redirect"].concat());
@@ -315,10 +320,13 @@ impl Session {
         let mut out = Bytes::new();
         let mut buffer = vec![0; limits::READ_CHUNK_BYTES];
         loop {
+            if self.is_given_up() {
+                return out;
+            }
             match file.read(&mut buffer) {
                 Ok(0) => return out,
                 Ok(n) => out.extend_from_slice(&buffer[..n]),
-                Err(libc::EINTR) => {}
+                Err(libc::EINTR) if !self.is_given_up() => {}
                 Err(_) => return out,
             }
         }

@@ -258,7 +258,8 @@ impl LineSource for FileLines {
             match result {
                 Ok(0) => return buffer.len() > before,
                 Ok(_) if buffer[start..].contains(&b'\n') => return self.complete_line(buffer),
-                Ok(_) | Err(libc::EINTR) => {}
+                Ok(_) => {}
+                Err(libc::EINTR) if crate::sys::fatal_pending().is_none() => {}
                 Err(_) => return buffer.len() > before,
             }
         }
@@ -273,7 +274,7 @@ impl FileLines {
             match self.file.read(&mut chunk) {
                 Ok(0) => return true,
                 Ok(n) => buffer.extend_from_slice(&chunk[..n]),
-                Err(libc::EINTR) => {}
+                Err(libc::EINTR) if crate::sys::fatal_pending().is_none() => {}
                 Err(_) => return true,
             }
         }
@@ -313,7 +314,7 @@ impl LineSource for StandardInputLines {
                     }
                     None => buffer.extend_from_slice(&chunk[..n]),
                 },
-                Err(libc::EINTR) => {}
+                Err(libc::EINTR) if crate::sys::fatal_pending().is_none() => {}
                 Err(_) => return buffer.len() > before,
             }
         }

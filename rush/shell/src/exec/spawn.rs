@@ -88,7 +88,7 @@ impl Launch {
                         }
                         true
                     }
-                    Err(libc::EINTR) => true,
+                    Err(libc::EINTR) => !sys::fatal_but_interrupt(),
                     Err(_) => false,
                 }
             });
@@ -200,18 +200,23 @@ impl Session {
     /// Starts `path` in the foreground and waits for it.
     pub(crate) fn spawn_and_wait(&mut self, path: &[u8], args: &[Bytes]) -> Outcome {
         let launch = Launch::new(self);
+        let held = self.hold_interrupts();
         let pid = match self.spawn(path, args, &launch) {
             Ok(pid) => pid,
             Err(error) => {
+                self.settle_interrupts(held, libc::SIGINT);
                 launch.collect(self);
                 return Ok(self.spawn_failed(path, &args[0], error));
             }
         };
+        self.pass_interrupt_on([pid]);
         if self.spinner.is_some() {
             self.spin_while_silent(pid, &launch.readers());
         }
         launch.collect(self);
-        Ok(self.wait_foreground(pid, args))
+        let status = self.wait_foreground(pid, args);
+        self.settle_interrupts(held, if status == 128 + libc::SIGINT { libc::SIGINT } else { 0 });
+        Ok(status)
     }
 
     /// Starts a program with the table's descriptors.
@@ -396,6 +401,9 @@ impl Session {
         }
         self.options.put(SetOption::Monitor, false);
         self.traps.became_child();
+        if self.traps.has_exit() {
+            self.end_in_order();
+        }
         self.random = self.random.wrapping_add(sys::process_id() as u32);
     }
 
@@ -420,13 +428,14 @@ impl Session {
             Ok(status) => status,
             Err(unwind) => super::subshell::unwind_status(&unwind),
         };
-        self.status = status;
+        if sys::fatal_pending().is_none() {
+            self.status = status;
+        }
         let status = match self.run_exit_trap() {
             Ok(()) => self.status,
             Err(unwind) => super::subshell::unwind_status(&unwind),
         };
-        self.flush_output();
-        sys::exit_now(status)
+        self.end_process(status)
     }
 }
 

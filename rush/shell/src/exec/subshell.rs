@@ -81,19 +81,35 @@ impl Session {
         self.levels.push(Level { capture: capture.clone(), ..Level::default() });
         let outer = self.enter_phase(Phase::Execute);
         let result = sys::stack::with_room(|| body(self));
-        let result = self.end_subshell(result);
+        let real = self.levels.last().is_some_and(|level| level.real);
+        // What gives up all that runs gives up more than the subshell.
+        let given_up = if real { None } else { self.given_up_by(&result) };
+        let result = if given_up.is_some() { Ok(self.status) } else { self.end_subshell(result) };
         self.leave_phase(outer);
         if self.levels.last().is_some_and(|level| level.real) {
             let status = result.unwrap_or_else(|unwind| unwind_status(&unwind));
-            self.flush_output();
-            sys::exit_now(status);
+            self.end_process(status);
         }
         self.put_back(snapshot);
         let level = self.levels.pop().unwrap_or_default();
         let status = self.leave_level(level, result)?;
         let text = capture.map(|file| take_capture(&file)).unwrap_or_default();
+        if let Some(unwind) = given_up {
+            return Err(unwind);
+        }
         self.status = status;
         Ok((status, text))
+    }
+
+    /// How control leaves everything that this process runs, if a signal has ended the commands of a subshell.
+    fn given_up_by(&self, result: &Outcome) -> Option<Unwind> {
+        match result {
+            Err(Unwind::Forked(_)) => None,
+            Err(Unwind::Discard(status)) if self.stops_at_interrupts() && *status == 128 + libc::SIGINT => {
+                Some(Unwind::Discard(*status))
+            }
+            _ => sys::fatal_pending().map(|signal| Unwind::Exit(128 + signal)),
+        }
     }
 
     fn take_snapshot(&mut self) -> Snapshot {
@@ -150,7 +166,10 @@ impl Session {
                 read_into_capture(reader, file);
                 sys::close(reader);
             }
-            status = Ok(self.wait_for_child(pid));
+            let held = self.hold_interrupts();
+            let waited = self.wait_for_child(pid);
+            self.settle_interrupts(held, if waited == 128 + libc::SIGINT { libc::SIGINT } else { 0 });
+            status = Ok(waited);
         }
         if let Some((reader, writer)) = level.pipe {
             sys::close(writer);
@@ -305,6 +324,9 @@ fn take_capture(file: &OpenFile) -> Bytes {
 pub(crate) fn read_into_capture(reader: RawFd, file: &OpenFile) {
     let mut chunk = vec![0; limits::READ_CHUNK_BYTES];
     loop {
+        if sys::fatal_but_interrupt() {
+            return;
+        }
         match sys::read(reader, &mut chunk) {
             Ok(0) => return,
             Ok(n) => {

@@ -39,6 +39,8 @@ pub struct Traps {
     running: Vec<usize>,
     /// Signals that an interactive shell ignores for itself; a bit set.
     pub(crate) shell_signals: u64,
+    /// Whether a signal that ends this process leaves it time for its EXIT trap.
+    ends_in_order: bool,
 }
 
 impl Default for Traps {
@@ -52,9 +54,24 @@ impl Default for Traps {
             may_want_text: false,
             running: Vec::new(),
             shell_signals: 0,
+            ends_in_order: false,
         }
     }
 }
+
+/// The signals that end a shell in order when it has an EXIT trap.
+const ENDING: [i32; 10] = [
+    libc::SIGHUP,
+    libc::SIGINT,
+    libc::SIGUSR1,
+    libc::SIGUSR2,
+    libc::SIGPIPE,
+    libc::SIGALRM,
+    libc::SIGTERM,
+    libc::SIGXCPU,
+    libc::SIGXFSZ,
+    libc::SIGVTALRM,
+];
 
 /// Which traps a function call hides.
 #[derive(Debug, Clone, Copy)]
@@ -76,6 +93,11 @@ impl Traps {
         self.inherited.as_ref().unwrap_or(&self.actions)
     }
 
+    fn is_trapped_outside(&self, number: usize) -> bool {
+        let outside = self.inherited.as_ref().and_then(|actions| actions[number].as_ref());
+        matches!(outside, Some(Action::Run(_)))
+    }
+
     /// Sets or resets a trap and the signal's disposition.
     pub fn set(&mut self, number: usize, action: Option<Action>) {
         self.inherited = None;
@@ -86,7 +108,7 @@ impl Traps {
             _ => {}
         }
         if number > EXIT && number < DEBUG {
-            dispose(number, action.as_ref());
+            dispose(number, action.as_ref(), self.ends_in_order);
         }
         if let Some(slot) = Rc::make_mut(&mut self.actions).get_mut(number) {
             *slot = action;
@@ -149,7 +171,7 @@ impl Traps {
         };
         for number in 1..DEBUG {
             if inner.actions[number] != entered(number) {
-                dispose(number, self.actions[number].as_ref());
+                dispose(number, self.actions[number].as_ref(), self.ends_in_order);
             }
         }
     }
@@ -163,11 +185,13 @@ impl Traps {
             .filter(|number| {
                 runs(&self.actions, *number) || self.inherited.as_ref().is_some_and(|all| runs(all, *number))
             })
-            .fold(0, |set, number| set | 1 << (number - 1))
+            .fold(sys::fatal_signals(), |set, number| set | 1 << (number - 1))
     }
 
     /// In a real child: handlers are reset to the default.
     pub(crate) fn became_child(&mut self) {
+        sys::release_fatal();
+        self.ends_in_order = false;
         if let Some(inherited) = &self.inherited {
             for number in 1..DEBUG {
                 if matches!(inherited[number], Some(Action::Run(_))) && self.actions[number].is_none() {
@@ -215,10 +239,15 @@ impl Traps {
 }
 
 /// Makes the process treat a signal as its trap says.
-fn dispose(number: usize, action: Option<&Action>) {
+fn dispose(number: usize, action: Option<&Action>, ends_in_order: bool) {
     let signal = number as i32;
     match action {
-        None => sys::signal_default(signal),
+        None => {
+            sys::signal_default(signal);
+            if ends_in_order && ENDING.contains(&signal) {
+                sys::catch_fatal(signal);
+            }
+        }
         Some(Action::Ignore) => sys::signal_ignore(signal),
         Some(Action::Run(_)) => sys::signal_catch(signal),
     }
@@ -275,8 +304,80 @@ impl Session {
         }
     }
 
+    /// From now on the signals that end this process leave it time to run its EXIT trap. (An interactive shell and that of a
+    /// host wait for input in ways that such a signal must end at once.)
+    pub(crate) fn end_in_order(&mut self) {
+        if self.interactive || self.interrupt_discards {
+            return;
+        }
+        self.traps.ends_in_order = true;
+        for signal in ENDING {
+            if self.traps.get(signal as usize).is_none() {
+                sys::catch_fatal(signal);
+            }
+        }
+    }
+
+    /// SIGPIPE as it is when no utility is shielded from it.
+    pub(crate) fn unshield(&self) {
+        dispose(libc::SIGPIPE as usize, None, self.traps.ends_in_order);
+    }
+
+    /// Whether a signal has arrived that gives up what runs, without a trap for it.
+    pub(crate) fn is_given_up(&self) -> bool {
+        sys::fatal_pending().is_some() || self.stops_at_interrupts() && sys::interrupt_pending()
+    }
+
+    /// While a program is waited for, SIGINT does not end the shell: it does so afterwards if it has ended the program. What a
+    /// program makes of its keys is its own business. Says whether this is undone by [`Self::settle_interrupts`].
+    pub(crate) fn hold_interrupts(&mut self) -> bool {
+        let own =
+            self.interactive || self.interrupt_discards || self.traps.get(libc::SIGINT as usize).is_some();
+        !own && sys::catch_fatal(libc::SIGINT)
+    }
+
+    /// Programs have just been started that [`Self::hold_interrupts`] was for. An interrupt that came before one of them was there was for it too, and
+    /// went to the shell alone, which waits for them now: it is handed on.
+    pub(crate) fn pass_interrupt_on(&self, pids: impl IntoIterator<Item = i32>) {
+        if sys::ends_at(libc::SIGINT) && sys::interrupt_pending() {
+            for pid in pids {
+                // One that has ended already needs none.
+                let _ = sys::send_signal(pid, libc::SIGINT);
+            }
+        }
+    }
+
+    /// The program has ended with `status`.
+    pub(crate) fn settle_interrupts(&mut self, held: bool, status: i32) {
+        let killed = sys::term_signal(status) == Some(libc::SIGINT);
+        if sys::ends_at(libc::SIGINT) && !killed {
+            sys::clear_pending(libc::SIGINT);
+        }
+        if !held {
+            return;
+        }
+        if sys::interrupt_pending() {
+            self.flush_output();
+            self.settle_input();
+            sys::die_of(libc::SIGINT);
+        }
+        sys::signal_default(libc::SIGINT);
+    }
+
+    /// Ends this process, which is a subshell, after its EXIT trap: with `status`, or by the signal that asked it to.
+    pub(crate) fn end_process(&mut self, status: Status) -> ! {
+        self.flush_output();
+        match self.killed_by {
+            Some(signal) => sys::die_of(signal),
+            None => sys::exit_now(status),
+        }
+    }
+
     /// Runs the traps of signals that have arrived.
     pub(crate) fn run_pending_traps(&mut self) -> Result<(), Unwind> {
+        if let Some(signal) = sys::fatal_pending() {
+            return Err(Unwind::Exit(128 + signal));
+        }
         let pending = sys::take_pending_signals();
         for number in 1..DEBUG {
             if pending >> (number - 1) & 1 == 0 {
@@ -285,7 +386,8 @@ impl Session {
             match self.traps.get(number).cloned() {
                 Some(Action::Run(text)) => self.run_action(number, &text)?,
                 Some(Action::Ignore) => {}
-                None if self.traps.inherited.is_some() => sys::raise_pending(number as i32),
+                // It is for the shell around this subshell.
+                None if self.traps.is_trapped_outside(number) => sys::raise_pending(number as i32),
                 None if number as i32 == libc::SIGINT && (self.interactive || self.interrupt_discards) => {
                     return Err(Unwind::Discard(130));
                 }
@@ -297,6 +399,12 @@ impl Session {
 
     /// The EXIT trap, once.
     pub(crate) fn run_exit_trap(&mut self) -> Result<(), Unwind> {
+        if let Some(signal) = sys::fatal_pending() {
+            self.killed_by = Some(signal);
+            // The next one does not wait.
+            sys::release_fatal();
+            self.traps.ends_in_order = false;
+        }
         let Some(Action::Run(text)) = self.traps.get(EXIT).cloned() else { return Ok(()) };
         self.traps.set(EXIT, None);
         // Its text is a script of its own, of which this is the first line.
@@ -351,6 +459,8 @@ impl Session {
     pub fn finish(&mut self, result: Outcome) -> Status {
         self.status = match result {
             Ok(status) => status,
+            // What was interrupted has no status.
+            Err(_) if sys::fatal_pending().is_some() => self.status,
             Err(unwind) => super::subshell::unwind_status(&unwind),
         };
         let status = match self.run_exit_trap() {
@@ -359,6 +469,9 @@ impl Session {
         };
         self.flush_output();
         self.settle_input();
+        if let Some(signal) = self.killed_by {
+            sys::die_of(signal);
+        }
         status
     }
 }

@@ -33,7 +33,7 @@ impl Session {
     }
 
     /// Whether SIGINT gives up what runs, as it would end a program. (A trap waits until the command has ended.)
-    fn stops_at_interrupts(&self) -> bool {
+    pub(crate) fn stops_at_interrupts(&self) -> bool {
         (self.interactive || self.interrupt_discards) && self.traps.get(libc::SIGINT as usize).is_none()
     }
 
@@ -68,7 +68,7 @@ impl Session {
         if !self.levels.is_empty() {
             self.drain_level_pipes();
         }
-        let interrupted = if self.stops_at_interrupts() { sys::interrupt_pending } else { never };
+        let interrupted = sys::utility_stops;
         let output = Output::new(self.descriptors.get(1), interrupted);
         let output = Rc::new(RefCell::new(output));
         let mut input = StandardInput { file: self.descriptors.get(0), interrupted, output: output.clone() };
@@ -94,11 +94,26 @@ impl Session {
             host: &mut Shell { session: self, program, terminal, shields },
         });
         if shields {
-            sys::signal_default(libc::SIGPIPE);
+            self.unshield();
         }
         match outcome {
+            rush_utilities::Outcome::Status(_) if interrupted() => Some(Ok(self.stopped_status())),
             rush_utilities::Outcome::Status(status) => Some(Ok(status)),
             rush_utilities::Outcome::Fallthrough => None,
+        }
+    }
+}
+
+impl Session {
+    /// The status of a utility that a signal has ended.
+    fn stopped_status(&self) -> crate::Status {
+        match sys::utility_stop() {
+            // The shell ends, and its EXIT trap sees the status of what came before.
+            _ if sys::fatal_pending().is_some() => self.status,
+            // With this a host says that what runs is to end.
+            Some(libc::SIGURG) => 128 + libc::SIGTERM,
+            Some(signal) => 128 + signal,
+            None => 0,
         }
     }
 }
@@ -112,11 +127,6 @@ fn names_descriptor(argument: &[u8]) -> bool {
 #[allow(clippy::unnecessary_cast, reason = "the type of a resource differs between C libraries")]
 fn file_sizes_are_limited() -> bool {
     resource::limits(libc::RLIMIT_FSIZE as u32).is_ok_and(|limits| limits.soft != libc::RLIM_INFINITY)
-}
-
-/// For a shell that SIGINT ends, or that has a trap for it.
-fn never() -> bool {
-    false
 }
 
 /// The error with which a utility ends when its host's SIGINT gives up the run. (`Interrupted` would be tried again.)
@@ -269,7 +279,7 @@ impl Shell<'_> {
 
     fn launch(&mut self, path: &[u8], args: &[Bytes]) -> io::Result<i32> {
         if self.shields {
-            sys::signal_default(libc::SIGPIPE);
+            self.session.unshield();
         }
         let launch = super::Launch::new(self.session);
         let started = self.session.spawn(path, args, &launch);
@@ -318,7 +328,7 @@ impl Host for Shell<'_> {
             }
             // No descriptor: only time or a signal ends the wait.
             match resource::wait_readable(-1, Some(left)) {
-                Err(_) if self.session.interactive || self.session.interrupt_discards => return false,
+                Err(_) if sys::utility_stops() => return false,
                 _ => {}
             }
         }

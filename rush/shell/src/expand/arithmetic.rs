@@ -5,6 +5,7 @@ use super::{Expanded, Index};
 use crate::arith::{self, ArithmeticError, Failure};
 use crate::state::names::NameId;
 use crate::state::options::SetOption;
+use crate::state::session::AssignError;
 use crate::state::value::{Attributes, Value};
 use crate::syntax::ast::{Expression, Part, WordKind};
 use crate::{Bytes, Session, Unwind};
@@ -232,7 +233,11 @@ impl arith::Variables for Session {
     fn set_index(&mut self, name: &NameId, index: i64, value: i64) -> Result<(), Unwind> {
         let result =
             self.assign(*name, Some(Index::Number(index)), crate::state::value::decimal(value), false);
-        result.map_err(|error| self.assignment_failed(error))
+        match result {
+            // An element before the first one is told of, and the expression goes on with the value.
+            Err(AssignError::Reported) => Ok(()),
+            result => result.map_err(|error| self.assignment_failed(error)),
+        }
     }
 
     fn get_key(&mut self, name: &NameId, key: &[u8]) -> Result<arith::Value<'_>, Unwind> {

@@ -97,6 +97,10 @@ impl Session {
 
     /// Closes the process substitutions made since there were `count`.
     pub(crate) fn close_process_substitutions(&mut self, count: usize) {
+        if self.process_substitutions.len() > count {
+            // Those of earlier commands have ended, mostly.
+            self.reap();
+        }
         while self.process_substitutions.len() > count {
             if let Some(number) = self.process_substitutions.pop() {
                 self.descriptors.replace(number, Entry::Inherited);

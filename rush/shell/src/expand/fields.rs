@@ -231,12 +231,20 @@ impl<'o> Fields<'o> {
         self.after_white = false;
     }
 
-    /// Ends the field between two elements of an unquoted `$@`.
+    /// Ends the field between two elements of an unquoted `$@` or `$*`: as if the first character of IFS stood there, so that
+    /// an empty element makes a field unless that is white space.
     pub fn break_unquoted(&mut self) {
-        if self.started {
-            self.end_field();
+        let first = self.separators.joiner.as_ref().and_then(|joiner| joiner.first());
+        match first.map(|byte| self.separators.class[usize::from(*byte)]) {
+            Some(Class::White) => self.separator(Class::White),
+            Some(_) => self.separator(Class::Other),
+            None => {
+                if self.started {
+                    self.end_field();
+                }
+                self.after_white = false;
+            }
         }
-        self.after_white = false;
     }
 
     fn end_field(&mut self) {

@@ -4,9 +4,10 @@ use super::Expanded;
 use super::parameter::{Target, Values};
 use crate::state::options::SetOption;
 use crate::state::positional::Positional;
-use crate::state::value::Value;
+use crate::state::value::{Attributes, Value};
 use crate::syntax::ast::{Expression, Parameter};
 use crate::{Bytes, Session};
+use std::ops::Range;
 
 /// The byte offsets at which characters start, and the end of `text`. A byte that is not UTF-8 is a character.
 pub(crate) fn boundaries(text: &[u8]) -> Vec<usize> {
@@ -33,6 +34,65 @@ pub(crate) fn character_length(text: &[u8]) -> usize {
         Some(bytes) if std::str::from_utf8(bytes).is_ok() => length,
         _ => 1,
     }
+}
+
+/// How many characters `text` has; a byte that is not UTF-8 counts as one.
+pub(crate) fn count(text: &[u8], utf8: bool) -> usize {
+    if !utf8 || text.is_ascii() {
+        return text.len();
+    }
+    match std::str::from_utf8(text) {
+        Ok(text) => text.chars().count(),
+        Err(_) => boundaries(text).len() - 1,
+    }
+}
+
+/// The byte at which the character `n` begins; the end of `text` if it has no more than that.
+fn byte_of(text: &[u8], utf8: bool, n: usize) -> usize {
+    // What is in front decides, and is mostly ASCII or short.
+    let front = text.get(..n).unwrap_or(text);
+    if !utf8 || front.is_ascii() {
+        return front.len();
+    }
+    match std::str::from_utf8(text) {
+        Ok(text) => text.char_indices().nth(n).map_or(text.len(), |(at, _)| at),
+        Err(_) => boundaries(text).get(n).copied().unwrap_or(text.len()),
+    }
+}
+
+/// Whether `offset`, from the end if it is negative, is within the value; otherwise the length is not even looked at.
+fn is_within(text: &[u8], utf8: bool, offset: i64) -> bool {
+    if (0..=text.len() as i64).contains(&offset) && (!utf8 || text.is_ascii()) {
+        return true;
+    }
+    let count = count(text, utf8) as i64;
+    let start = if offset < 0 { offset.saturating_add(count) } else { offset };
+    (0..=count).contains(&start)
+}
+
+/// The bytes of a slice whose offset is within the value; `None` if its end is before its start.
+fn slice(text: &[u8], utf8: bool, offset: i64, length: Option<i64>) -> Option<Range<usize>> {
+    let from_end = |n: i64| n.saturating_add(count(text, utf8) as i64);
+    let start = if offset < 0 { from_end(offset) } else { offset };
+    let first = byte_of(text, utf8, usize::try_from(start).unwrap_or(0));
+    let rest = text.get(first..).unwrap_or_default();
+    let end = match length {
+        None => text.len(),
+        Some(length) if length < 0 => {
+            let end = from_end(length);
+            byte_of(text, utf8, usize::try_from(end).ok().filter(|_| end >= start)?)
+        }
+        Some(length) => first + byte_of(rest, utf8, usize::try_from(length).unwrap_or(usize::MAX)),
+    };
+    Some(first..end)
+}
+
+/// Whether evaluating `expression` changes no variable: it neither assigns nor substitutes. (A name may stand for an expression
+/// that does; what is sliced then is what comes out of it.)
+fn keeps_variables(expression: &Expression) -> bool {
+    let text = expression.word.source();
+    let doubled = |sign: &[u8]| text.windows(2).any(|pair| pair == sign);
+    !text.iter().any(|byte| matches!(byte, b'=' | b'$' | b'`' | b'[')) && !doubled(b"++") && !doubled(b"--")
 }
 
 /// A list of which a slice is taken.
@@ -88,17 +148,6 @@ impl Session {
         })
     }
 
-    /// Whether `offset` is within the value; otherwise the length is not even looked at.
-    fn offset_in_range(&self, values: &Values, offset: i64) -> bool {
-        let count = match values {
-            Values::One(text) if self.utf8 && !text.is_ascii() => boundaries(text).len() as i64 - 1,
-            Values::One(text) => text.len() as i64,
-            _ => return true,
-        };
-        let start = if offset < 0 { offset.saturating_add(count) } else { offset };
-        (0..=count).contains(&start)
-    }
-
     pub(super) fn substring(
         &mut self,
         target: &Target,
@@ -106,6 +155,10 @@ impl Session {
         length: Option<&Expression>,
         parameter: &Parameter,
     ) -> Expanded<Values> {
+        if self.plain_text(target).is_some() && keeps_variables(offset) && length.is_none_or(keeps_variables)
+        {
+            return self.substring_of_variable(target, offset, length, parameter);
+        }
         let values = match target {
             Target::AllPositional(_) => return self.list_slice(target, offset, length, parameter),
             Target::Whole(id, _) if !matches!(self.value(*id), Value::Scalar(_) | Value::Integer(_)) => {
@@ -121,17 +174,49 @@ impl Session {
             }
             return Ok(Values::Unset);
         }
+        let Values::One(text) = values else { return Ok(values) };
         let offset = self.substring_number(offset, parameter)?;
-        if !self.offset_in_range(&values, offset) {
+        let utf8 = self.utf8;
+        if !is_within(&text, utf8, offset) {
             return Ok(Values::One(Bytes::new()));
         }
-        let length = match length {
-            Some(length) => Some((self.substring_number(length, parameter)?, length.word.source().to_vec())),
-            None => None,
-        };
-        match values {
-            Values::One(text) => self.substring_of_text(&text, offset, length),
-            values => Ok(values),
+        let number = length.map(|length| self.substring_number(length, parameter)).transpose()?;
+        match slice(&text, utf8, offset, number) {
+            Some(range) => Ok(Values::One(text.get(range).unwrap_or_default().to_vec())),
+            None => Err(self.negative_length(length.map_or(&[][..], |length| length.word.source()))),
+        }
+    }
+
+    /// The text of a variable that is a string and nothing else.
+    pub(super) fn plain_text(&self, target: &Target) -> Option<&[u8]> {
+        let Target::Variable(id) = target else { return None };
+        let slot = self.variables.slot(*id);
+        let special = Attributes::DYNAMIC.with(Attributes::NAMEREF);
+        match &slot.value {
+            Value::Scalar(text) if !slot.attributes.any(special) => Some(text),
+            _ => None,
+        }
+    }
+
+    /// OPTIMIZATION: `${x:offset:length}` of a string copies what is asked for and not all of it. Equals taking the value first,
+    /// because nothing in the expressions assigns.
+    fn substring_of_variable(
+        &mut self,
+        target: &Target,
+        offset: &Expression,
+        length: Option<&Expression>,
+        parameter: &Parameter,
+    ) -> Expanded<Values> {
+        let offset = self.substring_number(offset, parameter)?;
+        let utf8 = self.utf8;
+        if !self.plain_text(target).is_some_and(|text| is_within(text, utf8, offset)) {
+            return Ok(Values::One(Bytes::new()));
+        }
+        let number = length.map(|length| self.substring_number(length, parameter)).transpose()?;
+        let text = self.plain_text(target).unwrap_or_default();
+        match slice(text, utf8, offset, number) {
+            Some(range) => Ok(Values::One(text.get(range).unwrap_or_default().to_vec())),
+            None => Err(self.negative_length(length.map_or(&[][..], |length| length.word.source()))),
         }
     }
 
@@ -172,32 +257,5 @@ impl Session {
         message.extend_from_slice(b": substring expression < 0");
         self.spares_errexit = true;
         self.expansion_error(message)
-    }
-
-    fn substring_of_text(
-        &mut self,
-        text: &[u8],
-        offset: i64,
-        length: Option<(i64, Bytes)>,
-    ) -> Expanded<Values> {
-        let boundaries = if self.utf8 && !text.is_ascii() { Some(boundaries(text)) } else { None };
-        let count = boundaries.as_ref().map_or(text.len(), |b| b.len() - 1) as i64;
-        let start = if offset < 0 { offset.saturating_add(count) } else { offset };
-        if start < 0 || start > count {
-            return Ok(Values::One(Bytes::new()));
-        }
-        let end = match length {
-            None => count,
-            Some((length, source)) if length < 0 => {
-                let end = count.saturating_add(length);
-                if end < start {
-                    return Err(self.negative_length(&source));
-                }
-                end
-            }
-            Some((length, _)) => start.saturating_add(length).min(count),
-        };
-        let byte = |n: i64| boundaries.as_ref().map_or(n as usize, |b| b[n as usize]);
-        Ok(Values::One(text[byte(start)..byte(end)].to_vec()))
     }
 }

@@ -14,8 +14,8 @@ use crate::quote::escape::{Dialect, Escape, decode, push_character};
 use float::Extended;
 use format::{Directive, Piece, Size, parse_piece};
 
-/// The widest field; a larger width is an error rather than exhausted memory.
-const WIDTH_MAX: i64 = 1 << 24;
+/// The widest field and the highest precision: a field is made in memory, and a larger one is an error.
+const WIDTH_MAX: i64 = 1 << 28;
 
 /// What formatting needs from the shell.
 pub trait Host {
@@ -27,6 +27,8 @@ pub trait Host {
     fn started(&mut self) -> i64;
     /// Formats a time in the local time zone.
     fn format_time(&mut self, format: &[u8], seconds: i64) -> Vec<u8>;
+    /// Whether characters may have several bytes.
+    fn is_utf8(&mut self) -> bool;
     /// `%n`: assigns the number of bytes written so far.
     fn assign(&mut self, name: &[u8], count: i64);
 }
@@ -137,7 +139,7 @@ impl<'a> Run<'a> {
     }
 
     /// Settles `*` widths and precisions from the arguments.
-    fn layout(&mut self, directive: &Directive) -> format::Layout {
+    fn layout(&mut self, directive: &Directive) -> Option<format::Layout> {
         let mut layout = format::Layout { flags: directive.flags, width: 0, precision: None };
         let width = match directive.width {
             Size::None => 0,
@@ -148,17 +150,24 @@ impl<'a> Run<'a> {
             layout.flags.left = true;
         }
         layout.width = width.saturating_abs().min(WIDTH_MAX) as usize;
+        let too_wide = width.saturating_abs() > WIDTH_MAX;
         let precision = match directive.precision {
             Size::None => -1,
             Size::Fixed(precision) => precision,
             Size::Argument => self.integer(),
         };
         layout.precision = usize::try_from(precision.min(WIDTH_MAX)).ok();
-        layout
+        if too_wide || precision > WIDTH_MAX {
+            let message = format!("a field of more than {WIDTH_MAX} characters");
+            self.host.error(self.out, message.as_bytes());
+            self.status = 1;
+            return None;
+        }
+        Some(layout)
     }
 
     fn directive(&mut self, directive: &Directive) -> Option<()> {
-        let layout = self.layout(directive);
+        let layout = self.layout(directive)?;
         match directive.conversion {
             b's' => {
                 let text = self.argument().unwrap_or_default();
@@ -170,7 +179,9 @@ impl<'a> Run<'a> {
             }
             b'b' => return self.escaped_argument(&layout),
             b'q' => {
-                let quoted = quote::printf_q(self.argument().unwrap_or_default());
+                let text = self.argument().unwrap_or_default();
+                let quoted =
+                    if self.host.is_utf8() { quote::printf_q(text) } else { quote::printf_q_bytes(text) };
                 layout.string(self.out, &quoted);
             }
             b'Q' => {
@@ -238,7 +249,7 @@ impl<'a> Run<'a> {
     }
 
     fn time(&mut self, directive: &Directive, format: &[u8]) {
-        let layout = self.layout(directive);
+        let Some(layout) = self.layout(directive) else { return };
         let seconds = if self.next < self.arguments.len() { self.integer() } else { -1 };
         let seconds = match seconds {
             -1 => self.host.now(),

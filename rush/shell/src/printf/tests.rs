@@ -14,6 +14,10 @@ impl Host for Recorder {
     fn now(&mut self) -> i64 {
         1_000
     }
+    fn is_utf8(&mut self) -> bool {
+        true
+    }
+
     fn started(&mut self) -> i64 {
         900
     }

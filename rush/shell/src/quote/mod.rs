@@ -138,6 +138,24 @@ pub fn printf_q(text: &[u8]) -> Vec<u8> {
     if needs_ansi_c(text) { ansi_c_quote(text) } else { backslash_quote(text) }
 }
 
+/// The same where a byte is a character: what is not ASCII is not printable.
+pub fn printf_q_bytes(text: &[u8]) -> Vec<u8> {
+    if text.is_ascii() {
+        return printf_q(text);
+    }
+    let mut out = b"$'".to_vec();
+    for byte in text {
+        if byte.is_ascii() {
+            let quoted = ansi_c_quote(&[*byte]);
+            out.extend_from_slice(quoted.get(2..quoted.len() - 1).unwrap_or_default());
+        } else {
+            out.extend_from_slice(format!("\\{byte:03o}").as_bytes());
+        }
+    }
+    out.push(b'\'');
+    out
+}
+
 /// The value in `declare -p`: always quoted, double quotes preferred.
 pub fn declaration(text: &[u8]) -> Vec<u8> {
     if needs_ansi_c(text) { ansi_c_quote(text) } else { double_quote(text) }

@@ -3,6 +3,7 @@
 pub mod access;
 pub mod array;
 pub mod descriptors;
+mod import;
 pub mod names;
 pub mod options;
 pub mod positional;

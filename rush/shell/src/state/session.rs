@@ -85,6 +85,8 @@ pub struct Session {
     pub interactive: bool,
     /// Whether SIGINT without a trap gives up the running text, as in an interactive shell; for hosts that drive a session.
     pub interrupt_discards: bool,
+    /// The signal that ends this process once its EXIT trap has run.
+    pub(crate) killed_by: Option<i32>,
     /// The argument that makes this executable run a script as a shell would, for hosts whose executable is no shell.
     pub script_role: Option<&'static [u8]>,
     /// Whether the line editor of the front end has a function of readline's.
@@ -195,6 +197,7 @@ impl Session {
             pid: sys::process_id(),
             interactive: false,
             interrupt_discards: false,
+            killed_by: None,
             script_role: None,
             supports_editing_function: None,
             spinner: None,

@@ -1,31 +1,34 @@
 //! What a session gets from its environment and what it runs before the user's commands.
 
-use super::names;
 use super::options::{SetOption, Shopt};
 use super::session::Session;
 use super::value::{Attributes, Value, decimal};
+use super::{import, names};
 use crate::{Bytes, Outcome, sys};
 use std::ffi::CString;
 use std::rc::Rc;
 
+/// From here on a level is taken for a mistake.
+const SHELL_LEVELS_MAX: i32 = 1000;
+
 impl Session {
     /// Takes over the environment and sets the variables every shell has.
     pub fn import_environment(&mut self, environment: impl Iterator<Item = (Bytes, Bytes)>) {
+        let trusted = self.trusts_environment();
+        let imports = trusted && !self.is(SetOption::Noexec);
         let mut functions = Vec::new();
         for (name, value) in environment {
             if !names::is_name(&name) {
-                match name.strip_prefix(b"BASH_FUNC_").and_then(|n| n.strip_suffix(b"%%")) {
-                    Some(function) => functions.push((function.to_vec(), value)),
-                    None => {
-                        let mut text = name;
-                        text.push(b'=');
-                        text.extend(value);
-                        std::rc::Rc::make_mut(&mut self.foreign_environment).extend(CString::new(text).ok());
-                    }
+                match import::function_name(&name, &value) {
+                    Some(_) if imports => functions.push((name, value)),
+                    _ => self.keep_foreign(name, &value),
                 }
                 continue;
             }
             let id = self.variables.intern(&name);
+            if !trusted && import::is_withheld(id) {
+                continue;
+            }
             if matches!(id, names::SHELLOPTS | names::BASHOPTS) {
                 self.import_options(&value);
                 continue;
@@ -39,9 +42,20 @@ impl Session {
         }
         self.variables.export_generation += 1;
         self.set_initial_variables();
-        for (name, body) in functions {
-            self.import_function(&name, &body);
+        for (name, value) in functions {
+            let imported = import::function_name(&name, &value)
+                .is_some_and(|function| self.import_function(function, &value));
+            if !imported {
+                self.keep_foreign(name, &value);
+            }
         }
+    }
+
+    /// What is no variable here is handed on to the programs that the shell starts.
+    fn keep_foreign(&mut self, mut text: Bytes, value: &[u8]) {
+        text.push(b'=');
+        text.extend_from_slice(value);
+        Rc::make_mut(&mut self.foreign_environment).extend(CString::new(text).ok());
     }
 
     fn import_options(&mut self, value: &[u8]) {
@@ -51,19 +65,6 @@ impl Session {
             } else if let Some(option) = Shopt::from_name(name).filter(|o| *o != Shopt::RestrictedShell) {
                 self.options.put_shopt(option, true);
             }
-        }
-    }
-
-    fn import_function(&mut self, name: &[u8], body: &[u8]) {
-        let mut text = name.to_vec();
-        text.push(b' ');
-        text.extend_from_slice(body);
-        if !body.starts_with(b"() {") {
-            return;
-        }
-        let _ = self.run_text(&text, 1);
-        if let Some(function) = Rc::make_mut(&mut self.functions).get_mut(name) {
-            function.exported = true;
         }
     }
 
@@ -102,8 +103,8 @@ impl Session {
         self.set_default(names::OSTYPE, b"linux-gnu");
         self.set_default(names::TERM, b"dumb");
         self.set_default(names::COMP_WORDBREAKS, b" \t\n\"'@><=;|&(:");
-        let level = self.get_id(names::SHLVL).and_then(|v| std::str::from_utf8(&v).ok()?.parse::<i64>().ok());
-        self.set_internal(names::SHLVL, decimal(level.unwrap_or(0) + 1));
+        let level = self.shell_level();
+        self.set_internal(names::SHLVL, decimal(level));
         let slot = self.variables.slot_mut(names::SHLVL);
         slot.attributes = slot.attributes.with(Attributes::EXPORT);
         if self.variables.slot(names::POSIXLY_CORRECT).is_set() {
@@ -114,6 +115,21 @@ impl Session {
         self.random = sys::random_u32();
         self.builtin_state.started = self.seconds_base;
         self.separators();
+    }
+
+    /// One more than the level of the shell around this one, as far as that is sensible.
+    fn shell_level(&mut self) -> i64 {
+        let text = self.get_id(names::SHLVL).map(|value| value.into_owned()).unwrap_or_default();
+        let outer = std::str::from_utf8(&text).ok().and_then(|text| text.trim().parse::<i64>().ok());
+        // The arithmetic of an `int`, as every shell in between has it.
+        let level = (outer.unwrap_or(0) as i32).wrapping_add(1);
+        if level >= SHELL_LEVELS_MAX {
+            let name = String::from_utf8_lossy(&self.name).into_owned();
+            let text = format!("{name}: warning: shell level ({level}) too high, resetting to 1\n");
+            self.write_err(text.as_bytes());
+            return 1;
+        }
+        i64::from(level.max(0))
     }
 
     fn set_executable_name(&mut self) {
@@ -189,6 +205,9 @@ impl Session {
 
     /// Runs the file that BASH_ENV (or ENV, for an interactive POSIX shell) names.
     pub fn run_environment_file(&mut self) -> Outcome {
+        if !self.trusts_environment() {
+            return Ok(0);
+        }
         let id = match (self.interactive, self.is(SetOption::Posix)) {
             (false, false) => names::BASH_ENV,
             (true, true) => names::ENV,

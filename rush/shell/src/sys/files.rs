@@ -12,6 +12,21 @@ pub fn close_others(fd: RawFd) {
     }
 }
 
+/// Closes every descriptor above the standard ones.
+pub fn close_above_standard() {
+    if !close_range(3, RawFd::MAX) {
+        (3..descriptor_limit() as RawFd).for_each(super::close);
+    }
+}
+
+/// Whether the standard descriptors are open and no other is.
+pub fn has_standard_descriptors_only() -> bool {
+    let open = |fd| super::is_inheritable(fd);
+    let Ok(list) = std::fs::read_dir("/proc/self/fd") else { return false };
+    // The list itself is the fourth.
+    (0..3).all(open) && list.count() == 4
+}
+
 /// The size of the regular file behind `fd`, and the offset that its next reader begins at.
 pub fn file_extent(fd: RawFd) -> Option<(u64, u64)> {
     // SAFETY: fstat fills the structure if it returns 0.

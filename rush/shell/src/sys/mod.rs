@@ -60,6 +60,39 @@ pub fn hold_standard_descriptors() {
     }
 }
 
+/// Which of the standard descriptors were closed when this process began, a bit each. Rust's runtime puts the null device there before `main`, and afterwards
+/// nobody can tell that from one that somebody has put there on purpose.
+#[cfg(target_os = "linux")]
+static CLOSED_AT_START: std::sync::atomic::AtomicU8 = std::sync::atomic::AtomicU8::new(0);
+
+/// Looks before the runtime does.
+#[cfg(target_os = "linux")]
+extern "C" fn note_closed() {
+    for fd in 0..3 {
+        // SAFETY: F_GETFD takes no pointer.
+        if unsafe { libc::fcntl(fd, libc::F_GETFD) } < 0 {
+            CLOSED_AT_START.fetch_or(1 << fd, std::sync::atomic::Ordering::Relaxed);
+        }
+    }
+}
+
+// SAFETY: the C runtime calls what stands in this section once, on the only thread, before `main`; the function needs nothing that is made later.
+#[cfg(target_os = "linux")]
+#[used]
+#[unsafe(link_section = ".init_array")]
+static NOTE_CLOSED: extern "C" fn() = note_closed;
+
+/// Makes the standard descriptors that were closed when this process began closed to what it starts, and to a shell in it.
+pub fn keep_closed_descriptors() {
+    #[cfg(target_os = "linux")]
+    for fd in 0..3 {
+        if CLOSED_AT_START.load(std::sync::atomic::Ordering::Relaxed) & (1 << fd) != 0 {
+            // SAFETY: F_SETFD takes a number.
+            unsafe { libc::fcntl(fd, libc::F_SETFD, libc::FD_CLOEXEC) };
+        }
+    }
+}
+
 /// Whether `fd` is open and not close-on-exec: one that the process inherited, not one of the shell's own.
 pub fn is_inheritable(fd: RawFd) -> bool {
     // SAFETY: F_GETFD takes no pointer.
@@ -75,7 +108,8 @@ pub fn write_all(fd: RawFd, mut bytes: &[u8]) -> Result<(), i32> {
         let n = unsafe { libc::write(fd, bytes.as_ptr().cast(), bytes.len()) };
         if n < 0 {
             match errno() {
-                libc::EINTR => continue,
+                // Who is to end does not wait for a reader.
+                libc::EINTR if signals::fatal_pending().is_none() => continue,
                 error => return Err(error),
             }
         }

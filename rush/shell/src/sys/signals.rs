@@ -5,9 +5,97 @@ use std::sync::atomic::{AtomicU64, Ordering};
 /// Bit n-1 is set when signal n has arrived and its trap has not run. Written by the handler, taken by the shell.
 static PENDING: AtomicU64 = AtomicU64::new(0);
 
+/// Signals that nothing is to be done about but to end in order, with the EXIT trap: bits as in `PENDING`. Written by the
+/// shell; the handler reads it.
+static FATAL: AtomicU64 = AtomicU64::new(0);
+
+/// What ends a utility that runs in this process, as it would end a program: HUP, INT, TERM, and URG where a host uses it
+/// for "end what runs".
+const UTILITY_STOPS: u64 =
+    1 << (libc::SIGHUP - 1) | 1 << (libc::SIGINT - 1) | 1 << (libc::SIGTERM - 1) | 1 << (libc::SIGURG - 1);
+
 extern "C" fn note_signal(signal: libc::c_int) {
     if (1..=64).contains(&signal) {
-        PENDING.fetch_or(1 << (signal - 1), Ordering::Relaxed);
+        let bit = 1 << (signal - 1);
+        let before = PENDING.fetch_or(bit, Ordering::Relaxed);
+        // Whoever asks twice does not want to wait for the end of a computation.
+        if before & bit & FATAL.load(Ordering::Relaxed) != 0 {
+            die_of(signal);
+        }
+    }
+}
+
+/// The first of a set of signals.
+fn first(bits: u64) -> Option<i32> {
+    (bits != 0).then(|| bits.trailing_zeros() as i32 + 1)
+}
+
+/// The signal that has arrived for which this process is to end in order.
+pub fn fatal_pending() -> Option<i32> {
+    first(PENDING.load(Ordering::Relaxed) & FATAL.load(Ordering::Relaxed))
+}
+
+/// The same, while a program is waited for: SIGINT is the program's own business first.
+pub fn fatal_but_interrupt() -> bool {
+    PENDING.load(Ordering::Relaxed) & FATAL.load(Ordering::Relaxed) & !(1 << (libc::SIGINT - 1)) != 0
+}
+
+/// The signal that has arrived and ends the utility that runs.
+pub fn utility_stop() -> Option<i32> {
+    first(PENDING.load(Ordering::Relaxed) & (FATAL.load(Ordering::Relaxed) | UTILITY_STOPS))
+}
+
+/// Whether there is one.
+pub fn utility_stops() -> bool {
+    utility_stop().is_some()
+}
+
+/// Has a signal noted for an end in order, if it would end the process at once now; whether it does so from now on.
+pub fn catch_fatal(signal: i32) -> bool {
+    if !signal_is_default(signal) {
+        return false;
+    }
+    FATAL.fetch_or(1 << (signal - 1), Ordering::Relaxed);
+    signal_catch(signal);
+    true
+}
+
+/// Gives the signals that are noted for an end in order their default actions again. What has arrived of them is
+/// forgotten.
+pub fn release_fatal() {
+    let bits = FATAL.swap(0, Ordering::Relaxed);
+    for signal in (1..=64).filter(|signal| bits >> (signal - 1) & 1 != 0) {
+        set_handler(signal, libc::SIG_DFL);
+    }
+    PENDING.fetch_and(!bits, Ordering::Relaxed);
+}
+
+/// Forgets one signal that has arrived.
+pub fn clear_pending(signal: i32) {
+    PENDING.fetch_and(!(1 << (signal - 1)), Ordering::Relaxed);
+}
+
+/// Ends the process by `signal`, as its default action does.
+pub fn die_of(signal: i32) -> ! {
+    set_handler(signal, libc::SIG_DFL);
+    // SAFETY: the set is initialised before it is used, and no pointer outlives its call. All of this may be called in a
+    // signal's handler, where the signal itself is held back until it is let through here.
+    unsafe {
+        let mut set: libc::sigset_t = std::mem::zeroed();
+        libc::sigemptyset(&mut set);
+        libc::sigaddset(&mut set, signal);
+        libc::raise(signal);
+        libc::sigprocmask(libc::SIG_UNBLOCK, &set, std::ptr::null_mut());
+        libc::_exit(128 + signal)
+    }
+}
+
+/// Whether a signal has its default action now.
+fn signal_is_default(signal: i32) -> bool {
+    // SAFETY: a null new action only reads the old one into live memory.
+    unsafe {
+        let mut action: libc::sigaction = std::mem::zeroed();
+        libc::sigaction(signal, std::ptr::null(), &mut action) == 0 && action.sa_sigaction == libc::SIG_DFL
     }
 }
 
@@ -21,9 +109,13 @@ pub fn interrupt_pending() -> bool {
     PENDING.load(Ordering::Relaxed) >> (libc::SIGINT - 1) & 1 != 0
 }
 
-/// Takes the set of signals that have arrived.
+/// Takes the set of signals that have arrived, but for those that end the process: they stay until it ends.
 pub fn take_pending_signals() -> u64 {
-    if signal_pending() { PENDING.swap(0, Ordering::Relaxed) } else { 0 }
+    if !signal_pending() {
+        return 0;
+    }
+    let fatal = FATAL.load(Ordering::Relaxed);
+    PENDING.fetch_and(fatal, Ordering::Relaxed) & !fatal
 }
 
 /// Forgets signals that have arrived.
@@ -33,7 +125,7 @@ pub fn clear_pending_signals() {
 
 /// Marks a signal as arrived again.
 pub fn raise_pending(signal: i32) {
-    note_signal(signal);
+    PENDING.fetch_or(1 << (signal - 1), Ordering::Relaxed);
 }
 
 fn set_handler(signal: i32, handler: libc::sighandler_t) {
@@ -48,17 +140,35 @@ fn set_handler(signal: i32, handler: libc::sighandler_t) {
 
 /// Gives a signal its default action.
 pub fn signal_default(signal: i32) {
+    not_fatal(signal);
     set_handler(signal, libc::SIG_DFL);
 }
 
 /// Ignores a signal.
 pub fn signal_ignore(signal: i32) {
+    not_fatal(signal);
     set_handler(signal, libc::SIG_IGN);
 }
 
 /// Notes a signal when it arrives; system calls are interrupted.
 pub fn signal_catch(signal: i32) {
     set_handler(signal, note_signal as *const () as libc::sighandler_t);
+}
+
+fn not_fatal(signal: i32) {
+    if FATAL.load(Ordering::Relaxed) != 0 {
+        FATAL.fetch_and(!(1 << (signal - 1)), Ordering::Relaxed);
+    }
+}
+
+/// The signals that are noted for an end in order; a bit set.
+pub fn fatal_signals() -> u64 {
+    FATAL.load(Ordering::Relaxed)
+}
+
+/// Whether a signal is one of them.
+pub fn ends_at(signal: i32) -> bool {
+    fatal_signals() >> (signal - 1) & 1 != 0
 }
 
 /// Gives each signal that the handler notes its default action.
@@ -84,6 +194,17 @@ pub fn signal_is_ignored(signal: i32) -> bool {
         libc::sigaction(signal, std::ptr::null(), &mut action);
         action.sa_sigaction == libc::SIG_IGN
     }
+}
+
+/// Lets every signal through, and gives those that are ignored their default actions.
+pub fn forget_signal_settings() {
+    // SAFETY: the set is initialised before it is used.
+    unsafe {
+        let mut none: libc::sigset_t = std::mem::zeroed();
+        libc::sigemptyset(&mut none);
+        libc::sigprocmask(libc::SIG_SETMASK, &none, std::ptr::null_mut());
+    }
+    (1..=64).filter(|signal| signal_is_ignored(*signal)).for_each(signal_default);
 }
 
 /// Background children without job control ignore the keyboard's signals.

@@ -15,6 +15,25 @@ pub fn effective_user_id() -> u32 {
     unsafe { libc::geteuid() }
 }
 
+/// Whether the process acts as another user or group than who started it.
+pub fn has_borrowed_privilege() -> bool {
+    // SAFETY: cannot fail.
+    unsafe { libc::geteuid() != libc::getuid() || libc::getegid() != libc::getgid() }
+}
+
+/// Makes the effective (and so the saved) user and group the real ones; nothing to do where they are.
+pub fn drop_privilege() -> Result<(), i32> {
+    if !has_borrowed_privilege() {
+        return Ok(());
+    }
+    // SAFETY: sets the process's own ids; the group goes first, while there may be the right to.
+    let done = unsafe {
+        let (user, group) = (libc::getuid(), libc::getgid());
+        libc::setregid(group, group) == 0 && libc::setreuid(user, user) == 0
+    };
+    if done && !has_borrowed_privilege() { Ok(()) } else { Err(super::errno()) }
+}
+
 /// The groups of the process, the effective one first.
 pub fn groups() -> Vec<u32> {
     // SAFETY: with a size of 0 nothing is written; the second call has room for the number the first one gave.

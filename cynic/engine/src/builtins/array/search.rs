@@ -67,6 +67,7 @@ pub(super) fn includes(vm: &mut Vm, args: CallArgs) -> JsResult<Value> {
     while k < n {
         vm.poll()?;
         let v = vm.get_element(o, k)?;
+        vm.check_comparison_room(v, args.get(0))?;
         if vm.same_value_zero(v, args.get(0)) {
             return Ok(Value::TRUE);
         }
@@ -86,10 +87,11 @@ pub(super) fn index_of(vm: &mut Vm, args: CallArgs) -> JsResult<Value> {
     let mut k = from.min(n as f64) as u64;
     while k < n {
         vm.poll()?;
-        if let Some(v) = vm.get_element_if_present(o, k)?
-            && vm.strict_equals(v, args.get(0))
-        {
-            return Ok(Value::number(k as f64));
+        if let Some(v) = vm.get_element_if_present(o, k)? {
+            vm.check_comparison_room(v, args.get(0))?;
+            if vm.strict_equals(v, args.get(0)) {
+                return Ok(Value::number(k as f64));
+            }
         }
         k += 1;
     }
@@ -109,10 +111,11 @@ pub(super) fn last_index_of(vm: &mut Vm, args: CallArgs) -> JsResult<Value> {
     }
     for k in (0..=from as u64).rev() {
         vm.poll()?;
-        if let Some(v) = vm.get_element_if_present(o, k)?
-            && vm.strict_equals(v, args.get(0))
-        {
-            return Ok(Value::number(k as f64));
+        if let Some(v) = vm.get_element_if_present(o, k)? {
+            vm.check_comparison_room(v, args.get(0))?;
+            if vm.strict_equals(v, args.get(0)) {
+                return Ok(Value::number(k as f64));
+            }
         }
     }
     Ok(Value::int32(-1))

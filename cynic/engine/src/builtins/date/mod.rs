@@ -144,7 +144,7 @@ fn parse_text(vm: &mut Vm, string: Value) -> JsResult<f64> {
     if string.len() > TEXT_UNITS_MAX {
         return Ok(f64::NAN);
     }
-    let text = string.text(vm);
+    let text = string.text(vm)?;
     Ok(match parse::parse(&text) {
         Some(Parsed::Utc(time)) => time_clip(time),
         Some(Parsed::Local(time)) => time_clip(vm.host_utc(time)),

@@ -88,7 +88,7 @@ pub(super) fn to_primitive(vm: &mut Vm, args: CallArgs) -> JsResult<Value> {
     let Some(object) = args.this.as_object() else {
         return Err(vm.throw_type_error("Date.prototype[Symbol.toPrimitive] needs an object as this"));
     };
-    let hint = args.get(0).as_string().map(|hint| hint.text(vm));
+    let hint = args.get(0).as_string().map(|hint| hint.text(vm)).transpose()?;
     let preferred = match hint.as_deref() {
         Some("string" | "default") => Hint::String,
         Some("number") => Hint::Number,

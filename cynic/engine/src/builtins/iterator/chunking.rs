@@ -51,7 +51,7 @@ fn undersized_argument(vm: &mut Vm, value: Value) -> JsResult<bool> {
     if value.is_undefined() {
         return Ok(false);
     }
-    let text = value.as_string().map(|text| text.text(vm));
+    let text = value.as_string().map(|text| text.text(vm)).transpose()?;
     match text.as_deref() {
         Some("only-full") => Ok(false),
         Some("allow-partial") => Ok(true),

@@ -195,7 +195,7 @@ fn read_options(vm: &mut Vm, options: Value) -> JsResult<(Mode, Value)> {
     };
     let key = vm.key_from_str("mode");
     let mode = vm.get(o, key)?;
-    let mode = match mode.as_string().map(|s| s.text(vm)).as_deref() {
+    let mode = match mode.as_string().map(|s| s.text(vm)).transpose()?.as_deref() {
         _ if mode.is_undefined() => Mode::Shortest,
         Some("shortest") => Mode::Shortest,
         Some("longest") => Mode::Longest,

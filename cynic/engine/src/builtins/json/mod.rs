@@ -50,7 +50,7 @@ fn stringify(vm: &mut Vm, args: CallArgs) -> JsResult<Value> {
 /// The JSON text of a value as Rust text; `None` if it has none. For hosts.
 pub fn to_text(vm: &mut Vm, value: Value) -> JsResult<Option<String>> {
     let text = stringify::stringify(vm, value, Value::UNDEFINED, Value::UNDEFINED)?;
-    Ok(text.as_string().map(|text| text.text(vm)))
+    text.as_string().map(|text| text.text(vm)).transpose()
 }
 
 /// JSON.rawJSON ( text ). <https://tc39.es/ecma262/#sec-json.rawjson>
@@ -115,7 +115,7 @@ mod tests {
         let result = parse::parse(vm, source, None)
             .and_then(|value| stringify::stringify(vm, value, Value::UNDEFINED, space));
         match result {
-            Ok(text) => Ok(text.as_string().map_or_else(|| "undefined".into(), |text| text.text(vm))),
+            Ok(text) => Ok(text.as_string().map_or_else(|| "undefined".into(), |text| text.to_rust_string())),
             Err(Abrupt::Throw) => {
                 let error = vm.take_exception();
                 let message = error.as_object().map(|error| vm.get(error, atoms::MESSAGE));

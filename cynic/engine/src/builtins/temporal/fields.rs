@@ -211,7 +211,7 @@ fn to_positive_u8(vm: &mut Vm, value: Value) -> JsResult<u8> {
 fn to_required_string(vm: &mut Vm, value: Value, what: &str) -> JsResult<String> {
     let primitive = vm.to_primitive(value, crate::ops::conversion::Hint::String)?;
     match primitive.as_string() {
-        Some(string) => Ok(string.text(vm)),
+        Some(string) => string.text(vm),
         None => Err(vm.throw_type_error(&format!("{what} must be a string"))),
     }
 }

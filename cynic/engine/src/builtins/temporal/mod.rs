@@ -45,7 +45,7 @@ pub(crate) fn display(vm: &mut Vm, object: Object) -> Option<String> {
     let prototype = vm.intrinsic(prototype);
     let method = vm.get(prototype, crate::atoms::TO_JSON).ok()?;
     let text = vm.call(method, Value::object(object), &[]).ok()?;
-    text.as_string().map(|text| text.text(vm))
+    text.as_string().and_then(|text| text.text(vm).ok())
 }
 
 pub(crate) static NAMESPACE: IntrinsicSpec = IntrinsicSpec {

@@ -115,7 +115,7 @@ pub(super) fn check_text<T>(
     text: JsStr,
     parse: impl FnOnce(&str) -> TemporalResult<T>,
 ) -> JsResult<T> {
-    let text = text.text(vm);
+    let text = text.text(vm)?;
     check(vm, parse(&text))
 }
 

@@ -24,6 +24,11 @@ impl Vm {
         })
     }
 
+    fn strictly_equal(&mut self, a: Value, b: Value) -> JsResult<bool> {
+        self.check_comparison_room(a, b)?;
+        Ok(self.strict_equals(a, b))
+    }
+
     fn has_property_operator(&mut self, key: Value, object: Value) -> JsResult<bool> {
         let Some(object) = object.as_object() else {
             let message = format!("cannot use 'in' to search in {}", self.describe(object));
@@ -85,20 +90,20 @@ relations! {
 
 slow_paths! {
     fn strict_eq(s) {
-        let equal = s.vm().strict_equals(s.reg(s.b()), s.reg(s.c()));
-        s.finish(1, s.a(), Ok(Value::bool(equal)))
+        let equal = s.vm().strictly_equal(s.reg(s.b()), s.reg(s.c()));
+        s.finish(1, s.a(), equal.map(Value::bool))
     }
     fn strict_ne(s) {
-        let equal = s.vm().strict_equals(s.reg(s.b()), s.reg(s.c()));
-        s.finish(1, s.a(), Ok(Value::bool(!equal)))
+        let equal = s.vm().strictly_equal(s.reg(s.b()), s.reg(s.c()));
+        s.finish(1, s.a(), equal.map(|equal| Value::bool(!equal)))
     }
     fn j_strict_eq(s) {
-        let equal = s.vm().strict_equals(s.reg(s.a()), s.reg(s.b()));
-        branch(s, 2, Ok(equal))
+        let equal = s.vm().strictly_equal(s.reg(s.a()), s.reg(s.b()));
+        branch(s, 2, equal)
     }
     fn j_strict_ne(s) {
-        let equal = s.vm().strict_equals(s.reg(s.a()), s.reg(s.b()));
-        branch(s, 2, Ok(!equal))
+        let equal = s.vm().strictly_equal(s.reg(s.a()), s.reg(s.b()));
+        branch(s, 2, equal.map(|equal| !equal))
     }
     fn eq(s) {
         let equal = s.vm().is_loosely_equal(s.reg(s.b()), s.reg(s.c()));

@@ -1,7 +1,7 @@
 //! Slow paths of the instructions: everything that is not worth a handler's registers.
 //!
-//! Each takes the machine state apart (so that nothing is passed through memory), records the place for stack traces,
-//! and says where to go on.
+//! Each takes the machine state apart (so that nothing is passed through memory), records the place for stack traces, pays what
+//! those before it have charged beyond the budget, and says where to go on.
 
 pub(super) mod allocation;
 pub(super) mod arithmetic;
@@ -31,6 +31,9 @@ macro_rules! slow_paths {
             ) -> super::super::Next {
                 let $s = super::super::State::new(pc, regs, vm, frame);
                 $s.sync();
+                if let Err(abrupt) = $s.vm().pay() {
+                    return $s.unwind(abrupt);
+                }
                 $body
             }
         )*

@@ -145,6 +145,7 @@ impl Vm {
             && index >= 0
             && (index as usize) < string.len()
         {
+            self.check_flat_room(string)?;
             let unit = string.unmetered_view(self).at(index as usize);
             return Ok(Value::string(self.new_string_unit(unit)));
         }

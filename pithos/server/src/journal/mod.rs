@@ -1,0 +1,138 @@
+//! The one recorder of calls: every call that reaches the tools is counted, and journalled where a journal was asked for, however it ends. A call never waits for
+//! it: what the queue to the writer has no room for is dropped, counted, and said in the journal itself. Invariant: an [`Entry`] that is
+//! begun is recorded exactly once, a call that was given up in the middle included.
+
+pub(crate) mod file;
+pub(crate) mod record;
+pub(crate) mod redact;
+
+pub(crate) mod show;
+mod writer;
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+use serde_json::Value;
+
+use crate::journal::file::JournalFile;
+use crate::journal::record::{Ended, Record, bounded};
+use crate::journal::writer::Writer;
+use crate::metrics::{Metrics, OTHER_SERVER};
+use crate::servers::OWN;
+
+/// Counts and journals calls.
+pub(crate) struct Recorder {
+    /// What `/metrics` shows.
+    pub(crate) metrics: Arc<Metrics>,
+    writer: Option<Writer>,
+    next: AtomicU64,
+}
+
+impl Recorder {
+    /// One that counts, and writes to `file` if there is one.
+    pub(crate) fn start(file: Option<JournalFile>, policy: &str) -> Result<Arc<Self>, String> {
+        let metrics = Arc::new(Metrics::default());
+        let writer = file.map(|file| Writer::start(file, policy, Arc::clone(&metrics))).transpose()?;
+        Ok(Arc::new(Self { metrics, writer, next: AtomicU64::new(1) }))
+    }
+
+    /// A call begins.
+    pub(crate) fn begin(self: &Arc<Self>, tool: &str, arguments: &Value) -> Entry {
+        let recorded = self.writer.as_ref().map(|_| (tool.to_string(), bounded(arguments)));
+        Entry {
+            tool: self.metrics.begin(tool),
+            recorder: Arc::clone(self),
+            number: self.next.fetch_add(1, Ordering::Relaxed),
+            started: Instant::now(),
+            time: SystemTime::now(),
+            client: None,
+            of_cell: false,
+            recorded,
+            over: false,
+        }
+    }
+
+    /// A cell calls a tool of this server, or of another that this one was told of.
+    pub(crate) fn begin_of_cell(
+        self: &Arc<Self>,
+        server: &str,
+        tool: &str,
+        arguments: &Value,
+        client: Option<u64>,
+    ) -> Entry {
+        let own = server == OWN;
+        let mut entry = self.begin(if own { tool } else { OTHER_SERVER }, arguments);
+        if let Some((name, _)) = entry.recorded.as_mut().filter(|_| !own) {
+            *name = format!("{server}/{tool}");
+        }
+        (entry.client, entry.of_cell) = (client, true);
+        entry
+    }
+
+    /// Waits until what was recorded is written, for a while.
+    pub(crate) fn finish(&self, patience: Duration) {
+        if let Some(writer) = &self.writer {
+            writer.finish(patience);
+        }
+    }
+}
+
+/// A call under way.
+pub(crate) struct Entry {
+    recorder: Arc<Recorder>,
+    /// Its place in the table of tools.
+    tool: usize,
+    number: u64,
+    started: Instant,
+    time: SystemTime,
+    /// The number of the client, where a server has several.
+    pub(crate) client: Option<u64>,
+    /// Whether a cell made it, and not the client itself.
+    of_cell: bool,
+    /// Name and arguments, where there is a journal.
+    recorded: Option<(String, record::Bounded)>,
+    over: bool,
+}
+
+impl Entry {
+    /// The call is over: with what was structured in its result, and the text.
+    pub(crate) fn end(mut self, ended: Ended, structured: &Value, text: &str) {
+        self.close(ended, structured, text);
+    }
+
+    /// The call is over, with a message in the place of a report.
+    pub(crate) fn fail(mut self, ended: Ended, message: &str) {
+        let result = if self.recorded.is_some() { Value::from(message) } else { Value::Null };
+        self.close(ended, &result, message);
+    }
+
+    fn close(&mut self, ended: Ended, structured: &Value, text: &str) {
+        self.over = true;
+        let wall = self.started.elapsed();
+        self.recorder.metrics.end(self.tool, ended, wall);
+        let (Some(writer), Some((tool, arguments))) = (&self.recorder.writer, self.recorded.take()) else {
+            return;
+        };
+        writer.write(Record {
+            number: self.number,
+            time_s: self.time.duration_since(UNIX_EPOCH).unwrap_or_default().as_secs_f64(),
+            client: self.client,
+            of_cell: self.of_cell,
+            tool,
+            arguments,
+            ended,
+            result: bounded(structured),
+            text: text.to_string(),
+            ms: wall.as_secs_f64() * 1e3,
+        });
+    }
+}
+
+impl Drop for Entry {
+    fn drop(&mut self) {
+        if !self.over {
+            self.close(Ended::Abandoned, &Value::Null, "");
+        }
+    }
+}
