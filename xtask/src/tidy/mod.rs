@@ -4,6 +4,7 @@
 mod blocks;
 mod circles;
 mod containers;
+mod counts;
 mod crates;
 mod files;
 mod generated;
@@ -71,6 +72,7 @@ const CHECKS: &[(&str, Check)] = &[
     ("map of the documents", map_of_documents),
     ("code in documents", blocks::check),
     ("names in documents", names::check),
+    ("figures in documents", counts::check),
     ("width of text", prose::width),
     ("dates in reference pages", prose::dates),
     ("generated documents", generated::check),
