@@ -36,8 +36,8 @@ bench-peers: ## install the peers that the package registries have
 fuzz: need-cargo need-cc ## a bounded run of every fuzzer (FUZZ_SECONDS each, default 60)
 	@cargo run --release --quiet --locked -p pithos-fuzz -- all --seconds $(or $(FUZZ_SECONDS),60)
 
-docs: need-cargo need-cc ## the API documentation under target/doc
-	@cargo doc --workspace --lib --no-deps --locked
+docs: need-cargo need-cc ## the documents as a site below target/site, with search and the API of the crates
+	@cargo xtask docs
 
 install: need-cargo need-cc ## release binaries into ~/.local/bin
 	@cargo xtask install

@@ -12,8 +12,6 @@ use std::process::{Command, Stdio};
 pub(crate) struct Places {
     /// The top of the tree.
     pub(crate) root: PathBuf,
-    /// The cache folder, where the tests keep their virtual environment.
-    pub(crate) cache: PathBuf,
     /// The folder of the executables that `make bench-peers` installed.
     pub(crate) peers: PathBuf,
 }
@@ -32,8 +30,7 @@ impl Places {
                 start.display()
             )));
         };
-        let cache = cache();
-        Ok(Places { root: root.to_owned(), peers: cache.join("peers/bin"), cache })
+        Ok(Places { root: root.to_owned(), peers: cache().join("peers/bin") })
     }
 
     /// A file below `bench/`.

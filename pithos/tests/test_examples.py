@@ -3,8 +3,12 @@
 A block of ```console is a terminal session: each line that begins with `$ ` is a command (continued while a line ends with a
 backslash), what follows is what it prints. A line `…` stands for any number of lines, `…` inside a line for any text. The
 commands of one block share a shell and an empty folder; blocks of one document share the folder. A block of ```python is a
-program; the blocks of one document are one program, in order.
+program; the blocks of one document are one program, in order. JavaScript is checked by cynic, JSON is read line by line, TOML
+is a policy of the sandbox. Blocks with a word after the language are run elsewhere, or are illustrations; `cargo xtask tidy`
+knows which.
 """
+
+import json
 
 import os
 import re
@@ -15,9 +19,9 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-FENCE = re.compile(r"^```(\w+)[^\n]*\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-#: The documents whose Python blocks stand on their own.
-PROGRAMS = ("README.md", "docs/tutorial.md")
+FENCE = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+#: Its program is one half; `iris/python/tests/test_guides.py` has the other, in Erlang.
+HALVES = ("iris-beam.md",)
 MARK = "\x1e"
 
 
@@ -29,8 +33,12 @@ def blocks(path: Path, kind: str) -> list[str]:
     return [body for language, body in FENCE.findall(path.read_text()) if language == kind]
 
 
-def sessions():
-    return [path for path in documents() if blocks(path, "console")]
+def having(kind: str) -> list[Path]:
+    return [path for path in documents() if blocks(path, kind) and path.name not in HALVES]
+
+
+def each(kind: str) -> list:
+    return [pytest.param(body, id=f"{path.name}-{at}") for path in having(kind) for at, body in enumerate(blocks(path, kind))]
 
 
 @pytest.fixture(scope="module")
@@ -70,7 +78,7 @@ def pattern(expected: str) -> re.Pattern:
     return re.compile(text.replace("…", ".*"))
 
 
-@pytest.mark.parametrize("path", sessions(), ids=lambda path: path.name)
+@pytest.mark.parametrize("path", having("console"), ids=lambda path: path.name)
 def test_sessions_print_what_the_document_shows(path, commands, tmp_path):
     folder = tmp_path / "work"
     folder.mkdir()
@@ -99,12 +107,9 @@ def test_sessions_print_what_the_document_shows(path, commands, tmp_path):
         assert len(parts) == len(wanted) + 1, f"the session ended early:\n{done.stdout.decode()}"
 
 
-@pytest.mark.parametrize("name", PROGRAMS)
-def test_programs_run(name, commands, tmp_path):
-    path = ROOT / name
-    program = "\n".join(blocks(path, "python")) if path.exists() else ""
-    if not program:
-        pytest.skip(f"{name} has no Python")
+@pytest.mark.parametrize("path", having("python"), ids=lambda path: path.name)
+def test_programs_run(path, commands, tmp_path):
+    program = "\n".join(blocks(path, "python"))
     environment = os.environ | {"PATH": f"{commands}:{os.environ['PATH']}"}
     done = subprocess.run(
         [sys.executable, "-c", program],
@@ -117,3 +122,27 @@ def test_programs_run(name, commands, tmp_path):
         check=False,
     )
     assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize("body", each("js"))
+def test_javascript_is_well_formed(body, commands, tmp_path):
+    path = tmp_path / "block.js"
+    path.write_text(body)
+    done = subprocess.run([commands / "cynic", "--check", path], capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize("body", each("json"))
+def test_json_can_be_read(body):
+    for line in body.splitlines():
+        json.loads(line)
+
+
+@pytest.mark.parametrize("body", each("toml"))
+def test_a_policy_is_one(body, commands, tmp_path):
+    path = tmp_path / "policy.toml"
+    path.write_text(body)
+    command = [commands / "pithos", "run", "--json", "--sandbox", path, "echo inside"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["stdout_bytes"] == len("inside\n")

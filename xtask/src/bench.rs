@@ -16,9 +16,11 @@ pub(crate) fn run(workspace: &Workspace, arguments: &[String]) -> Result<(), Str
     if let Some(rush) = release::build_static_rush(workspace)? {
         bench.env("PITHOS_BENCH_RUSH", rush);
     }
-    // `pithos-bench` finds the environment in the cache.
-    if let Err(reason) = python::prepare_release(workspace) {
-        eprintln!("without a release build of iris for Python: {reason}");
+    match python::prepare_release(workspace) {
+        Ok(python) => {
+            bench.env("PITHOS_BENCH_PYTHON", python);
+        }
+        Err(reason) => eprintln!("without a release build of iris for Python: {reason}"),
     }
     if arguments.is_empty() {
         bench.arg("all")

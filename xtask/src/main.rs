@@ -13,6 +13,7 @@ mod miri;
 mod npm;
 mod python;
 mod release;
+mod site;
 mod start_order;
 mod steps;
 mod test;
@@ -33,6 +34,7 @@ usage: cargo xtask COMMAND [ARG...]
   python                  build the wheel into a virtual environment and run its tests
   miri [NAME]             Miri over the engine's heap and the actor core (needs its nightly; three quarters of an hour), or one of them
   cross [--emulate]       type-checks for aarch64 Linux and macOS; or aarch64 tests under an emulator
+  docs [--no-api]         the documents as a site below target/site, with the API documents, every link followed
   demo                    the scripted agent task on release binaries
   bench [ARG...]          release builds of everything measured, then pithos-bench with these arguments (default: all)
   start-order NAME [BUILD]  renew the list of functions that stand together in the static cynic or rush (needs valgrind)
@@ -52,6 +54,7 @@ fn main() -> ExitCode {
         "python" => python::run(&workspace, &rest),
         "miri" => miri::run(&workspace, &rest),
         "cross" => cross::run(&workspace, &rest),
+        "docs" => site::run(&workspace, &rest),
         "demo" => demo::run(&workspace),
         "bench" => bench::run(&workspace, &rest),
         "start-order" => start_order::run(&workspace, &rest),

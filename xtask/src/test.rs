@@ -2,13 +2,11 @@
 
 use crate::steps::Steps;
 use crate::workspace::Workspace;
-use crate::{conformance, corpora, python, tidy};
+use crate::{conformance, corpora, python, site, tidy};
 
-const STEPS: usize = 10;
+const STEPS: usize = 11;
 /// What `--only` knows.
 const NAMES: [&str; 8] = ["format", "tidy", "clippy", "tests", "docs", "python", "cynic", "rush"];
-/// Module documents lead developers to private items too; every other broken link is an error.
-const RUSTDOC_FLAGS: &str = "-D warnings -A rustdoc::private_intra_doc_links";
 
 /// `cargo xtask test [--only NAME]`.
 pub(crate) fn run(workspace: &Workspace, arguments: &[String]) -> Result<(), String> {
@@ -20,7 +18,7 @@ pub(crate) fn run(workspace: &Workspace, arguments: &[String]) -> Result<(), Str
     let wants = |name: &str| only.is_none_or(|chosen| chosen == name);
     let count = match only {
         None => STEPS,
-        Some("tests" | "python") => 2,
+        Some("tests" | "python" | "docs") => 2,
         Some(_) => 1,
     };
     let mut steps = Steps::new(workspace.target().join("logs"), count)?;
@@ -70,7 +68,9 @@ pub(crate) fn run(workspace: &Workspace, arguments: &[String]) -> Result<(), Str
     if wants("docs") {
         let mut command =
             workspace.cargo(&["doc", "--workspace", "--lib", "--no-deps", "--locked", "--profile", "fast"]);
-        steps.run("docs", command.env("RUSTDOCFLAGS", RUSTDOC_FLAGS))?;
+        steps.run("docs", command.env("RUSTDOCFLAGS", site::RUSTDOC_FLAGS))?;
+        let api = workspace.target().join("doc");
+        steps.inside("site", || site::build(workspace, Some(&api)).map(drop))?;
     }
     if wants("python") {
         python::step(workspace, &mut steps)?;

@@ -113,12 +113,8 @@ fn default_command(places: &Places, half: Half) -> Option<(PathBuf, Vec<String>)
         Half::Rust => Some((places.ours("PITHOS_BENCH_IRIS_ACTORS", "iris-actors")?, Vec::new())),
         Half::Python => {
             let script = places.bench("actors/iris_actors.py");
-            // What `make bench` builds before what the tests build.
-            let names = ["release-venv", "venv"];
-            let python = names
-                .map(|name| places.cache.join(name).join("bin/python"))
-                .into_iter()
-                .find(|path| path.exists())?;
+            // `make bench` names the interpreter that has this checkout's wheel.
+            let python = env::var_os("PITHOS_BENCH_PYTHON").map(PathBuf::from)?;
             script.exists().then(|| (python, vec![script.to_string_lossy().into_owned()]))
         }
     }

@@ -58,7 +58,7 @@ fn broken(root: &Path, file: &Path, text: &str, target: &str) -> Option<String> 
 }
 
 /// The anchor that a heading gets: lower case, spaces to hyphens, punctuation dropped.
-fn anchor(heading: &str) -> String {
+pub(crate) fn anchor(heading: &str) -> String {
     let words = heading.trim_start_matches('#').trim().to_lowercase();
     words
         .chars()

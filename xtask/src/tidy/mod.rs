@@ -1,12 +1,15 @@
 //! The tree's own rules. Each check reads the tree and returns what is wrong as sentences that say what to do;
 //! this file owns the order, the data file `xtask/tidy.toml`, and the report.
 
+mod blocks;
 mod circles;
 mod containers;
+mod counts;
 mod crates;
 mod files;
 mod generated;
 mod links;
+mod names;
 mod prose;
 mod runs;
 mod source;
@@ -14,6 +17,9 @@ mod unsafe_homes;
 
 use std::path::PathBuf;
 
+pub(crate) use links::anchor;
+
+use crate::site;
 use crate::workspace::Workspace;
 
 /// Everything a check may look at.
@@ -63,6 +69,10 @@ const CHECKS: &[(&str, Check)] = &[
     ("dependency justification", crates::justification),
     ("licences and versions", crates::licences_and_versions),
     ("Markdown links", links::check),
+    ("map of the documents", map_of_documents),
+    ("code in documents", blocks::check),
+    ("names in documents", names::check),
+    ("figures in documents", counts::check),
     ("width of text", prose::width),
     ("dates in reference pages", prose::dates),
     ("generated documents", generated::check),
@@ -81,6 +91,15 @@ pub(crate) fn run(workspace: &Workspace, arguments: &[String]) -> Result<(), Str
     }
 }
 
+/// Every page of the documents is in their map, which is the navigation of the site.
+fn map_of_documents(tree: &Tree<'_>) -> Result<Vec<String>, String> {
+    let lost = site::unreachable(tree.workspace, &tree.files)?;
+    Ok(lost
+        .iter()
+        .map(|page| format!("{} is not in docs/README.md: no reader finds it", page.display()))
+        .collect())
+}
+
 fn load(workspace: &Workspace) -> Result<Tree<'_>, String> {
     let path = workspace.root.join("xtask/tidy.toml");
     let text = std::fs::read_to_string(&path).map_err(|error| format!("{}: {error}", path.display()))?;
@@ -96,7 +115,7 @@ fn check_all(tree: &Tree<'_>) -> Result<(), String> {
             eprintln!("tidy: {name}: {problem}");
         }
     }
-    for line in circles::report(tree).iter().chain([&containers::report(tree)]) {
+    for line in circles::report(tree).iter().chain([&containers::report(tree), &blocks::report(tree)]) {
         println!("{line}");
     }
     if wrong == 0 { Ok(()) } else { Err(format!("{wrong} problem(s); each line above says what to do")) }
