@@ -11,6 +11,7 @@ use rcgen::{
 
 use crate::error::MeshError;
 use crate::limits::{AUTHORITY_DAYS, CLOCK_SKEW_S};
+use crate::tls::server_name;
 
 /// A certificate and its key, as PEM.
 #[derive(Clone)]
@@ -71,6 +72,7 @@ pub fn authority(now: SystemTime) -> Result<Credentials, MeshError> {
 pub fn issue(authority_key: &str, hosts: &[String], validity: Validity) -> Result<Credentials, MeshError> {
     let issuer = Issuer::new(of_authority(), KeyPair::from_pem(authority_key).map_err(failed)?);
     let name = |host: &String| {
+        server_name(host)?;
         let text = SanType::DnsName(host.clone().try_into().map_err(failed)?);
         // OTP compares even an address with the names.
         Ok(host

@@ -66,6 +66,12 @@ impl Private {
         self.0 & what.0 == what.0
     }
 
+    /// These and those.
+    #[must_use]
+    pub fn and(self, other: Self) -> Self {
+        Self(self.0 | other.0)
+    }
+
     /// What both have.
     #[must_use]
     pub fn both(self, other: Self) -> Self {

@@ -79,6 +79,8 @@ pub(crate) enum Status {
     Ok,
     OkSimultaneous,
     Nok,
+    /// Who it is may not say that.
+    NotAllowed,
     /// There is a connection of that name already: shall it be given up?
     Alive,
 }
@@ -242,6 +244,10 @@ pub(crate) fn accept(
         Status::Nok => {
             messages.send(b"snok")?;
             return Err(MeshError::Handshake("we are connecting to the peer"));
+        }
+        Status::NotAllowed => {
+            messages.send(b"snot_allowed")?;
+            return Err(MeshError::Handshake("the peer's certificate is not one of the host in its name"));
         }
         Status::Alive => {
             messages.send(b"salive")?;

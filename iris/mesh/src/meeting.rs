@@ -67,8 +67,12 @@ impl Node {
             let session = tls.accept(&mut timed)?;
             timed.secure(session)?;
         }
+        let shown = self.0.options.tls.as_ref().map(|_| timed.transport.certificates());
         let mut messages = Messages { wide: timed.transport.is_tls(), stream: timed };
         let status = |name: &str| {
+            if shown.is_some_and(|shown| may_speak_for(&shown, host_of(name)).is_err()) {
+                return Status::NotAllowed;
+            }
             let (name, connections) = (Atom::new(name), self.0.connections.lock());
             if connections.open.contains_key(&name) {
                 Status::Alive
@@ -181,9 +185,6 @@ impl Node {
     /// Starts the threads of a connection whose peer is known; one to the same node ends first.
     fn install(&self, peer: &Identity, number: u64, transport: Transport) -> Result<(), MeshError> {
         let failed = |error| MeshError::Io("connection".into(), error);
-        if transport.is_tls() {
-            may_speak_for(&transport.certificates(), host_of(&peer.name))?;
-        }
         let tick = self.0.options.tick;
         transport.set_write_timeout(Some(tick)).map_err(failed)?;
         let name = Atom::new(&peer.name);

@@ -91,7 +91,8 @@ fn meet(
     Ok(session)
 }
 
-fn server_name(host: &str) -> Result<ServerName<'static>, MeshError> {
+/// A host as certificates know it.
+pub(crate) fn server_name(host: &str) -> Result<ServerName<'static>, MeshError> {
     let host = host.trim_start_matches('[').trim_end_matches(']');
     ServerName::try_from(host.to_owned())
         .map_err(|_| MeshError::Tls(format!("{host:?} is not the name of a host")))
