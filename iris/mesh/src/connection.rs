@@ -5,17 +5,16 @@
 //! order of their frames. A sender that finds nobody writing writes itself without waiting, unless the last write was a moment ago: then
 //! messages come in a flood, and the writer thread takes them in batches.
 
-use std::io::{ErrorKind, Read, Write};
-use std::net::{Shutdown, TcpStream};
+use std::io::ErrorKind;
 use std::time::{Duration, Instant};
 
 use parking_lot::{Condvar, Mutex};
-use rustix::net::{SendFlags, send};
 
 use crate::error::MeshError;
-use crate::etf;
+use crate::etf::{self, Private};
 use crate::limits::{BUSY_MS, DIRECT_PAUSE_US, FRAME_BYTES_MAX, QUEUE_BYTES, QUEUE_BYTES_MAX};
 use crate::term::{Atom, Term};
+use crate::transport::Transport;
 
 /// Comes before the control message: no distribution header.
 const PASS_THROUGH: u8 = 112;
@@ -26,9 +25,11 @@ pub(crate) struct Connection {
     pub(crate) peer: Atom,
     /// What both can do.
     pub(crate) flags: u64,
+    /// What both can do beyond the protocol.
+    pub(crate) private: Private,
     /// Tells this connection from an earlier one to a node of the same name.
     pub(crate) number: u64,
-    stream: TcpStream,
+    transport: Transport,
     tick: Duration,
     out: Mutex<Out>,
     work: Condvar,
@@ -37,9 +38,18 @@ pub(crate) struct Connection {
 
 struct Out {
     bytes: Vec<u8>,
+    /// The transport has something that the socket has not taken.
+    left: bool,
     writing: bool,
     closed: bool,
     written: Instant,
+}
+
+impl Out {
+    /// Whether there is something for the writer.
+    fn waits(&self) -> bool {
+        self.left || !self.bytes.is_empty()
+    }
 }
 
 /// Whether a sender may be made to wait.
@@ -54,13 +64,21 @@ pub(crate) enum Haste {
 }
 
 impl Connection {
-    pub(crate) fn new(peer: Atom, flags: u64, number: u64, stream: TcpStream, tick: Duration) -> Self {
-        let out = Out { bytes: Vec::new(), writing: false, closed: false, written: Instant::now() };
+    pub(crate) fn new(
+        peer: Atom,
+        (flags, private): (u64, Private),
+        number: u64,
+        transport: Transport,
+        tick: Duration,
+    ) -> Self {
+        let out =
+            Out { bytes: Vec::new(), left: false, writing: false, closed: false, written: Instant::now() };
         Self {
             peer,
             flags,
+            private,
             number,
-            stream,
+            transport,
             tick,
             out: Mutex::new(out),
             work: Condvar::new(),
@@ -94,11 +112,11 @@ impl Connection {
             return Err(self.gone());
         }
         let begin = out.bytes.len();
-        if let Err(error) = frame(&mut out.bytes, control, message) {
+        if let Err(error) = frame(&mut out.bytes, control, message, self.private) {
             out.bytes.truncate(begin);
             return Err(error);
         }
-        if out.writing {
+        if out.writing || out.left {
             return Ok(());
         }
         if out.written.elapsed() < Duration::from_micros(DIRECT_PAUSE_US) {
@@ -108,11 +126,11 @@ impl Connection {
         out.writing = true;
         let mut bytes = std::mem::take(&mut out.bytes);
         drop(out);
-        let sent = send(&self.stream, &bytes, SendFlags::DONTWAIT | SendFlags::NOSIGNAL).unwrap_or(0);
-        bytes.drain(..sent);
+        let left = self.transport.send_now(&mut bytes);
         let mut out = self.out.lock();
+        out.left = left;
         // Errors are for the writer, who meets them again.
-        let more = !bytes.is_empty() || !out.bytes.is_empty();
+        let more = left || !out.bytes.is_empty();
         if bytes.capacity() <= BUFFER_BYTES || !bytes.is_empty() {
             bytes.append(&mut out.bytes);
             out.bytes = bytes;
@@ -132,7 +150,7 @@ impl Connection {
     /// Ends the connection; both loops come to their end.
     pub(crate) fn close(&self) {
         self.out.lock().closed = true;
-        let _ = self.stream.shutdown(Shutdown::Both);
+        self.transport.close();
         self.work.notify_all();
         self.room.notify_all();
     }
@@ -143,8 +161,8 @@ impl Connection {
         let quarter = self.tick / 4;
         loop {
             let mut out = self.out.lock();
-            while (out.bytes.is_empty() || out.writing) && !out.closed {
-                if self.work.wait_for(&mut out, quarter).timed_out() && out.bytes.is_empty() && !out.writing {
+            while (!out.waits() || out.writing) && !out.closed {
+                if self.work.wait_for(&mut out, quarter).timed_out() && !out.waits() && !out.writing {
                     out.bytes.extend([0; 4]);
                 }
             }
@@ -152,10 +170,11 @@ impl Connection {
                 return;
             }
             out.writing = true;
+            out.left = false;
             std::mem::swap(&mut out.bytes, &mut spare);
             drop(out);
             // The socket has a time-out of one tick: a peer that reads nothing for so long is gone.
-            let sent = (&self.stream).write_all(&spare);
+            let sent = self.transport.write_all(&spare);
             spare.clear();
             if spare.capacity() > BUFFER_BYTES {
                 spare = Vec::new();
@@ -177,11 +196,11 @@ impl Connection {
         mut take: impl FnMut(&[u8]) -> Result<(), MeshError>,
     ) -> Result<(), MeshError> {
         let failed = |error| MeshError::Io("reading".into(), error);
-        self.stream.set_read_timeout(Some(self.tick / 4)).map_err(failed)?;
+        self.transport.set_read_timeout(Some(self.tick / 4)).map_err(failed)?;
         let (mut buffer, mut filled) = (vec![0; BUFFER_BYTES], 0);
         let mut heard = Instant::now();
         loop {
-            match (&self.stream).read(&mut buffer[filled..]) {
+            match self.transport.read(&mut buffer[filled..]) {
                 Ok(0) => return Err(self.gone()),
                 Ok(count) => {
                     filled += count;
@@ -217,11 +236,16 @@ impl Connection {
     }
 }
 
-fn frame(out: &mut Vec<u8>, control: &Term, message: Option<&Term>) -> Result<(), MeshError> {
+fn frame(
+    out: &mut Vec<u8>,
+    control: &Term,
+    message: Option<&Term>,
+    private: Private,
+) -> Result<(), MeshError> {
     let begin = out.len();
     out.extend([0, 0, 0, 0, PASS_THROUGH]);
     etf::encode(out, control)?;
-    message.map_or(Ok(()), |message| etf::encode(out, message))?;
+    message.map_or(Ok(()), |message| etf::encode_for(out, message, private))?;
     let length = out.len() - begin - 4;
     if length > FRAME_BYTES_MAX {
         return Err(MeshError::FrameLength);
@@ -231,7 +255,7 @@ fn frame(out: &mut Vec<u8>, control: &Term, message: Option<&Term>) -> Result<()
 }
 
 /// Takes a frame apart: the control message and what it is about.
-pub(crate) fn parse(frame: &[u8]) -> Result<(Vec<Term>, Option<Term>), MeshError> {
+pub(crate) fn parse(frame: &[u8], private: Private) -> Result<(Vec<Term>, Option<Term>), MeshError> {
     let rest = match frame {
         [PASS_THROUGH, rest @ ..] => rest,
         _ => return Err(MeshError::Frame("a distribution header was not agreed on")),
@@ -243,7 +267,7 @@ pub(crate) fn parse(frame: &[u8]) -> Result<(Vec<Term>, Option<Term>), MeshError
     if rest.is_empty() {
         return Ok((control, None));
     }
-    let (message, rest) = etf::decode(rest)?;
+    let (message, rest) = etf::decode_from(rest, private)?;
     if !rest.is_empty() {
         return Err(MeshError::Frame("bytes after the message"));
     }

@@ -8,6 +8,7 @@ use iris_runtime::ExitReason;
 
 use crate::connection::{Connection, Haste, parse};
 use crate::error::MeshError;
+use crate::groups::SCOPE;
 use crate::handshake::flag;
 use crate::node::{Caller, Destination, Inner, Node, Outgoing, Signal, Waiting};
 use crate::process::{Process, Received, exit_reason};
@@ -20,7 +21,7 @@ type Result<T> = std::result::Result<T, MeshError>;
 
 /// Takes one frame.
 pub(crate) fn take(node: &Node, connection: &Arc<Connection>, frame: &[u8]) -> Result<()> {
-    let (mut control, message) = parse(frame)?;
+    let (mut control, message) = parse(frame, connection.private)?;
     let operation = match control.first() {
         Some(Term::Int(operation)) => *operation,
         _ => return Err(MeshError::Frame("a control message without an operation")),
@@ -43,10 +44,12 @@ pub(crate) fn take(node: &Node, connection: &Arc<Connection>, frame: &[u8]) -> R
         control.remove(at);
     }
     let inner = &node.0;
+    if let Some(Term::Pid(from)) = sender(operation, &control) {
+        of_peer(connection, from)?;
+    }
     match (operation, control.as_slice(), message) {
         (1, [_, Term::Pid(from), Term::Pid(to)], None) => {
-            let linked = of_peer(connection, from)?
-                && inner.processes.by_pid(to).is_some_and(|process| process.link((**from).clone()));
+            let linked = inner.processes.by_pid(to).is_some_and(|process| process.link((**from).clone()));
             if !linked {
                 let (from, to) = ((**to).clone(), (**from).clone());
                 signal(connection, Signal::Exit { from, to, reason: Term::atom("noproc") })?;
@@ -55,6 +58,8 @@ pub(crate) fn take(node: &Node, connection: &Arc<Connection>, frame: &[u8]) -> R
         (2 | 22, [_, _, Term::Pid(to)], Some(message)) => {
             if **to == inner.own_pid() {
                 answer(node, message);
+            } else if **to == inner.groups_pid() {
+                node.take_groups(connection, message)?;
             } else {
                 deliver(node, inner.processes.by_pid(to), message);
             }
@@ -62,6 +67,8 @@ pub(crate) fn take(node: &Node, connection: &Arc<Connection>, frame: &[u8]) -> R
         (6, [_, Term::Pid(_), _, Term::Atom(name)], Some(message)) => {
             if name.as_str() == NET_KERNEL {
                 net_kernel(node, message);
+            } else if name.as_str() == SCOPE {
+                node.take_groups(connection, message)?;
             } else {
                 deliver(node, inner.processes.by_name(name), message);
             }
@@ -88,16 +95,16 @@ pub(crate) fn take(node: &Node, connection: &Arc<Connection>, frame: &[u8]) -> R
         (36, [_, _, _, _], None) | (7, [_, _, _], None) | (5, [_], None) => {}
         (19, [_, Term::Pid(from), to, Term::Reference(reference)], None) => {
             let process = match to {
+                // They live as long as the connection, whose end the watcher sees by itself.
+                Term::Atom(name) if [NET_KERNEL, SCOPE].contains(&name.as_str()) => return Ok(()),
+                Term::Pid(pid) if **pid == inner.groups_pid() => return Ok(()),
                 Term::Pid(pid) => inner.processes.by_pid(pid),
-                Term::Atom(name) if name.as_str() == NET_KERNEL => return Ok(()),
                 Term::Atom(name) => inner.processes.by_name(name),
                 _ => return Err(MeshError::Frame("a monitor of something else than a process")),
             };
             let (watcher, reference) = ((**from).clone(), (**reference).clone());
-            let watched = of_peer(connection, from)?
-                && process.is_some_and(|process| {
-                    process.add_monitor(reference.clone(), watcher.clone(), to.clone())
-                });
+            let watched = process
+                .is_some_and(|process| process.add_monitor(reference.clone(), watcher.clone(), to.clone()));
             if !watched {
                 let reason = Term::atom("noproc");
                 signal(connection, Signal::Down { from: to.clone(), watcher, reference, reason })?;
@@ -127,10 +134,19 @@ pub(crate) fn take(node: &Node, connection: &Arc<Connection>, frame: &[u8]) -> R
     Ok(())
 }
 
+/// In whose name a signal is. Of plain sends the protocol says nobody, or somebody who does not matter.
+fn sender(operation: i64, control: &[Term]) -> Option<&Term> {
+    match operation {
+        1 | 3 | 4 | 8 | 19 | 20 | 24 | 26 => control.get(1),
+        35 | 36 => control.get(2),
+        _ => None,
+    }
+}
+
 /// A peer speaks for its own processes only.
-fn of_peer(connection: &Connection, from: &Pid) -> Result<bool> {
+fn of_peer(connection: &Connection, from: &Pid) -> Result<()> {
     if from.node == connection.peer {
-        Ok(true)
+        Ok(())
     } else {
         Err(MeshError::Frame("a signal in the name of another node"))
     }

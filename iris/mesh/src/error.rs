@@ -12,8 +12,10 @@ use crate::term::Term;
 pub enum MeshError {
     /// Not a node's name.
     Name(String),
-    /// Beyond loopback a cookie protects nothing, and TLS is not there yet.
+    /// Beyond loopback a cookie protects nothing, and this node has no TLS.
     NotLoopback(SocketAddr),
+    /// A certificate, a key or TLS itself.
+    Tls(String),
     /// The port mapper knows no such node, or refuses.
     Epmd(String),
     /// A system call failed; what was attempted.
@@ -43,9 +45,10 @@ impl fmt::Display for MeshError {
             Self::NotLoopback(address) => {
                 write!(
                     f,
-                    "{address} is not a loopback address: nodes of other machines need TLS, which is not there yet"
+                    "{address} is not a loopback address: between machines nodes need TLS: make certificates with `python -m iris mesh init`"
                 )
             }
+            Self::Tls(text) => f.write_str(text),
             Self::Epmd(text) => write!(f, "epmd: {text}"),
             Self::Io(what, error) => write!(f, "{what}: {error}"),
             Self::Handshake(text) => write!(f, "handshake: {text}"),

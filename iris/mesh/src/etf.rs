@@ -1,5 +1,6 @@
 //! The external term format. Owns `decode` and `encode`; every tag of the published format has its row here. Invariant: no input
-//! makes it panic, nest without bound or allocate more than `limits` allow, and what it decodes it encodes to an equal value.
+//! makes it panic, nest without bound or allocate more than `limits` allow, and what it decodes it encodes to an equal value. Two tags
+//! are not of the format: text and objects, between nodes that have said that they know them (`Private`), and nowhere else.
 //! Not there, each with its own error: the atom cache and compressed terms (never offered to a peer), and `LOCAL_EXT`, which
 //! only the node that made it can read.
 
@@ -44,6 +45,38 @@ mod tag {
     pub const SMALL_ATOM_UTF8: u8 = 119;
     pub const V4_PORT: u8 = 120;
     pub const LOCAL: u8 = 121;
+    /// Ours, far from those that are given out: a length and UTF-8; a length and bytes.
+    pub const TEXT: u8 = 200;
+    pub const OBJECT: u8 = 201;
+}
+
+/// What the two ends of a connection can say to one another beyond the published format.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Private(pub u32);
+
+impl Private {
+    /// Text is told from bytes.
+    pub const TEXT: Self = Self(1);
+    /// Objects of the host's language are taken; whoever offers it trusts its peers with the process.
+    pub const OBJECTS: Self = Self(2);
+
+    /// Whether all of these are there.
+    #[must_use]
+    pub fn has(self, what: Self) -> bool {
+        self.0 & what.0 == what.0
+    }
+
+    /// These and those.
+    #[must_use]
+    pub fn and(self, other: Self) -> Self {
+        Self(self.0 | other.0)
+    }
+
+    /// What both have.
+    #[must_use]
+    pub fn both(self, other: Self) -> Self {
+        Self(self.0 & other.0)
+    }
 }
 
 /// Why bytes are no term, or a term has no bytes.
@@ -65,6 +98,8 @@ pub enum EtfError {
     AtomLength,
     /// A collection of more than 2^32 - 1 items.
     Length,
+    /// An object for a node that takes none.
+    Object,
 }
 
 impl fmt::Display for EtfError {
@@ -81,6 +116,7 @@ impl fmt::Display for EtfError {
             Self::Terms => write!(f, "more than {TERMS_MAX} terms in one value"),
             Self::AtomLength => write!(f, "an atom is longer than {ATOM_CHARS_MAX} characters"),
             Self::Length => f.write_str("a collection has more items than the format can tell"),
+            Self::Object => f.write_str("that node takes no pickled objects, or this one does not"),
         }
     }
 }
@@ -91,7 +127,12 @@ type Result<T> = std::result::Result<T, EtfError>;
 
 /// Decodes a term with its version byte; returns what comes after it.
 pub fn decode(input: &[u8]) -> Result<(Term, &[u8])> {
-    let mut reader = Reader { rest: input, terms: 0 };
+    decode_from(input, Private::default())
+}
+
+/// The same from a peer that may use what was agreed on.
+pub fn decode_from(input: &[u8], private: Private) -> Result<(Term, &[u8])> {
+    let mut reader = Reader { rest: input, terms: 0, private };
     let version = reader.byte()?;
     if version != VERSION {
         return Err(EtfError::Version(version));
@@ -102,9 +143,14 @@ pub fn decode(input: &[u8]) -> Result<(Term, &[u8])> {
 
 /// Appends a term with its version byte. On an error `out` is as it was.
 pub fn encode(out: &mut Vec<u8>, term: &Term) -> Result<()> {
+    encode_for(out, term, Private::default())
+}
+
+/// The same for a peer that knows what was agreed on.
+pub fn encode_for(out: &mut Vec<u8>, term: &Term, private: Private) -> Result<()> {
     let begin = out.len();
     out.push(VERSION);
-    let result = put(out, term, 0);
+    let result = put(out, term, Place { depth: 0, private });
     if result.is_err() {
         out.truncate(begin);
     }
@@ -114,6 +160,7 @@ pub fn encode(out: &mut Vec<u8>, term: &Term) -> Result<()> {
 struct Reader<'a> {
     rest: &'a [u8],
     terms: usize,
+    private: Private,
 }
 
 impl<'a> Reader<'a> {
@@ -204,6 +251,15 @@ impl<'a> Reader<'a> {
                 let count = self.length()?;
                 Term::Binary(self.bytes(count)?.to_vec())
             }
+            tag::TEXT if self.private.has(Private::TEXT) => {
+                let count = self.length()?;
+                let text = std::str::from_utf8(self.bytes(count)?);
+                Term::Text(text.map_err(|_| EtfError::Invalid("text"))?.into())
+            }
+            tag::OBJECT if self.private.has(Private::OBJECTS) => {
+                let count = self.length()?;
+                Term::Object(self.bytes(count)?.to_vec())
+            }
             tag::BIT_BINARY => {
                 let (count, bits) = (self.length()?, self.byte()?);
                 match (count, bits) {
@@ -276,7 +332,7 @@ impl<'a> Reader<'a> {
                 let size = self.length()?;
                 // The size counts itself. What is inside must be readable by whoever gets it back.
                 let body = self.bytes(size.checked_sub(4).ok_or(EtfError::Invalid("fun"))?)?;
-                let mut inside = Reader { rest: body, terms: self.terms };
+                let mut inside = Reader { rest: body, terms: self.terms, private: self.private };
                 inside.new_fun(depth)?;
                 self.terms = inside.terms;
                 Term::Fun(begin[..1 + size].to_vec())
@@ -418,12 +474,31 @@ fn put_big(out: &mut Vec<u8>, negative: bool, magnitude: &[u8]) -> Result<()> {
     Ok(())
 }
 
-fn put_all<'a>(out: &mut Vec<u8>, items: impl IntoIterator<Item = &'a Term>, depth: usize) -> Result<()> {
-    items.into_iter().try_for_each(|item| put(out, item, depth + 1))
+fn put_all<'a>(out: &mut Vec<u8>, items: impl IntoIterator<Item = &'a Term>, at: Place) -> Result<()> {
+    items.into_iter().try_for_each(|item| put(out, item, at.inside()))
 }
 
-pub(crate) fn put(out: &mut Vec<u8>, term: &Term, depth: usize) -> Result<()> {
-    if depth > DEPTH_MAX {
+/// Where a term is put.
+#[derive(Clone, Copy)]
+struct Place {
+    depth: usize,
+    private: Private,
+}
+
+impl Place {
+    fn inside(self) -> Self {
+        Self { depth: self.depth + 1, ..self }
+    }
+}
+
+fn put_bytes(out: &mut Vec<u8>, tag: u8, bytes: &[u8]) -> Result<()> {
+    count(out, tag, bytes.len())?;
+    out.extend_from_slice(bytes);
+    Ok(())
+}
+
+fn put(out: &mut Vec<u8>, term: &Term, at: Place) -> Result<()> {
+    if at.depth > DEPTH_MAX {
         return Err(EtfError::Depth);
     }
     match term {
@@ -446,10 +521,13 @@ pub(crate) fn put(out: &mut Vec<u8>, term: &Term, depth: usize) -> Result<()> {
         }
         Term::Float(_) => return Err(EtfError::Invalid("float")),
         Term::Atom(atom) => put_atom(out, atom)?,
-        Term::Binary(bytes) => {
-            count(out, tag::BINARY, bytes.len())?;
-            out.extend_from_slice(bytes);
+        Term::Binary(bytes) => put_bytes(out, tag::BINARY, bytes)?,
+        Term::Text(text) => {
+            let tag = if at.private.has(Private::TEXT) { tag::TEXT } else { tag::BINARY };
+            put_bytes(out, tag, text.as_bytes())?;
         }
+        Term::Object(bytes) if at.private.has(Private::OBJECTS) => put_bytes(out, tag::OBJECT, bytes)?,
+        Term::Object(_) => return Err(EtfError::Object),
         Term::Bits(bytes, bits) => {
             if bytes.is_empty() || !(1..=7).contains(bits) {
                 return Err(EtfError::Invalid("bit string"));
@@ -463,20 +541,20 @@ pub(crate) fn put(out: &mut Vec<u8>, term: &Term, depth: usize) -> Result<()> {
                 Ok(length) => out.extend([tag::SMALL_TUPLE, length]),
                 Err(_) => count(out, tag::LARGE_TUPLE, items.len())?,
             }
-            put_all(out, items, depth)?;
+            put_all(out, items, at)?;
         }
-        Term::List(items) => put_list(out, items, depth)?,
+        Term::List(items) => put_list(out, items, at)?,
         Term::Improper(parts) => {
             if parts.0.is_empty() {
-                return put(out, &parts.1, depth);
+                return put(out, &parts.1, at);
             }
             count(out, tag::LIST, parts.0.len())?;
-            put_all(out, &parts.0, depth)?;
-            put(out, &parts.1, depth + 1)?;
+            put_all(out, &parts.0, at)?;
+            put(out, &parts.1, at.inside())?;
         }
         Term::Map(pairs) => {
             count(out, tag::MAP, pairs.len())?;
-            put_all(out, pairs.iter().flat_map(|(key, value)| [key, value]), depth)?;
+            put_all(out, pairs.iter().flat_map(|(key, value)| [key, value]), at)?;
         }
         Term::Pid(pid) => {
             out.push(tag::NEW_PID);
@@ -514,7 +592,7 @@ pub(crate) fn put(out: &mut Vec<u8>, term: &Term, depth: usize) -> Result<()> {
     Ok(())
 }
 
-fn put_list(out: &mut Vec<u8>, items: &[Term], depth: usize) -> Result<()> {
+fn put_list(out: &mut Vec<u8>, items: &[Term], at: Place) -> Result<()> {
     if items.is_empty() {
         out.push(tag::NIL);
         return Ok(());
@@ -530,7 +608,7 @@ fn put_list(out: &mut Vec<u8>, items: &[Term], depth: usize) -> Result<()> {
         return Ok(());
     }
     count(out, tag::LIST, items.len())?;
-    put_all(out, items, depth)?;
+    put_all(out, items, at)?;
     out.push(tag::NIL);
     Ok(())
 }

@@ -82,6 +82,38 @@ fn every_term_comes_back() {
     }
 }
 
+/// Text and objects: for those who know them; for the others text is bytes, and objects are refused.
+#[test]
+fn private_terms_are_for_those_who_know_them() {
+    let mut random = Random(0x1234_5678_9abc_def1);
+    for round in 0..2_000 {
+        let text: String =
+            (0..random.below(300)).map(|_| ['a', '\0', 'é', '日', '😀'][random.below(5) as usize]).collect();
+        let object = Term::Object(random.bytes(300));
+        let (plain, inside) = (random.term(2), Term::Text(text.clone()));
+        let both = Term::tuple([inside, plain.clone(), object.clone()]);
+        for (private, sent, expected) in [
+            (Private::TEXT.and(Private::OBJECTS), both.clone(), Ok(both.clone())),
+            (Private::TEXT, both.clone(), Err(EtfError::Object)),
+            (Private::TEXT, Term::Text(text.clone()), Ok(Term::Text(text.clone()))),
+            (Private::default(), Term::Text(text.clone()), Ok(Term::Binary(text.clone().into_bytes()))),
+            (Private::OBJECTS, object.clone(), Ok(object.clone())),
+        ] {
+            let mut bytes = Vec::new();
+            let result =
+                encode_for(&mut bytes, &sent, private).and_then(|()| Ok(decode_from(&bytes, private)?.0));
+            assert_eq!(result, expected, "round {round}");
+            // Who has not agreed on it takes none of it, whatever else is there.
+            if decode_from(&bytes, private) != decode(&bytes) {
+                assert!(matches!(decode(&bytes), Err(EtfError::Tag(200 | 201))), "round {round}");
+            }
+        }
+    }
+    assert_eq!(decode_from(&[VERSION, 200, 0, 0, 0, 1, 255], Private::TEXT), Err(EtfError::Invalid("text")));
+    assert_eq!(decode_from(&[VERSION, 200, 255, 255, 255, 255, 1], Private::TEXT), Err(EtfError::Truncated));
+    assert_eq!(decode(&[VERSION, 201, 0, 0, 0, 0]), Err(EtfError::Tag(201)));
+}
+
 #[test]
 fn random_bytes_are_a_term_or_an_error() {
     let mut random = Random(0x2545_f491_4f6c_dd1d);

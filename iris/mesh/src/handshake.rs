@@ -6,6 +6,7 @@ use std::io::{Read, Write};
 use md5::{Digest, Md5};
 
 use crate::error::MeshError;
+use crate::etf::Private;
 use crate::limits::{ATOM_CHARS_MAX, HANDSHAKE_BYTES_MAX};
 
 /// Capabilities, by the protocol's names.
@@ -68,6 +69,8 @@ pub(crate) struct Identity {
     pub(crate) name: String,
     pub(crate) flags: u64,
     pub(crate) creation: u32,
+    /// What it can do beyond the protocol: said after the name, where those who do not know it do not look.
+    pub(crate) private: Private,
 }
 
 /// What an acceptor answers to a name.
@@ -76,6 +79,8 @@ pub(crate) enum Status {
     Ok,
     OkSimultaneous,
     Nok,
+    /// Who it is may not say that.
+    NotAllowed,
     /// There is a connection of that name already: shall it be given up?
     Alive,
 }
@@ -101,27 +106,39 @@ pub(crate) fn random_word() -> Result<u32> {
     Ok(u32::from_ne_bytes(bytes))
 }
 
-fn send(stream: &mut impl Write, message: &[u8]) -> Result<()> {
-    let mut framed = (message.len() as u16).to_be_bytes().to_vec();
-    framed.extend_from_slice(message);
-    stream.write_all(&framed).map_err(|error| MeshError::Io("handshake".into(), error))
+/// The messages of a handshake over a stream. Over TLS their length is told in four bytes, as OTP does.
+pub(crate) struct Messages<S> {
+    pub(crate) stream: S,
+    pub(crate) wide: bool,
 }
 
-fn receive(stream: &mut impl Read) -> Result<Vec<u8>> {
-    let failed = |error| MeshError::Io("handshake".into(), error);
-    let mut length = [0; 2];
-    stream.read_exact(&mut length).map_err(failed)?;
-    let length = usize::from(u16::from_be_bytes(length));
-    if length > HANDSHAKE_BYTES_MAX {
-        return Err(MeshError::Handshake("a message that is too long"));
+impl<S: Read + Write> Messages<S> {
+    fn send(&mut self, message: &[u8]) -> Result<()> {
+        let length = (message.len() as u32).to_be_bytes();
+        let mut framed = if self.wide { length.to_vec() } else { length[2..].to_vec() };
+        framed.extend_from_slice(message);
+        self.stream.write_all(&framed).map_err(|error| MeshError::Io("handshake".into(), error))
     }
-    let mut message = vec![0; length];
-    stream.read_exact(&mut message).map_err(failed)?;
-    Ok(message)
+
+    fn receive(&mut self) -> Result<Vec<u8>> {
+        let failed = |error| MeshError::Io("handshake".into(), error);
+        let mut length = [0; 4];
+        let head = if self.wide { &mut length[..] } else { &mut length[2..] };
+        self.stream.read_exact(head).map_err(failed)?;
+        let length = u32::from_be_bytes(length) as usize;
+        if length > HANDSHAKE_BYTES_MAX {
+            return Err(MeshError::Handshake("a message that is too long"));
+        }
+        let mut message = vec![0; length];
+        self.stream.read_exact(&mut message).map_err(failed)?;
+        Ok(message)
+    }
 }
 
-/// What stands before the name in a handshake's message.
-const INTRODUCTION_BYTES: usize = 19;
+/// What stands around the name in a handshake's message.
+const INTRODUCTION_BYTES: usize = 19 + PRIVATE.len() + 4;
+/// Begins what an iris node says after its name.
+const PRIVATE: &[u8] = b"iris";
 
 /// Whether it can name a node: one `@` with something on both sides, no longer than an atom, and short enough for a handshake.
 pub(crate) fn is_node_name(name: &str) -> bool {
@@ -140,6 +157,10 @@ fn introduction(identity: &Identity, challenge: Option<u32>) -> Vec<u8> {
     message.extend(identity.creation.to_be_bytes());
     message.extend((identity.name.len() as u16).to_be_bytes());
     message.extend_from_slice(identity.name.as_bytes());
+    if identity.private != Private::default() {
+        message.extend_from_slice(PRIVATE);
+        message.extend(identity.private.0.to_be_bytes());
+    }
     message
 }
 
@@ -159,8 +180,10 @@ fn parse_introduction(message: &[u8], challenged: bool) -> Result<(Identity, u32
     };
     let (creation, rest) = rest.split_first_chunk::<4>().ok_or(SHORT)?;
     let (length, rest) = rest.split_first_chunk::<2>().ok_or(SHORT)?;
-    // What comes after the name is for later versions.
-    let name = rest.get(..usize::from(u16::from_be_bytes(*length))).ok_or(SHORT)?;
+    let (name, after) = rest.split_at_checked(usize::from(u16::from_be_bytes(*length))).ok_or(SHORT)?;
+    // Whatever else comes after the name is for later versions.
+    let private = after.strip_prefix(PRIVATE).and_then(|rest| rest.first_chunk::<4>());
+    let private = private.map_or(Private::default(), |bits| Private(u32::from_be_bytes(*bits)));
     let name = std::str::from_utf8(name).ok().filter(|name| is_node_name(name));
     let name = name.ok_or(MeshError::Handshake("not the name of a node"))?.to_owned();
     let mut flags = u64::from_be_bytes(*flags);
@@ -170,32 +193,32 @@ fn parse_introduction(message: &[u8], challenged: bool) -> Result<(Identity, u32
     if flags & flag::REQUIRED != flag::REQUIRED {
         return Err(MeshError::Handshake("the peer lacks what is mandatory since OTP 25"));
     }
-    Ok((Identity { name, flags, creation: u32::from_be_bytes(*creation) }, challenge))
+    Ok((Identity { name, flags, creation: u32::from_be_bytes(*creation), private }, challenge))
 }
 
 /// The side that connected. Returns who answered. `known` is told just before the peer can count us as connected.
 pub(crate) fn initiate(
-    stream: &mut (impl Read + Write),
+    messages: &mut Messages<impl Read + Write>,
     own: &Identity,
     cookie: &str,
     known: impl FnOnce(&str),
 ) -> Result<Identity> {
-    send(stream, &introduction(own, None))?;
-    match receive(stream)?.as_slice() {
+    messages.send(&introduction(own, None))?;
+    match messages.receive()?.as_slice() {
         b"sok" | b"sok_simultaneous" => {}
-        b"salive" => send(stream, b"strue")?,
+        b"salive" => messages.send(b"strue")?,
         b"snok" => return Err(MeshError::Handshake("the peer is connecting to us")),
         b"snot_allowed" => return Err(MeshError::Handshake("the peer does not allow it")),
         _ => return Err(MeshError::Handshake("not a status")),
     }
-    let (peer, challenge) = parse_introduction(&receive(stream)?, true)?;
+    let (peer, challenge) = parse_introduction(&messages.receive()?, true)?;
     let ours = random_word()?;
     known(&peer.name);
     let mut reply = vec![b'r'];
     reply.extend(ours.to_be_bytes());
     reply.extend(digest(cookie, challenge));
-    send(stream, &reply)?;
-    match receive(stream).map_err(|_| MeshError::Handshake("the peer refused the cookie"))?.as_slice() {
+    messages.send(&reply)?;
+    match messages.receive().map_err(|_| MeshError::Handshake("the peer refused the cookie"))?.as_slice() {
         [b'a', proof @ ..] if same(proof, &digest(cookie, ours)) => Ok(peer),
         _ => Err(MeshError::Handshake("the peer's cookie is another one")),
     }
@@ -204,34 +227,38 @@ pub(crate) fn initiate(
 /// The side that was connected to. `status` says what to answer to a name; `known` is told when the peer has proved that it knows the cookie
 /// and cannot know yet that we do.
 pub(crate) fn accept(
-    stream: &mut (impl Read + Write),
+    messages: &mut Messages<impl Read + Write>,
     own: &Identity,
     cookie: &str,
     status: impl FnOnce(&str) -> Status,
     known: impl FnOnce(&str),
 ) -> Result<Identity> {
-    let (peer, _) = parse_introduction(&receive(stream)?, false)?;
+    let (peer, _) = parse_introduction(&messages.receive()?, false)?;
     if peer.name == own.name {
-        send(stream, b"snot_allowed")?;
+        messages.send(b"snot_allowed")?;
         return Err(MeshError::Handshake("the peer has our name"));
     }
     match status(&peer.name) {
-        Status::Ok => send(stream, b"sok")?,
-        Status::OkSimultaneous => send(stream, b"sok_simultaneous")?,
+        Status::Ok => messages.send(b"sok")?,
+        Status::OkSimultaneous => messages.send(b"sok_simultaneous")?,
         Status::Nok => {
-            send(stream, b"snok")?;
+            messages.send(b"snok")?;
             return Err(MeshError::Handshake("we are connecting to the peer"));
         }
+        Status::NotAllowed => {
+            messages.send(b"snot_allowed")?;
+            return Err(MeshError::Handshake("the peer's certificate is not one of the host in its name"));
+        }
         Status::Alive => {
-            send(stream, b"salive")?;
-            if receive(stream)? != b"strue" {
+            messages.send(b"salive")?;
+            if messages.receive()? != b"strue" {
                 return Err(MeshError::Handshake("the peer keeps its other connection"));
             }
         }
     }
     let challenge = random_word()?;
-    send(stream, &introduction(own, Some(challenge)))?;
-    let reply = receive(stream)?;
+    messages.send(&introduction(own, Some(challenge)))?;
+    let reply = messages.receive()?;
     let (theirs, proof) = match reply.as_slice() {
         [b'r', rest @ ..] => rest.split_first_chunk::<4>(),
         _ => None,
@@ -243,7 +270,7 @@ pub(crate) fn accept(
     known(&peer.name);
     let mut ack = vec![b'a'];
     ack.extend(digest(cookie, u32::from_be_bytes(*theirs)));
-    send(stream, &ack)?;
+    messages.send(&ack)?;
     Ok(peer)
 }
 
@@ -253,11 +280,16 @@ mod tests {
     use std::os::unix::net::UnixStream;
 
     fn identity(name: &str) -> Identity {
-        Identity { name: name.into(), flags: flag::OURS, creation: 7 }
+        Identity { name: name.into(), flags: flag::OURS, creation: 7, private: Private::TEXT }
     }
 
-    fn meet(left: &str, right: &str, status: Status) -> (Result<Identity>, Result<Identity>) {
-        let (mut here, mut there) = UnixStream::pair().unwrap();
+    fn over<S>(stream: S) -> Messages<S> {
+        Messages { stream, wide: false }
+    }
+
+    fn meet(left: &str, right: &str, status: Status, wide: bool) -> (Result<Identity>, Result<Identity>) {
+        let (here, there) = UnixStream::pair().unwrap();
+        let (mut here, mut there) = (Messages { stream: here, wide }, Messages { stream: there, wide });
         let cookie = right.to_owned();
         let other =
             std::thread::spawn(move || accept(&mut there, &identity("b@h"), &cookie, |_| status, |_| {}));
@@ -269,29 +301,53 @@ mod tests {
     #[test]
     fn both_learn_who_the_other_is() {
         for status in [Status::Ok, Status::OkSimultaneous, Status::Alive] {
-            let (left, right) = meet("secret", "secret", status);
-            assert_eq!((left.unwrap(), right.unwrap()), (identity("b@h"), identity("a@h")));
+            for wide in [false, true] {
+                let (left, right) = meet("secret", "secret", status, wide);
+                assert_eq!((left.unwrap(), right.unwrap()), (identity("b@h"), identity("a@h")));
+            }
+        }
+    }
+
+    #[test]
+    fn what_follows_the_name_is_known_or_ignored() {
+        let plain = introduction(&Identity { private: Private::default(), ..identity("a@h") }, None);
+        for (after, expected) in [
+            (&b""[..], Private::default()),
+            (b"iri", Private::default()),
+            (b"iris", Private::default()),
+            (b"iris\0\0\0", Private::default()),
+            (b"iris\0\0\0\x01", Private::TEXT),
+            (b"iris\0\0\0\x81and more", Private(0x81)),
+            (b"something else of later", Private::default()),
+        ] {
+            let message = [&plain[..], after].concat();
+            assert_eq!(parse_introduction(&message, false).unwrap().0.private, expected, "{after:?}");
         }
     }
 
     #[test]
     fn another_cookie_is_refused_by_both() {
-        let (left, right) = meet("secret", "other", Status::Ok);
+        let (left, right) = meet("secret", "other", Status::Ok, false);
         assert!(left.unwrap_err().to_string().contains("cookie"));
         assert!(right.unwrap_err().to_string().contains("cookie"));
     }
 
     #[test]
     fn any_other_bytes_are_an_error() {
+        let (here, mut there) = UnixStream::pair().unwrap();
+        over(here).send(&introduction(&identity("a@h"), None)).unwrap();
         let mut bytes = Vec::new();
-        send(&mut bytes, &introduction(&identity("a@h"), None)).unwrap();
-        for at in 0..bytes.len() {
+        there.read_to_end(&mut bytes).unwrap();
+        // What follows the name is free.
+        let named = bytes.len() - PRIVATE.len() - 4;
+        for at in 0..named {
             for value in [0, 1, b'n', b'@', 0x7f, 0xff] {
                 let mut changed = bytes.clone();
                 changed[at] = value;
-                let (mut here, mut there) = UnixStream::pair().unwrap();
+                let (mut here, there) = UnixStream::pair().unwrap();
                 here.write_all(&changed).unwrap();
                 here.shutdown(std::net::Shutdown::Write).unwrap();
+                let mut there = over(there);
                 assert!(accept(&mut there, &identity("b@h"), "secret", |_| Status::Ok, |_| {}).is_err());
             }
         }

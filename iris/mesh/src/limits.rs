@@ -50,3 +50,9 @@ pub const REASON_BYTES_KEPT: usize = 4_096;
 
 /// Port of the Erlang port mapper.
 pub const EPMD_PORT: u16 = 4369;
+
+/// Days that a cluster's authority holds.
+pub const AUTHORITY_DAYS: u32 = 3_650;
+
+/// Seconds by which a certificate is older than it is, because clocks differ.
+pub const CLOCK_SKEW_S: u64 = 24 * 60 * 60;

@@ -1,5 +1,5 @@
-//! How connections come to be and end: the listener, both sides of a handshake, the one connection to a node of a name, and its
-//! threads. Leaves bytes to `connection` and what is told of an end to `node`.
+//! How connections come to be and end: the listener, both sides of a handshake (that of TLS before it, if the node has certificates), the
+//! one connection to a node of a name, and its threads. Leaves bytes to `connection` and what is told of an end to `node`.
 
 use std::net::{SocketAddr, TcpListener, TcpStream, ToSocketAddrs};
 use std::sync::Arc;
@@ -11,13 +11,27 @@ use crate::connection::Connection;
 use crate::dispatch;
 use crate::epmd;
 use crate::error::MeshError;
-use crate::handshake::{self, Identity, Status, flag, is_node_name};
+use crate::handshake::{self, Identity, Messages, Status, flag, is_node_name};
 use crate::limits::{CONNECT_MS, CONNECTIONS_MAX, HALF_OPEN_MAX, HANDSHAKE_MS};
-use crate::node::{Around, Connections, Node, NodeEvent};
+use crate::node::{Around, Connections, Node, NodeEvent, Options};
 use crate::term::Atom;
+use crate::tls::may_speak_for;
+use crate::transport::Transport;
 
-pub(crate) fn only_loopback(address: SocketAddr) -> Result<SocketAddr, MeshError> {
-    if address.ip().is_loopback() { Ok(address) } else { Err(MeshError::NotLoopback(address)) }
+/// What stands after the `@`.
+fn host_of(name: &str) -> &str {
+    name.split_once('@').map_or("", |(_, host)| host)
+}
+
+impl Options {
+    /// Without certificates only loopback.
+    pub(crate) fn reachable(&self, address: SocketAddr) -> Result<SocketAddr, MeshError> {
+        if self.tls.is_some() || address.ip().is_loopback() {
+            Ok(address)
+        } else {
+            Err(MeshError::NotLoopback(address))
+        }
+    }
 }
 
 impl Node {
@@ -49,7 +63,16 @@ impl Node {
 
     fn accept(&self, stream: TcpStream) -> Result<(), MeshError> {
         let mut timed = Timed::new(stream, Instant::now() + Duration::from_millis(HANDSHAKE_MS))?;
+        if let Some(tls) = &self.0.options.tls {
+            let session = tls.accept(&mut timed)?;
+            timed.secure(session)?;
+        }
+        let shown = self.0.options.tls.as_ref().map(|_| timed.transport.certificates());
+        let mut messages = Messages { wide: timed.transport.is_tls(), stream: timed };
         let status = |name: &str| {
+            if shown.is_some_and(|shown| may_speak_for(&shown, host_of(name)).is_err()) {
+                return Status::NotAllowed;
+            }
             let (name, connections) = (Atom::new(name), self.0.connections.lock());
             if connections.open.contains_key(&name) {
                 Status::Alive
@@ -63,8 +86,9 @@ impl Node {
         };
         let mut number = 0;
         let known = |name: &str| number = self.claim(&Atom::new(name));
-        let peer = handshake::accept(&mut timed, &self.0.identity(), &self.0.options.cookie, status, known)?;
-        self.install(&peer, number, timed.stream)
+        let own = self.0.identity();
+        let peer = handshake::accept(&mut messages, &own, &self.0.options.cookie, status, known)?;
+        self.install(&peer, number, messages.stream.transport)
     }
 
     /// The connection to a node; made if there is none.
@@ -118,7 +142,7 @@ impl Node {
                 let mut found: Vec<_> = found.collect();
                 found.sort_by_key(|address| !address.ip().is_loopback());
                 let mapper = *found.first().ok_or_else(|| MeshError::Name(name.to_string()))?;
-                SocketAddr::new(only_loopback(mapper)?.ip(), epmd::look_up(mapper, short)?)
+                SocketAddr::new(self.0.options.reachable(mapper)?.ip(), epmd::look_up(mapper, short)?)
             }
             (None, None) => {
                 return Err(MeshError::NoConnection(format!(
@@ -126,18 +150,23 @@ impl Node {
                 )));
             }
         };
-        only_loopback(address)?;
+        self.0.options.reachable(address)?;
         let failed = |error| MeshError::Io(format!("connecting to {name} at {address}"), error);
         let stream =
             TcpStream::connect_timeout(&address, Duration::from_millis(CONNECT_MS)).map_err(failed)?;
         let mut timed = Timed::new(stream, until)?;
+        if let Some(tls) = &self.0.options.tls {
+            let session = tls.initiate(&mut timed, host)?;
+            timed.secure(session)?;
+        }
+        let mut messages = Messages { wide: timed.transport.is_tls(), stream: timed };
         let mut number = 0;
         let known = |name: &str| number = self.claim(&Atom::new(name));
-        let peer = handshake::initiate(&mut timed, &self.0.identity(), &self.0.options.cookie, known)?;
+        let peer = handshake::initiate(&mut messages, &self.0.identity(), &self.0.options.cookie, known)?;
         if peer.name != name.as_str() {
             return Err(MeshError::Handshake("another node than expected answers"));
         }
-        self.install(&peer, number, timed.stream)
+        self.install(&peer, number, messages.stream.transport)
     }
 
     /// Numbers a handshake. From here on the peer may count as connected, say things, end the connection and make another one, all before
@@ -154,13 +183,13 @@ impl Node {
     }
 
     /// Starts the threads of a connection whose peer is known; one to the same node ends first.
-    fn install(&self, peer: &Identity, number: u64, stream: TcpStream) -> Result<(), MeshError> {
+    fn install(&self, peer: &Identity, number: u64, transport: Transport) -> Result<(), MeshError> {
         let failed = |error| MeshError::Io("connection".into(), error);
         let tick = self.0.options.tick;
-        stream.set_nodelay(true).map_err(failed)?;
-        stream.set_write_timeout(Some(tick)).map_err(failed)?;
+        transport.set_write_timeout(Some(tick)).map_err(failed)?;
         let name = Atom::new(&peer.name);
-        let connection = Connection::new(name.clone(), peer.flags & flag::OURS, number, stream, tick);
+        let agreed = (peer.flags & flag::OURS, peer.private.both(self.0.identity().private));
+        let connection = Connection::new(name.clone(), agreed, number, transport, tick);
         let connection = Arc::new(connection);
         let until = Instant::now() + Duration::from_millis(HANDSHAKE_MS);
         let mut connections = self.0.connections.lock();
@@ -200,6 +229,7 @@ impl Node {
         // The connection is in the table before its first frame is looked at.
         drop(self.0.connections.lock());
         self.0.tell_nodes(&NodeEvent::Up(connection.peer.clone()));
+        self.discover_groups(connection);
         let _ = connection.read_all(|frame| dispatch::take(self, connection, frame));
         connection.close();
         self.0.lose(&connection.peer);
@@ -219,14 +249,25 @@ pub(crate) fn spawn(what: &str, body: impl FnOnce() + Send + 'static) -> Result<
 
 /// A stream whose reads and writes all together have the time of a handshake.
 struct Timed {
-    stream: TcpStream,
+    transport: Transport,
     until: Instant,
+    /// For TLS, which is over the same stream.
+    stream: TcpStream,
 }
 
 impl Timed {
     fn new(stream: TcpStream, until: Instant) -> Result<Self, MeshError> {
-        stream.set_nodelay(true).map_err(|error| MeshError::Io("connection".into(), error))?;
-        Ok(Self { stream, until })
+        let failed = |error| MeshError::Io("connection".into(), error);
+        stream.set_nodelay(true).map_err(failed)?;
+        let same = stream.try_clone().map_err(failed)?;
+        Ok(Self { transport: Transport::plain(same), until, stream })
+    }
+
+    /// Goes on inside TLS.
+    fn secure(&mut self, session: rustls::Connection) -> Result<(), MeshError> {
+        let same = self.stream.try_clone().map_err(|error| MeshError::Io("connection".into(), error))?;
+        self.transport = Transport::tls(same, session);
+        Ok(())
     }
 
     fn left(&self) -> std::io::Result<Option<Duration>> {
@@ -237,26 +278,27 @@ impl Timed {
 
 impl std::io::Read for Timed {
     fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
-        self.stream.set_read_timeout(self.left()?)?;
-        self.stream.read(buffer)
+        self.transport.set_read_timeout(self.left()?)?;
+        self.transport.read(buffer)
     }
 }
 
 impl std::io::Write for Timed {
     fn write(&mut self, buffer: &[u8]) -> std::io::Result<usize> {
-        self.stream.set_write_timeout(self.left()?)?;
-        self.stream.write(buffer)
+        self.transport.set_write_timeout(self.left()?)?;
+        self.transport.write_all(buffer)?;
+        Ok(buffer.len())
     }
 
     fn flush(&mut self) -> std::io::Result<()> {
-        self.stream.flush()
+        Ok(())
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::node::Options;
+    use crate::etf::Private;
 
     /// A peer that counts as connected may speak, leave and come back before its first connection is installed.
     #[test]
@@ -264,9 +306,14 @@ mod tests {
         let runtime = iris_runtime::Runtime::new();
         let options = Options { epmd: None, ..Options::new("here@127.0.0.1", "secret") };
         let node = Node::start(runtime.handle(), options).unwrap();
-        let peer = Identity { name: "peer@127.0.0.1".into(), flags: flag::OURS, creation: 1 };
+        let peer = Identity {
+            name: "peer@127.0.0.1".into(),
+            flags: flag::OURS,
+            creation: 1,
+            private: Private::default(),
+        };
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-        let stream = || TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+        let stream = || Transport::plain(TcpStream::connect(listener.local_addr().unwrap()).unwrap());
         let name = Atom::new(&peer.name);
         let (first, second) = (node.claim(&name), node.claim(&name));
         node.install(&peer, second, stream()).unwrap();

@@ -16,11 +16,14 @@ use crate::connection::{Connection, Haste};
 use crate::dispatch;
 use crate::epmd;
 use crate::error::{CallError, MeshError};
+use crate::etf::Private;
+use crate::groups::{self, Groups};
 use crate::handshake::{self, Identity, flag, is_node_name};
 use crate::limits::{CONNECT_MS, EPMD_PORT, HANDSHAKE_MS, RELATIONS_MAX, TICK_MS};
-use crate::meeting::{only_loopback, spawn};
+use crate::meeting::spawn;
 use crate::process::{Process, Processes, Received, Sink, reason_term};
 use crate::term::{Atom, Pid, Reference, Term};
+use crate::tls::Tls;
 
 /// How a node is made.
 #[derive(Clone, Debug)]
@@ -29,10 +32,14 @@ pub struct Options {
     pub name: String,
     /// What the nodes of a cluster share.
     pub cookie: String,
-    /// Where it listens; a port of 0 is any. Only loopback.
+    /// Where it listens; a port of 0 is any. Without `tls` only loopback.
     pub listen: SocketAddr,
-    /// The port mapper, if there is to be one. Only loopback.
+    /// The port mapper, if there is to be one. Without `tls` only loopback.
     pub epmd: Option<SocketAddr>,
+    /// The cluster's certificates: then all connections are made with them, and go to any address.
+    pub tls: Option<Tls>,
+    /// What it can say beyond the protocol, to peers that can say it too.
+    pub private: Private,
     /// Where nodes listen that are not asked of a port mapper.
     pub peers: HashMap<String, SocketAddr>,
     /// After how long without a byte a peer counts as gone.
@@ -60,6 +67,9 @@ pub enum NodeEvent {
     Down(Atom),
 }
 
+/// Numbers of pids that stand for parts of the node itself.
+const PIDS_RESERVED: u64 = 16;
+
 type NodeWatcher = Arc<dyn Fn(NodeEvent) -> bool + Send + Sync>;
 
 impl Options {
@@ -72,6 +82,8 @@ impl Options {
             cookie: cookie.into(),
             listen: local(0),
             epmd: Some(local(EPMD_PORT)),
+            tls: None,
+            private: Private::TEXT,
             peers: HashMap::new(),
             tick: Duration::from_millis(TICK_MS),
             around: None,
@@ -225,6 +237,7 @@ pub(crate) struct Inner {
     pub(crate) connections: Mutex<Connections>,
     pub(crate) changed: Condvar,
     pub(crate) numbers: AtomicU64,
+    pub(crate) groups: Mutex<Groups>,
     pub(crate) half_open: AtomicUsize,
     pub(crate) closed: AtomicBool,
     /// The node is registered while this is open.
@@ -247,8 +260,8 @@ impl Node {
         if !is_node_name(&options.name) {
             return Err(MeshError::Name(options.name));
         }
-        only_loopback(options.listen)?;
-        options.epmd.map_or(Ok(()), |epmd| only_loopback(epmd).map(drop))?;
+        options.reachable(options.listen)?;
+        options.epmd.map_or(Ok(()), |epmd| options.reachable(epmd).map(drop))?;
         let failed = |error| MeshError::Io(format!("listening on {}", options.listen), error);
         let listener = TcpListener::bind(options.listen).map_err(failed)?;
         let address = listener.local_addr().map_err(failed)?;
@@ -268,7 +281,8 @@ impl Node {
             address,
             connections: Mutex::new(Connections { listening: true, ..Connections::default() }),
             changed: Condvar::new(),
-            numbers: AtomicU64::new(1),
+            numbers: AtomicU64::new(PIDS_RESERVED),
+            groups: Mutex::default(),
             half_open: AtomicUsize::new(0),
             closed: AtomicBool::new(false),
             registration: Mutex::new(registration),
@@ -326,7 +340,7 @@ impl Node {
         if !is_node_name(name) {
             return Err(MeshError::Name(name.into()));
         }
-        self.0.peers.lock().insert(name.into(), only_loopback(address)?);
+        self.0.peers.lock().insert(name.into(), self.0.options.reachable(address)?);
         Ok(())
     }
 
@@ -383,7 +397,7 @@ impl Node {
     /// Gives a name to an actor that was given to the node. False if another has the name.
     pub fn name_actor(&self, name: &str, actor: iris_runtime::Pid) -> Result<bool, MeshError> {
         let process = self.0.processes.by_actor(actor).ok_or(MeshError::NoProcess)?;
-        let reserved = name == dispatch::NET_KERNEL;
+        let reserved = [dispatch::NET_KERNEL, groups::SCOPE].contains(&name);
         Ok(!reserved && self.0.processes.name(Atom::new(name), &process))
     }
 
@@ -478,12 +492,23 @@ impl Node {
         until: Option<Instant>,
         done: Box<dyn FnOnce(Result<Term, Term>) + Send>,
     ) -> Result<Reference, MeshError> {
+        let call = |from| Term::tuple([Term::atom("$gen_call"), from, request]);
+        self.request_as(to, call, until, done)
+    }
+
+    /// The same with what is sent made by `message` of the tag that the answer is to bear.
+    pub(crate) fn request_as(
+        &self,
+        to: &Destination,
+        message: impl FnOnce(Term) -> Term,
+        until: Option<Instant>,
+        done: Box<dyn FnOnce(Result<Term, Term>) + Send>,
+    ) -> Result<Reference, MeshError> {
         let reference = self.watch(to, Waiting::Call(done), until)?;
         if !self.0.outgoing.lock().contains_key(&reference) {
             return Ok(reference);
         }
-        let from = Term::tuple([self.0.own_pid().into(), reference.clone().into()]);
-        let message = Term::tuple([Term::atom("$gen_call"), from, request]);
+        let message = message(Term::tuple([self.0.own_pid().into(), reference.clone().into()]));
         let haste = if until.is_some() { Haste::Message } else { Haste::Prompt };
         match self.send_with(to, &message, haste) {
             // The connection has gone meanwhile: the same as if it had gone a moment later.
@@ -556,6 +581,7 @@ impl Node {
             Err(
                 error @ (MeshError::Limit(_)
                 | MeshError::NotLoopback(_)
+                | MeshError::Tls(_)
                 | MeshError::Name(_)
                 | MeshError::Etf(_)
                 | MeshError::Busy(_)),
@@ -670,7 +696,8 @@ impl Node {
 
 impl Inner {
     pub(crate) fn identity(&self) -> Identity {
-        Identity { name: self.name.to_string(), flags: flag::OURS, creation: self.creation }
+        let private = self.options.private;
+        Identity { name: self.name.to_string(), flags: flag::OURS, creation: self.creation, private }
     }
 
     fn pid(&self, number: u64) -> Pid {
@@ -683,7 +710,12 @@ impl Inner {
         self.pid(1)
     }
 
-    fn reference(&self) -> Reference {
+    /// The process that stands for the groups of this node.
+    pub(crate) fn groups_pid(&self) -> Pid {
+        self.pid(2)
+    }
+
+    pub(crate) fn reference(&self) -> Reference {
         let number = self.numbers.fetch_add(1, Ordering::Relaxed);
         // 18 bits in the first word, as old nodes expect.
         let ids = vec![number as u32 & 0x3ffff, (number >> 18) as u32, (number >> 50) as u32];
@@ -744,6 +776,7 @@ impl Inner {
     /// A local actor has ended. May run on any thread, so it never waits.
     fn end_process(&self, process: &Arc<Process>, reason: &Term) {
         self.processes.remove(process);
+        self.leave_all(&process.pid);
         for (node, signal) in process.end(reason) {
             if node == self.name {
                 if let Signal::Down { reference, .. } = &signal {
@@ -758,6 +791,7 @@ impl Inner {
     /// A connection has ended: all that depended on it is told.
     pub(crate) fn lose(&self, peer: &Atom) {
         let gone = Term::atom("noconnection");
+        self.lose_groups(peer);
         for process in self.processes.all() {
             for from in process.leave(peer) {
                 dispatch::exit(self, &process, from, &gone);

@@ -96,6 +96,10 @@ pub enum Term {
     Atom(Atom),
     /// Bytes.
     Binary(Vec<u8>),
+    /// Text: between nodes that both tell it from bytes; for all others a binary of its UTF-8.
+    Text(String),
+    /// An object of the host's language in its own format: only between nodes that both allow it.
+    Object(Vec<u8>),
     /// Bytes of which the last counts only so many bits (1 to 7).
     Bits(Vec<u8>, u8),
     /// A tuple.
@@ -125,10 +129,10 @@ impl Term {
         Self::Atom(Atom::new(text))
     }
 
-    /// A binary of the text's UTF-8.
+    /// Text.
     #[must_use]
     pub fn text(text: &str) -> Self {
-        Self::Binary(text.as_bytes().to_vec())
+        Self::Text(text.into())
     }
 
     /// A tuple.
@@ -165,7 +169,8 @@ impl fmt::Display for Term {
                 Ok(text) => write!(f, "<<\"{}\">>", text.escape_debug()),
                 Err(_) => write!(f, "<<{} bytes>>", bytes.len()),
             },
-            Self::Bits(bytes, _) => write!(f, "<<{} bytes>>", bytes.len()),
+            Self::Text(text) => write!(f, "<<\"{}\">>", text.escape_debug()),
+            Self::Bits(bytes, _) | Self::Object(bytes) => write!(f, "<<{} bytes>>", bytes.len()),
             Self::Tuple(items) => enclosed(f, "{", items, "}"),
             Self::List(items) => enclosed(f, "[", items, "]"),
             Self::Improper(parts) => {

@@ -1,140 +1,12 @@
 //! Against Erlang/OTP as the judge: ping, calls both ways, monitors, links, large messages, another cookie. Skipped, and said so, where
 //! `erl` and `epmd` are not installed (Debian: `erlang-base`). Each test has a port mapper of its own.
 
-use std::net::{SocketAddr, TcpListener, TcpStream};
-use std::process::{Child, Command, Stdio};
-use std::time::{Duration, Instant};
+mod common;
 
-use iris_mesh::{CallError, Destination, Node, Options, Received, Term};
-use iris_runtime::{ActorRef, Context, ExitReason, Flow, Runtime};
+use std::time::Duration;
 
-const PATIENCE: Duration = Duration::from_secs(30);
-
-/// A child that does not outlive its test.
-struct Running(Child);
-
-impl Drop for Running {
-    fn drop(&mut self) {
-        let _ = self.0.kill();
-        let _ = self.0.wait();
-    }
-}
-
-struct Cluster {
-    _epmd: Running,
-    epmd: SocketAddr,
-    runtime: Runtime,
-    node: Node,
-}
-
-impl Cluster {
-    /// A node `iris@127.0.0.1`, or `None` without OTP.
-    fn new() -> Option<Self> {
-        let there = |program: &str, flag: &str| {
-            Command::new(program).arg(flag).stdout(Stdio::null()).stderr(Stdio::null()).status().is_ok()
-        };
-        if !there("epmd", "-names") || !there("erl", "-version") {
-            eprintln!("skipped: Erlang is not installed (Debian: erlang-base)");
-            return None;
-        }
-        let epmd = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
-        let child = Command::new("epmd").args(["-port", &epmd.port().to_string()]).spawn().unwrap();
-        let running = Running(child);
-        wait_for("epmd", || TcpStream::connect(epmd).is_ok());
-        let runtime = Runtime::new();
-        let options = Options { epmd: Some(epmd), ..Options::new("iris@127.0.0.1", "secret") };
-        let node = Node::start(runtime.handle(), options).unwrap();
-        Some(Self { _epmd: running, epmd, runtime, node })
-    }
-
-    fn erl(&self, name: &str, cookie: &str, program: &str) -> Command {
-        let mut command = Command::new("erl");
-        command.env("ERL_EPMD_PORT", self.epmd.port().to_string()).env("HOME", std::env::temp_dir());
-        command.args(["-noshell", "-noinput", "-name", name, "-setcookie", cookie, "-eval", program]);
-        command
-    }
-
-    /// Runs a program on a node of its own; what it prints.
-    fn run(&self, program: &str) -> String {
-        let program = format!("{program}, halt().");
-        let output = self.erl("e@127.0.0.1", "secret", &program).output().unwrap();
-        format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr))
-    }
-
-    /// A node that echoes, answers and ends as it is told.
-    fn peer(&self) -> Running {
-        let program = "Loop = fun Loop() -> receive \
-            {'$gen_call', {From, Tag}, {crash, Why}} -> _ = {From, Tag}, exit(Why); \
-            {'$gen_call', {From, [alias|_] = Tag}, Request} -> From ! {Tag, {alias, Request}}, Loop(); \
-            {'$gen_call', {From, Tag}, Request} -> From ! {Tag, Request}, Loop(); \
-            {say, Pid, What} -> Pid ! What, Loop(); \
-            {end_with, Why} -> exit(Why) end end, \
-            register(echo, spawn(Loop)), register(other, spawn(Loop)), \
-            Keep = spawn(fun() -> receive never -> ok end end), register(keep, Keep).";
-        let child = self.erl("peer@127.0.0.1", "secret", program).spawn().unwrap();
-        let running = Running(child);
-        wait_for("the peer", || self.node.call(&echo(), Term::Int(1), PATIENCE).is_ok());
-        running
-    }
-
-    /// An actor that counts, and tells the test what it gets besides.
-    fn counter(&self, name: &str) -> (ActorRef<Received>, std::sync::mpsc::Receiver<String>) {
-        let (tell, told) = std::sync::mpsc::channel();
-        let mut count = 0;
-        let actor = self
-            .runtime
-            .spawn_fn(move |_: &mut Context<'_, Received>, received: Received| match received {
-                Received::Call(request, caller) if request.is_atom("read") => {
-                    caller.reply(Term::Int(count)).unwrap();
-                    Flow::Continue
-                }
-                Received::Call(request, _) if request.is_atom("crash") => {
-                    Flow::Exit(ExitReason::error("told to"))
-                }
-                Received::Call(request, caller) => {
-                    caller.reply(request).unwrap();
-                    Flow::Continue
-                }
-                Received::Cast(Term::Int(by)) => {
-                    count += by;
-                    Flow::Continue
-                }
-                Received::Down { reason, .. } => {
-                    let _ = tell.send(format!("down {reason:?}"));
-                    Flow::Continue
-                }
-                Received::Exit { reason, .. } => {
-                    let _ = tell.send(format!("exit {reason:?}"));
-                    Flow::Continue
-                }
-                other => {
-                    let _ = tell.send(format!("{other:?}"));
-                    Flow::Continue
-                }
-            })
-            .unwrap();
-        assert!(self.node.register(name, &actor).unwrap());
-        (actor, told)
-    }
-}
-
-impl Drop for Cluster {
-    fn drop(&mut self) {
-        self.node.close();
-    }
-}
-
-fn echo() -> Destination {
-    Destination::name("echo", "peer@127.0.0.1")
-}
-
-fn wait_for(what: &str, mut condition: impl FnMut() -> bool) {
-    let until = Instant::now() + PATIENCE;
-    while !condition() {
-        assert!(Instant::now() < until, "gave up waiting for {what}");
-        std::thread::sleep(Duration::from_millis(20));
-    }
-}
+use common::{Cluster, PATIENCE, echo, wait_for};
+use iris_mesh::{CallError, Destination, Node, Options, Term};
 
 #[test]
 fn erlang_pings_calls_casts_and_monitors() {
@@ -173,7 +45,9 @@ fn iris_calls_and_monitors_erlang() {
     let peer = cluster.peer();
     let node = &cluster.node;
     cluster.node.ping("peer@127.0.0.1").unwrap();
-    assert_eq!(node.call(&echo(), Term::text("hello"), PATIENCE).unwrap(), Term::text("hello"));
+    // For Erlang text is bytes.
+    let hello = Term::Binary(b"hello".to_vec());
+    assert_eq!(node.call(&echo(), Term::text("hello"), PATIENCE).unwrap(), hello);
     let large = Term::Binary(vec![7; 16 << 20]);
     assert_eq!(node.call(&echo(), large.clone(), PATIENCE).unwrap(), large);
     let nobody = Destination::name("nobody", "peer@127.0.0.1");
@@ -237,4 +111,81 @@ fn another_cookie_and_other_machines_are_refused() {
     // The name is taken.
     let twice = Options { epmd: Some(cluster.epmd), ..Options::new("iris@127.0.0.1", "secret") };
     assert!(Node::start(cluster.runtime.handle(), twice).unwrap_err().to_string().contains("in use"));
+}
+
+#[test]
+fn groups_are_those_of_pg() {
+    let Some(cluster) = Cluster::new() else { return };
+    let (node, group) = (&cluster.node, Term::atom("workers"));
+    let (first, _) = cluster.counter("first");
+    let (second, _) = cluster.counter("second");
+    node.join(&group, first.pid()).unwrap();
+    // Twice in, as OTP counts.
+    node.join(&group, second.pid()).unwrap();
+    node.join(&group, second.pid()).unwrap();
+    assert!(!node.leave(&Term::atom("others"), first.pid()).unwrap());
+    let printed = cluster.run(
+        "{ok, _} = pg:start_link(), pong = net_adm:ping('iris@127.0.0.1'), I = 'iris@127.0.0.1', \
+         Wait = fun W(F) -> case F() of true -> ok; false -> timer:sleep(10), W(F) end end, \
+         Count = fun(N) -> Wait(fun() -> length(pg:get_members(workers)) =:= N end) end, \
+         Count(3), io:format(\"~p~n\", [pg:get_local_members(workers)]), \
+         [0, 0, 0] = [gen_server:call(P, read) || P <- pg:get_members(workers)], \
+         ok = pg:join(workers, self()), ok = pg:join({other, <<\"group\">>}, [self(), self()]), \
+         gen_server:call({first, I}, joined), \
+         Wait(fun() -> gen_server:call({first, I}, read) =:= 0 end), \
+         catch gen_server:call({second, I}, crash), Count(2), io:format(\"one left~n\"), \
+         pg:leave({other, <<\"group\">>}, self()), \
+         receive stop -> ok after 2000 -> ok end, io:format(\"~p~n\", [lists:sort(pg:which_groups())])",
+    );
+    assert_eq!(
+        printed.lines().collect::<Vec<_>>(),
+        ["[]", "one left", "[workers,{other,<<\"group\">>}]"],
+        "{printed}"
+    );
+    // That node has ended: its members went with it.
+    wait_for("the peer's end", || node.members(&group).unwrap().len() == 1);
+    assert_eq!(node.which_groups(), std::slice::from_ref(&group));
+    assert!(node.leave(&group, first.pid()).unwrap() && node.which_groups().is_empty());
+}
+
+#[test]
+fn groups_of_erlang_are_seen_here() {
+    let Some(cluster) = Cluster::new() else { return };
+    let node = &cluster.node;
+    let _peer = cluster.peer();
+    let (actor, _) = cluster.counter("here");
+    // The scope begins after the connection, and discovers nobody: a hidden node is not in its list.
+    let go = "{ok, Pid} = pg:start_link(), unlink(Pid), Pids = [spawn(fun() -> receive N -> exit(N) end end) || _ <- lists:seq(1, 50)], \
+              pg:join({g, 1}, Pids), register(killer, spawn(fun K() -> receive {kill, N} -> [exit(P, kill) || P <- lists:sublist(Pids, N)], K() end end)), \
+              net_adm:ping('iris@127.0.0.1')";
+    let second = cluster.erl("second@127.0.0.1", "secret", &format!("{go}.")).spawn().unwrap();
+    let _second = common::Running(second);
+    let group = Term::tuple([Term::atom("g"), Term::Int(1)]);
+    wait_for("the group", || node.members(&group).unwrap().len() == 50);
+    node.join(&group, actor.pid()).unwrap();
+    let to = Destination::name("killer", "second@127.0.0.1");
+    node.send(&to, &Term::tuple([Term::atom("kill"), Term::Int(20)])).unwrap();
+    wait_for("their ends", || node.members(&group).unwrap().len() == 31);
+    // A scope that ends takes its members along, and the node stays.
+    let pg = node.call(&Destination::name("pg", "second@127.0.0.1"), Term::atom("nonsense"), PATIENCE);
+    assert!(matches!(pg, Err(CallError::Down(_))), "{pg:?}");
+    wait_for("the scope's end", || node.members(&group).unwrap().len() == 1);
+    assert_eq!(node.nodes().len(), 2);
+}
+
+#[test]
+fn global_names_are_looked_up() {
+    let Some(cluster) = Cluster::new() else { return };
+    let (node, _peer) = (&cluster.node, cluster.peer());
+    let start = "yes = global:register_name({some, <<\"name\">>}, spawn(fun F() -> receive {'$gen_call', {P, T}, X} -> P ! {T, {got, X}}, F() end end)), \
+                 net_adm:ping('iris@127.0.0.1').";
+    let child = cluster.erl("g@127.0.0.1", "secret", start).spawn().unwrap();
+    let _running = common::Running(child);
+    let name = Term::tuple([Term::atom("some"), Term::Binary(b"name".to_vec())]);
+    let known = || node.global(&name, "g@127.0.0.1", PATIENCE).ok().flatten();
+    wait_for("the name", || known().is_some());
+    let answer = node.call(&Destination::Pid(known().unwrap()), Term::Int(5), PATIENCE).unwrap();
+    assert_eq!(answer, Term::tuple([Term::atom("got"), Term::Int(5)]));
+    assert!(node.global(&Term::atom("nobody"), "g@127.0.0.1", PATIENCE).unwrap().is_none());
+    assert!(matches!(node.global(&name, "none@127.0.0.1", PATIENCE), Err(CallError::Down(_))));
 }

@@ -13,6 +13,7 @@ mod host;
 mod inbox;
 mod interruption;
 mod limits;
+mod mesh;
 mod message;
 mod node;
 mod outbox;
@@ -77,6 +78,8 @@ fn _iris(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("EMPTY", inbox::empty(module.py())?)?;
     module.add("ENDED", inbox::ended(module.py())?)?;
     module.add_function(wrap_pyfunction!(version, module)?)?;
+    module.add_function(wrap_pyfunction!(mesh::mesh_authority, module)?)?;
+    module.add_function(wrap_pyfunction!(mesh::mesh_issue, module)?)?;
     module.add_function(wrap_pyfunction!(buffer::allocate_buffer, module)?)?;
     module.add_function(wrap_pyfunction!(runtime::current_pid, module)?)?;
     module.add_function(wrap_pyfunction!(host::never_block_here, module)?)?;

@@ -8,12 +8,13 @@ use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use iris_mesh::{
-    Around, Atom, Caller, Destination, MeshError, Node as Mesh, NodeEvent, Options, Received, Term,
-    reason_term,
+    Around, Atom, CallError, Caller, Destination, MeshError, Node as Mesh, NodeEvent, Options, Private,
+    Received, Term, Tls, reason_term,
 };
 use iris_runtime::{ActorRef, Handle, Pid, SendError};
-use pyo3::exceptions::{PyRuntimeError, PyValueError};
+use pyo3::exceptions::{PyRuntimeError, PyTimeoutError, PyValueError};
 use pyo3::prelude::*;
+use pyo3::types::PyString;
 
 use crate::compat::{Compat, pid_of};
 use crate::host::must_not_block;
@@ -34,6 +35,8 @@ pub(crate) struct Shared {
     pub(crate) handle: Handle,
     pub(crate) compat: Arc<Compat>,
     pub(crate) outbox: Outbox,
+    /// Whether pickled objects are sent and taken, as far as the other side does so too.
+    pub(crate) objects: bool,
     process: u32,
 }
 
@@ -65,6 +68,14 @@ impl Shared {
 
     pub(crate) fn reference(&self, pid: Pid) -> Option<Ref> {
         self.handle.actor(pid).map(|actor| Ref::of_parts(&self.handle, &self.compat, actor))
+    }
+
+    /// A group's or a global name: a text is an atom, as programs of OTP write them.
+    fn called(self: &Arc<Self>, name: &Bound<'_, PyAny>) -> PyResult<Term> {
+        match name.cast::<PyString>() {
+            Ok(text) => Ok(Term::atom(text.to_str()?)),
+            Err(_) => to_term(self, name),
+        }
     }
 
     fn actor(&self, who: &Bound<'_, PyAny>) -> PyResult<ActorRef<Message>> {
@@ -279,7 +290,7 @@ impl Drop for NodeCore {
 #[pymethods]
 impl NodeCore {
     #[new]
-    #[pyo3(signature = (runtime, name, cookie, listen, epmd, peers, tick))]
+    #[pyo3(signature = (runtime, name, cookie, listen, epmd, peers, tick, tls=None, objects=false))]
     fn new(
         py: Python<'_>,
         runtime: &Bound<'_, PyRuntime>,
@@ -289,7 +300,11 @@ impl NodeCore {
         epmd: Option<&str>,
         peers: HashMap<String, String>,
         tick: f64,
+        tls: Option<(String, String, String)>,
+        objects: bool,
     ) -> PyResult<Self> {
+        let tls = tls.map(|(authority, own, key)| Tls::new(&authority, &own, &key));
+        let private = if objects { Private::TEXT.and(Private::OBJECTS) } else { Private::TEXT };
         let core = &runtime.get().core;
         let peers = peers.into_iter().map(|(name, at)| Ok((name, address(&at)?)));
         let tick = waiting::seconds(tick)?;
@@ -301,13 +316,15 @@ impl NodeCore {
             epmd: epmd.map(address).transpose()?,
             peers: peers.collect::<PyResult<_>>()?,
             tick,
+            tls: tls.transpose().map_err(mesh_error)?,
+            private,
             around: Some(Around(Arc::new(crate::host::around))),
             ..Options::new(name, cookie)
         };
         let handle = core.handle.clone();
         let mesh = crate::ffi::wait(py, || Mesh::start(&handle, options)).map_err(mesh_error)?;
         let (compat, process) = (core.compat.clone(), std::process::id());
-        let shared = Shared { mesh, handle, compat, outbox: Outbox::default(), process };
+        let shared = Shared { mesh, handle, compat, outbox: Outbox::default(), objects, process };
         Ok(Self { shared: Arc::new(shared) })
     }
 
@@ -393,6 +410,58 @@ impl NodeCore {
         let (weak, actor) = (Arc::downgrade(shared), shared.actor(watcher)?);
         shared.mesh.watch_nodes(move |event| pass(&weak, &actor, Came::Event(event), true));
         Ok(())
+    }
+
+    /// Puts an actor into a group.
+    fn join(&self, py: Python<'_>, group: &Bound<'_, PyAny>, actor: &Bound<'_, PyAny>) -> PyResult<()> {
+        let shared = self.shared.here()?;
+        let (group, actor) = (shared.called(group)?, shared.actor(actor)?);
+        shared.give(&actor)?;
+        crate::ffi::wait(py, || shared.mesh.join(&group, actor.pid())).map_err(mesh_error)
+    }
+
+    /// Takes an actor out of a group.
+    fn leave(&self, py: Python<'_>, group: &Bound<'_, PyAny>, actor: &Bound<'_, PyAny>) -> PyResult<bool> {
+        let shared = self.shared.here()?;
+        let (group, actor) = (shared.called(group)?, shared.actor(actor)?.pid());
+        crate::ffi::wait(py, || shared.mesh.leave(&group, actor)).map_err(mesh_error)
+    }
+
+    /// The members of a group.
+    fn members(&self, py: Python<'_>, group: &Bound<'_, PyAny>) -> PyResult<Vec<RemoteRef>> {
+        let shared = self.shared.here()?;
+        let group = shared.called(group)?;
+        let members = crate::ffi::wait(py, || shared.mesh.members(&group)).map_err(mesh_error)?;
+        Ok(members.into_iter().map(|pid| RemoteRef::new(shared.clone(), Destination::Pid(pid))).collect())
+    }
+
+    /// All groups that have a member.
+    fn groups<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyAny>>> {
+        let shared = self.shared.here()?;
+        let groups = crate::ffi::wait(py, || shared.mesh.which_groups());
+        groups.into_iter().map(|group| to_python(py, shared, group)).collect()
+    }
+
+    /// The process that a node of OTP knows by a global name; false if it does not keep any.
+    fn global_name(
+        &self,
+        py: Python<'_>,
+        name: &Bound<'_, PyAny>,
+        node: &str,
+        timeout: f64,
+    ) -> PyResult<Option<RemoteRef>> {
+        let (shared, timeout) = (self.shared.here()?, waiting::seconds(timeout)?);
+        let name = shared.called(name)?;
+        let found =
+            crate::ffi::wait(py, || shared.handle.blocking(|| shared.mesh.global(&name, node, timeout)));
+        match found {
+            Ok(found) => Ok(found.map(|pid| RemoteRef::new(shared.clone(), Destination::Pid(pid)))),
+            Err(CallError::Timeout) => Err(PyTimeoutError::new_err("no answer before the deadline")),
+            Err(CallError::NotSent(error)) => Err(mesh_error(error)),
+            // A node that keeps no names, as those of iris, knows none.
+            Err(CallError::Down(reason)) if reason.is_atom("noproc") => Ok(None),
+            Err(CallError::Down(reason)) => Err(NodeError::new_err(format!("{node}: {reason}"))),
+        }
     }
 
     fn add_peer(&self, name: &str, at: &str) -> PyResult<()> {

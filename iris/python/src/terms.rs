@@ -1,6 +1,7 @@
 //! Erlang's terms and Python's objects. Owns the table of both (docs/iris-nodes.md) and the classes of what Python has no value for.
 //! Invariant: nothing is lost on the way in (what a dictionary cannot hold is `Pairs`), and what cannot be told is refused on the way out
-//! before any of it is sent. Never pickle: what comes from another node is data.
+//! before any of it is sent. What comes is data: an object only of a class that was registered (`iris.codec`), and pickled only between nodes that
+//! both said that they take that.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -25,6 +26,11 @@ struct Classes {
     improper: Py<PyType>,
     pairs: Py<PyType>,
     function: Py<PyType>,
+    /// `iris.codec`'s.
+    packers: Py<PyDict>,
+    packed: Py<PyAny>,
+    unpackers: Py<PyDict>,
+    unpacked: Py<PyAny>,
 }
 
 static CLASSES: PyOnceLock<Classes> = PyOnceLock::new();
@@ -32,6 +38,8 @@ static CLASSES: PyOnceLock<Classes> = PyOnceLock::new();
 fn classes(py: Python<'_>) -> PyResult<&Classes> {
     CLASSES.get_or_try_init(py, || {
         let module = py.import("iris.terms")?;
+        let codec = py.import("iris.codec")?;
+        let table = |name| Ok::<_, PyErr>(codec.getattr(name)?.cast_into::<PyDict>()?.unbind());
         let class = |name| Ok::<_, PyErr>(module.getattr(name)?.cast_into::<PyType>()?.unbind());
         Ok(Classes {
             atom: class("Atom")?,
@@ -39,6 +47,10 @@ fn classes(py: Python<'_>) -> PyResult<&Classes> {
             improper: class("ImproperList")?,
             pairs: class("Pairs")?,
             function: class("Function")?,
+            packers: table("packers")?,
+            packed: codec.getattr("packed")?.unbind(),
+            unpackers: table("unpackers")?,
+            unpacked: codec.getattr("unpacked")?.unbind(),
         })
     })
 }
@@ -111,6 +123,13 @@ pub(crate) fn to_python<'py>(
             text => classes(py)?.atom.bind(py).call1((text,))?,
         },
         Term::Binary(bytes) => PyBytes::new(py, &bytes).into_any(),
+        Term::Text(text) => PyString::new(py, &text).into_any(),
+        Term::Object(bytes) => {
+            if !shared.objects {
+                return Err(PyTypeError::new_err("this node takes no pickled objects"));
+            }
+            py.import("pickle")?.call_method1("loads", (PyBytes::new(py, &bytes),))?
+        }
         Term::Bits(bytes, bits) => classes(py)?.bits.bind(py).call1((PyBytes::new(py, &bytes), bits))?,
         Term::Tuple(items) => PyTuple::new(py, each(items)?)?.into_any(),
         Term::List(items) => PyList::new(py, each(items)?)?.into_any(),
@@ -137,6 +156,7 @@ fn map_to_python<'py>(
     pairs: Vec<(Term, Term)>,
 ) -> PyResult<Bound<'py, PyAny>> {
     let count = pairs.len();
+    let registered = kind_of(py, &pairs)?;
     let mut objects = Vec::with_capacity(count);
     for (key, value) in pairs {
         objects.push((to_python(py, shared, key)?, to_python(py, shared, value)?));
@@ -144,9 +164,29 @@ fn map_to_python<'py>(
     let dict = PyDict::new(py);
     let fits = objects.iter().all(|(key, value)| dict.set_item(key, value).is_ok()) && dict.len() == count;
     if fits {
-        return Ok(dict.into_any());
+        return match registered {
+            Some((key, name)) => classes(py)?.unpacked.bind(py).call1((key.as_str(), name.as_str(), dict)),
+            None => Ok(dict.into_any()),
+        };
     }
     classes(py)?.pairs.bind(py).call1((PyTuple::new(py, objects)?,))
+}
+
+/// Where a map says of which registered class it is, and which that is.
+fn kind_of(py: Python<'_>, pairs: &[(Term, Term)]) -> PyResult<Option<(Atom, Atom)>> {
+    let classes = classes(py)?;
+    if classes.unpackers.bind(py).is_empty() {
+        return Ok(None);
+    }
+    for pair in pairs {
+        if let (Term::Atom(key), Term::Atom(name)) = pair
+            && ["__type__", "__struct__"].contains(&key.as_str())
+        {
+            let known = classes.unpackers.bind(py).contains((key.as_str(), name.as_str()))?;
+            return Ok(known.then(|| (key.clone(), name.clone())));
+        }
+    }
+    Ok(None)
 }
 
 /// The term for an object, or why there is none.
@@ -168,21 +208,24 @@ fn term_of(
         .checked_sub(1)
         .ok_or_else(|| PyValueError::new_err(format!("a message may hold {TERMS_MAX} values at most")))?;
     let py = object.py();
-    let mut each = |items: Vec<Bound<'_, PyAny>>| -> PyResult<Vec<Term>> {
-        items.iter().map(|item| term_of(shared, item, depth + 1, budget)).collect()
-    };
     if object.is_none() {
         return Ok(Term::atom("nil"));
     }
     if let Ok(value) = object.cast::<PyBool>() {
         return Ok(Term::atom(if value.is_true() { "true" } else { "false" }));
     }
+    let classes = classes(py)?;
+    let registered = classes.packers.bind(py);
+    if !registered.is_empty() && registered.contains(object.get_type())? {
+        let fields = classes.packed.bind(py).call1((object,))?;
+        return term_of(shared, &fields, depth, budget);
+    }
     if object.is_instance_of::<PyInt>() {
         return integer(object);
     }
     if let Ok(value) = object.cast::<PyString>() {
         let text = value.to_str()?;
-        if object.is_instance(classes(py)?.atom.bind(py))? {
+        if object.is_instance(classes.atom.bind(py))? {
             return Ok(Term::Atom(Atom::new(text)));
         }
         return Ok(Term::text(text));
@@ -197,6 +240,9 @@ fn term_of(
         }
         return Err(PyValueError::new_err(format!("{value} cannot be sent: floats of Erlang are finite")));
     }
+    let mut each = |items: Vec<Bound<'_, PyAny>>| -> PyResult<Vec<Term>> {
+        items.iter().map(|item| term_of(shared, item, depth + 1, budget)).collect()
+    };
     if let Ok(value) = object.cast::<PyTuple>() {
         return Ok(Term::Tuple(each(value.iter().collect())?));
     }
@@ -277,9 +323,13 @@ fn special(
         let parts = (Atom::new(&text("module")?), Atom::new(&text("function")?), arity);
         return Ok(Term::Export(Box::new(parts)));
     }
+    if shared.objects {
+        let pickled = py.import("pickle")?.call_method1("dumps", (object, 5))?;
+        return Ok(Term::Object(pickled.cast::<PyBytes>()?.as_bytes().to_vec()));
+    }
     Err(PyTypeError::new_err(format!(
         "{} cannot be sent to another node: only data can (numbers, text, bytes, tuples, lists, dictionaries, iris.Atom and \
-         references); make it of these",
+         references); make it of these, or register the class on both sides (iris.register_type)",
         object.get_type().qualname()?
     )))
 }

@@ -31,6 +31,7 @@ from iris._iris import (
 )
 from iris.actors import System, actor, current_pid, me
 from iris.aio import AsyncMailbox
+from iris.codec import register_type
 from iris.hub import PyMailbox, Stopped
 from iris.nodes import Node
 from iris.processes import run_in_process
@@ -87,6 +88,7 @@ __all__ = [
     "allocate_buffer",
     "current_pid",
     "me",
+    "register_type",
     "run_in_process",
     "version",
 ]

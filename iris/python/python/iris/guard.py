@@ -9,7 +9,7 @@ from typing import Iterable
 
 # Everything that this package puts into its folder; a test holds it against what is there.
 OURS = frozenset(
-    "__init__ __main__ _iris actors aio bare guard hub kinds nodes passed processes py reports runtime sent supervision terms tools versions virtual watch"
+    "__init__ __main__ _iris actors aio bare codec guard hub kinds mesh nodes passed processes py reports runtime sent supervision terms tools versions virtual watch"
     .split()
 )  # fmt: skip
 

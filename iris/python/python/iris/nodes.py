@@ -6,9 +6,12 @@ from __future__ import annotations
 
 import asyncio
 import functools
+import os
+import socket
 import weakref
 from typing import Any, Awaitable, Mapping, Optional, Union
 
+from iris import mesh
 from iris._iris import NodeCore, NodeError, Reference, Ref, RemoteRef
 from iris.actors import me
 from iris.aio import _expire, _replies_of
@@ -22,7 +25,18 @@ _open: "weakref.WeakSet[Node]" = weakref.WeakSet()
 
 
 def _address(where: Union[int, str]) -> str:
-    return f"127.0.0.1:{where}" if isinstance(where, int) else where
+    """An address as the compiled half reads it: names of hosts are looked up."""
+    if isinstance(where, int):
+        return f"127.0.0.1:{where}"
+    host, colon, port = where.rpartition(":")
+    if not colon or not port.isdecimal() or not host or host.endswith("]") or host.replace(".", "").isdecimal():
+        return where
+    try:
+        found = socket.getaddrinfo(host, int(port), type=socket.SOCK_STREAM)
+    except (OSError, OverflowError, UnicodeError) as error:
+        raise NodeError(f"{host!r} is not found: {error}") from None
+    family, _, _, _, address = found[0]
+    return f"[{address[0]}]:{port}" if family == socket.AF_INET6 else f"{address[0]}:{port}"
 
 
 def ask(ref: RemoteRef, message: Any, timeout: Optional[float]) -> Awaitable[Any]:
@@ -44,21 +58,30 @@ class Node:
     the port mapper (`epmd`: its address; None: there is none), and finds others there, or in `peers`, a mapping of names to ports (or
     addresses). A peer that sends nothing for `tick` seconds counts as gone.
 
-    Only loopback, both ways: a cookie protects neither secrecy nor integrity, and there is no TLS yet.
+    Without `tls` only loopback, both ways: a cookie protects neither secrecy nor integrity. `tls` is a folder of `python -m iris mesh join`:
+    then all connections are made with its certificates, go to any address, and the cookie is that folder's unless given; `listen="0.0.0.0"`
+    takes those of other machines.
+
+    `pickle=True` lets objects that are no data travel, pickled, to and from nodes that say so too: whoever is such a node can run any code here.
     """
 
     def __init__(
         self,
         system: Runtime,
         name: str,
-        cookie: str,
+        cookie: Optional[str] = None,
         *,
         port: int = 0,
         listen: str = "127.0.0.1",
         epmd: Optional[str] = EPMD,
         peers: Optional[Mapping[str, Union[int, str]]] = None,
         tick: float = 60.0,
+        tls: "Optional[str | os.PathLike[str]]" = None,
+        pickle: bool = False,
     ):
+        identity = None if tls is None else mesh.load(tls)
+        if cookie is None and identity is not None:
+            cookie = identity.cookie
         if not cookie:
             raise ValueError("a node needs a cookie: whoever reaches it could do with its actors what they like")
         if not 0 <= port <= 65535:
@@ -66,7 +89,9 @@ class Node:
         host = f"[{listen}]" if ":" in listen else listen
         known = {peer: _address(where) for peer, where in (peers or {}).items()}
         self.system = system
-        self._core = NodeCore(system._inner, name, cookie, f"{host}:{port}", epmd, known, tick)
+        self._core = NodeCore(
+            system._inner, name, cookie, f"{host}:{port}", epmd, known, tick, None if identity is None else identity[:3], pickle
+        )  # fmt: skip
         _open.add(self)
 
     @property
@@ -117,6 +142,32 @@ class Node:
     def unlink(self, to: RemoteRef, actor: "Ref | int | None" = None) -> None:
         """Takes a link away from both sides."""
         self._core.unlink(_someone(actor), to)
+
+    def join(self, group: Any, actor: "Ref | int | None" = None) -> None:
+        """Puts an actor into a group, which it leaves when it ends: those of OTP's `pg`, in its default scope. A text is an atom; any other
+        data does too. Who joins twice is a member twice."""
+        self._core.join(group, _someone(actor))
+
+    def leave(self, group: Any, actor: "Ref | int | None" = None) -> bool:
+        """Takes an actor out of a group. False if it was not in it."""
+        return self._core.leave(group, _someone(actor))
+
+    def members(self, group: Any) -> list[RemoteRef]:
+        """The members of a group on this node and on those that it is connected with; `local` of one of this node is its `Ref`."""
+        return self._core.members(group)
+
+    def groups(self) -> list[Any]:
+        """The groups that have a member."""
+        return self._core.groups()
+
+    def global_name(self, name: Any, node: Optional[str] = None, timeout: float = 5.0) -> Optional[RemoteRef]:
+        """The process that OTP's `global` knows by a name (a text is an atom): asked of a node, or of all that are connected until one knows
+        it. None if nobody does."""
+        for asked in self.nodes() if node is None else [node]:
+            found = self._core.global_name(name, asked, timeout)
+            if found is not None:
+                return found
+        return None
 
     def watch_nodes(self, watcher: "Ref | int | None" = None) -> None:
         """Lets an actor get a `NodeUp` or `NodeDown` for each connection that begins or ends from now on."""
