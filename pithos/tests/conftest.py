@@ -24,6 +24,18 @@ def pithos() -> str:
     return path
 
 
+@pytest.fixture(scope="session", autouse=True)
+def state(tmp_path_factory):
+    """What servers keep beyond their lives does not come among the person's own."""
+    before = os.environ.get("XDG_STATE_HOME")
+    os.environ["XDG_STATE_HOME"] = str(tmp_path_factory.mktemp("state"))
+    yield Path(os.environ["XDG_STATE_HOME"])
+    if before is None:
+        del os.environ["XDG_STATE_HOME"]
+    else:
+        os.environ["XDG_STATE_HOME"] = before
+
+
 @pytest.fixture
 def workspace(tmp_path: Path) -> Path:
     """An empty folder for one server."""

@@ -64,6 +64,8 @@ class Twin:
         self.server, self.session, self.folder, self.copies = server, session, folder, copies
         self.before: list[Path] = []
         self.checkpoints: dict[str, Path] = {}
+        # What went back to a checkpoint of a former server may meet what that one committed.
+        self.may_conflict = False
 
     def copy(self) -> Path:
         to = self.copies / str(len(os.listdir(self.copies)))
@@ -106,6 +108,7 @@ def sequence(pithos: str, folder: Path, seed: int) -> None:
     for path in [workspace, *workspace.rglob("*")]:
         path.chmod(0o755 if path.is_dir() else 0o644)
     shutil.copytree(workspace, twin, symlinks=True)
+    pair = None
     server = Server(pithos, workspace)
     log: list[str] = []
     try:
@@ -115,22 +118,37 @@ def sequence(pithos: str, folder: Path, seed: int) -> None:
         pair = Twin(server, opened["session"], twin, copies)
         below = tree(workspace)
         for _ in range(STEPS):
-            below = step(pick, pair, log, workspace, below)
+            below = step(pick, pair, log, workspace, below, pithos)
         log.append("commit at the end")
-        commit(pair)
+        commit(pair, workspace)
         assert tree(workspace) == tree(twin)
     except AssertionError as error:
         raise AssertionError(f"seed {seed}: {log[-8:]}: {error}") from error
     finally:
-        server.close()
+        (pair.server if pair else server).close()
 
 
-def commit(pair: Twin) -> None:
-    assert pair.act("commit")["committed"]
-    pair.before, pair.checkpoints = [], {}
+def commit(pair: Twin, workspace: Path) -> None:
+    done = pair.act("commit")
+    assert done["checkpoints_gone"] == []
+    if not done["committed"]:
+        assert pair.may_conflict, done["conflicts"]
+        pair.act("discard")
+        pair.become(workspace)
+    pair.before, pair.may_conflict = [], False
 
 
-def step(pick: random.Random, pair: Twin, log: list[str], workspace: Path, below: dict) -> dict:
+def restart(pair: Twin, pithos: str, workspace: Path, name: str) -> None:
+    """The server is killed, and another one goes on from a checkpoint."""
+    pair.server.process.kill()
+    pair.server.close()
+    pair.server = Server(pithos, workspace)
+    pair.session = pair.server.tool("session", action="fork", checkpoint=name)["session"]
+    pair.become(pair.checkpoints[name])
+    pair.before, pair.may_conflict = [], True
+
+
+def step(pick: random.Random, pair: Twin, log: list[str], workspace: Path, below: dict, pithos: str) -> dict:
     choice = pick.random()
     if choice < 0.62:
         script = command(pick)
@@ -154,15 +172,19 @@ def step(pick: random.Random, pair: Twin, log: list[str], workspace: Path, below
         pair.act("discard")
         shutil.rmtree(pair.folder)
         shutil.copytree(workspace, pair.folder, symlinks=True)
-        pair.before, pair.checkpoints = [], {}
-    elif choice < 0.95:
+        pair.before = []
+    elif choice < 0.94:
         log.append("fork, and a change in the copy")
         copy = pair.act("fork")["session"]
         pair.server.tool("run", session=copy, command="rm -rf -- *; echo gone > a")
         pair.server.tool("session", action="close", session=copy)
+    elif choice < 0.96 and pair.checkpoints:
+        name = pick.choice(sorted(pair.checkpoints))
+        log.append(f"kill -9, and go on from {name}")
+        restart(pair, pithos, workspace, name)
     else:
         log.append("commit")
-        commit(pair)
+        commit(pair, workspace)
         assert tree(workspace) == tree(pair.folder)
         return tree(workspace)
     assert tree(workspace) == below, "nothing is below before a commit"

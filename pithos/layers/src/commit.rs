@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ops::ControlFlow;
 use std::path::Path;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::changes::{ChangeKind, same_content};
 use crate::error::Error;
@@ -16,7 +16,7 @@ use crate::name::Name;
 use crate::root::{Kind, Node, Root, Time, copy_content};
 
 /// What a layer was laid over, as moments: a file below that was changed later than its moment was changed by somebody else.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Base {
     /// The layer was begun, or emptied last.
     pub begun: Time,

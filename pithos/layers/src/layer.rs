@@ -31,13 +31,22 @@ impl Layer {
     pub fn create(upper: &Path, lower: &Path) -> Result<Layer, Error> {
         std::fs::create_dir(upper).map_err(|error| Error::io(upper, error))?;
         let layer = Layer::open(upper, lower)?;
-        let root = Name::default();
-        if let Some(node) = layer.lower.look(&root)? {
-            layer.upper.set_attributes(&root, &layer.lower.attributes(&root)?)?;
-            layer.upper.set_mode(&root, node.mode)?;
-            layer.upper.set_mtime(&root, node.mtime)?;
-        }
+        layer.as_below()?;
         Ok(layer)
+    }
+
+    /// Makes the root of an empty layer as the one below is now.
+    ///
+    /// # Errors
+    /// When that cannot be read, or this not be changed.
+    pub fn as_below(&self) -> Result<(), Error> {
+        let root = Name::default();
+        if let Some(node) = self.lower.look(&root)? {
+            self.upper.set_attributes(&root, &self.lower.attributes(&root)?)?;
+            self.upper.set_mode(&root, node.mode)?;
+            self.upper.set_mtime(&root, node.mtime)?;
+        }
+        Ok(())
     }
 
     /// Takes back what was changed at `name` and below it, so that what is below the layer shows again.

@@ -2,84 +2,39 @@
 //! as long as the file does not change: taking a level costs a look at each entry and a copy of what changed since the one before.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
+use crate::blobs::Blobs;
 use crate::changes::{Change, ChangeKind};
 use crate::error::Error;
 use crate::limits::{DEPTH_MAX, ENTRIES_MAX};
 use crate::name::Name;
 use crate::root::{Attributes, Kind, Node, Root, copy_content};
 
-/// Where blobs are, and the next one's number.
-#[derive(Debug)]
-pub struct Blobs {
-    root: Root,
-    next: u64,
-}
-
-impl Blobs {
-    /// Opens a folder of blobs; it is made if it is not there.
-    ///
-    /// # Errors
-    /// When it cannot be made or read.
-    pub fn open(path: &Path) -> Result<Blobs, Error> {
-        if let Err(error) = std::fs::create_dir(path)
-            && error.kind() != std::io::ErrorKind::AlreadyExists
-        {
-            return Err(Error::io(path, error));
-        }
-        let root = Root::open(path)?;
-        let names = root.entries(&Name::default())?;
-        let next = names
-            .iter()
-            .filter_map(|name| name.to_str()?.parse::<u64>().ok())
-            .max()
-            .map_or(0, |last| last + 1);
-        Ok(Blobs { root, next })
-    }
-
-    /// Removes the blobs that no level of these needs.
-    ///
-    /// # Errors
-    /// When one cannot be removed.
-    pub fn keep<'a>(&self, levels: impl Iterator<Item = &'a Level>) -> Result<(), Error> {
-        let kept: BTreeSet<u64> =
-            levels.flat_map(|level| level.entries.values().filter_map(|entry| entry.blob)).collect();
-        for name in self.root.entries(&Name::default())? {
-            if name.to_str().and_then(|name| name.parse().ok()).is_some_and(|blob| !kept.contains(&blob)) {
-                self.root.remove(&Name::default().child(&name))?;
-            }
-        }
-        Ok(())
-    }
-
-    fn name(number: u64) -> Name {
-        Name::default().child(number.to_string().as_ref())
-    }
-}
+/// The bits of a mode by which a program runs as somebody else.
+const SET_ID: u32 = 0o6000;
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
-struct Entry {
-    node: Node,
+pub(crate) struct Entry {
+    pub(crate) node: Node,
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    opaque: bool,
+    pub(crate) opaque: bool,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    attributes: Attributes,
+    pub(crate) attributes: Attributes,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    target: Vec<u8>,
+    pub(crate) target: Vec<u8>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    blob: Option<u64>,
+    pub(crate) blob: Option<u64>,
     /// Another name of the same file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    same_as: Option<Name>,
+    pub(crate) same_as: Option<Name>,
 }
 
 /// A tree at one moment.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Level {
-    entries: BTreeMap<Name, Entry>,
+    pub(crate) entries: BTreeMap<Name, Entry>,
     /// More had changed than was to be copied: it can be compared with, and not gone back to.
     #[serde(default)]
     bare: bool,
@@ -125,12 +80,7 @@ impl Level {
                 }
             }
             if node.kind == Kind::File && entry.blob.is_none() && !level.bare {
-                let number = blobs.next;
-                blobs.next += 1;
-                let (from, to) = (root.file(&name)?, blobs.root.make_file(&Blobs::name(number))?);
-                let failed = |error| Error::io(root.path().join(name.path()), error);
-                copy_content(&from, &to, node.size).map_err(failed)?;
-                entry.blob = Some(number);
+                entry.blob = Some(blobs.take(root, &name, node.size)?);
             }
             level.entries.insert(name, entry);
         }
@@ -183,6 +133,25 @@ impl Level {
             }
         }
         Ok(())
+    }
+
+    /// The blobs that its files are in, with the length of each.
+    pub(crate) fn blobs(&self) -> BTreeMap<u64, u64> {
+        self.entries.values().filter_map(|entry| Some((entry.blob?, entry.node.size))).collect()
+    }
+
+    /// Speaks of its blobs by other numbers.
+    pub(crate) fn renumber(&mut self, numbers: &BTreeMap<u64, u64>) {
+        for entry in self.entries.values_mut() {
+            entry.blob = entry.blob.and_then(|blob| numbers.get(&blob).copied());
+        }
+    }
+
+    /// Takes the bits from it that no session can give a file; what came from elsewhere may claim anything.
+    pub(crate) fn without_privileges(&mut self) {
+        for entry in self.entries.values_mut().filter(|entry| entry.node.kind != Kind::Folder) {
+            entry.node.mode &= !SET_ID;
+        }
     }
 
     /// Whether it can be gone back to.
@@ -317,7 +286,7 @@ fn walk(root: &Root) -> Result<BTreeMap<Name, Node>, Error> {
     Ok(found)
 }
 
-fn look_closely(root: &Root, name: &Name, node: Node) -> Result<Entry, Error> {
+pub(crate) fn look_closely(root: &Root, name: &Name, node: Node) -> Result<Entry, Error> {
     let attributes =
         if matches!(node.kind, Kind::File | Kind::Folder) { root.attributes(name)? } else { Vec::new() };
     Ok(Entry {

@@ -7,6 +7,7 @@
 //! - A layer is changed here only while it is not mounted; that is the caller's to see to.
 #![forbid(unsafe_code)]
 
+mod blobs;
 mod changes;
 mod commit;
 mod diff;
@@ -16,14 +17,16 @@ mod layer;
 mod level;
 pub mod limits;
 mod name;
+mod preserve;
 mod root;
 
+pub use blobs::Blobs;
 pub use changes::{Change, ChangeKind, changes};
 pub use commit::{Base, Conflict, Done, Report, Stage, commit};
 pub use diff::{Diff, unified};
 pub use error::Error;
 pub use journal::{Recovered, recover};
 pub use layer::Layer;
-pub use level::{Blobs, Level};
+pub use level::Level;
 pub use name::Name;
 pub use root::{Kind, Node, Root, Time};

@@ -330,6 +330,15 @@ impl Root {
         made.map_err(self.failed(to))
     }
 
+    /// Another name of a file of another root, where the file system has such; whether there is one now.
+    pub(crate) fn link_from(&self, other: &Root, from: &Name, to: &Name) -> bool {
+        let made = other.place(from).and_then(|(folder, entry)| {
+            let (at, new) = self.place(to)?;
+            rustix::fs::linkat(folder, entry, at, new, AtFlags::empty())
+        });
+        made.is_ok()
+    }
+
     /// Renames within the root. Without `replace` it is an error when something of the new name exists.
     pub(crate) fn rename(&self, from: &Name, to: &Name, replace: bool) -> Result<(), Error> {
         let renamed = self.place(from).and_then(|(folder, entry)| {

@@ -32,7 +32,7 @@ pithos: the place where agents run things
 
 usage: pithos serve [--http ADDRESS:PORT [--token-file FILE] [--idle SECONDS] [--console]]
                     [--cwd DIR] [--sandbox POLICY] [--hosts HOST,...] [--audit FILE [--audit-space BYTES]]
-                    [--log-space BYTES] [--mcp-config FILE]
+                    [--log-space BYTES] [--checkpoint-space BYTES] [--mcp-config FILE]
        pithos run [--timeout SECONDS] [--cwd DIR] [--sandbox POLICY] [--json [--hosts HOST,...]] COMMAND
        pithos run [--timeout SECONDS] [--cwd DIR] [--sandbox POLICY] -- PROGRAM [ARGUMENT...]
        pithos js [--timeout SECONDS] [--cwd DIR] [--sandbox POLICY] [--json] [--mcp-config FILE]
@@ -125,6 +125,7 @@ struct Options {
     token_file: Option<PathBuf>,
     idle: Option<Duration>,
     log_space: Option<u64>,
+    checkpoint_space: Option<u64>,
     timeout: Option<Duration>,
     sandbox: Option<String>,
     hosts: Vec<String>,
@@ -176,6 +177,10 @@ fn parse_and_run() -> Result<ExitCode, Failure> {
             }
             Long("log-space") => {
                 options.log_space = Some(size("--log-space", &parser.value()?.to_string_lossy())?)
+            }
+            Long("checkpoint-space") => {
+                options.checkpoint_space =
+                    Some(size("--checkpoint-space", &parser.value()?.to_string_lossy())?)
             }
             Long("audit-space") => {
                 options.audit_space = Some(size("--audit-space", &parser.value()?.to_string_lossy())?)
@@ -378,10 +383,13 @@ fn config_on(
         home,
         environment,
     };
+    let checkpoints = state::checkpoints_of(&folders.checkpoints, &confinement.workspace, "");
     Ok(Config {
         confinement,
         logs: folders.logs,
         control: folders.control,
+        checkpoints,
+        checkpoint_space: options.checkpoint_space,
         passing: folders.passing,
         space: options.log_space.map_or_else(Space::default, Space::new),
         warm: Warm::default(),

@@ -21,6 +21,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::limits::{CLIENT_EVICT, CLIENT_LOOK_EVERY, CLIENTS, WORD_BYTES};
 use crate::message::UnderWay;
+use crate::state;
 
 /// What makes a client: compared whole, so that an MCP session's id is worth nothing to somebody with another credential.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -43,6 +44,8 @@ impl Identity {
 pub(crate) struct Client {
     /// Counted from 1; what people see.
     pub(crate) number: u64,
+    /// The word of its credential: whose checkpoints it finds.
+    word: String,
     /// Made at its first call.
     manager: OnceCell<Arc<Manager>>,
     /// Calls under way and open streams.
@@ -145,6 +148,7 @@ impl Clients {
                 }
                 let client = Arc::new(Client {
                     number: self.next.fetch_add(1, Ordering::Relaxed),
+                    word: identity.word.clone(),
                     manager: OnceCell::new(),
                     present: AtomicUsize::new(0),
                     used_ms: AtomicU64::new(0),
@@ -244,6 +248,9 @@ impl Clients {
         config.logs = folder(&self.config.logs)?;
         config.confinement.private_tmp = folder(&self.config.confinement.private_tmp)?;
         config.confinement.layers = folder(&self.config.confinement.layers)?;
+        if let Some(all) = self.config.checkpoints.parent() {
+            config.checkpoints = state::checkpoints_of(all, &config.confinement.workspace, &client.word);
+        }
         config.passing = vec![
             config.logs.clone(),
             config.confinement.private_tmp.clone(),

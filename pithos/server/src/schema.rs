@@ -169,15 +169,15 @@ fn session() -> Tool {
     let input = json!({
         "type": "object",
         "properties": {
-            "action": {"type": "string", "enum": ["open", "fork", "close", "list", "diff", "undo", "commit", "discard", "checkpoint", "restore"]},
-            "session": {"type": "string", "description": "all but open, list: which"},
-            "name": {"type": "string", "description": "open, fork: the new handle"},
+            "action": {"type": "string", "enum": ["open", "fork", "close", "list", "diff", "undo", "commit", "discard", "checkpoint", "checkpoints", "restore", "delete"]},
+            "session": {"type": "string"},
+            "name": {"type": "string", "description": "open, fork, checkpoint: the new handle"},
             "cwd": {"type": "string"},
-            "ttl_s": {"type": "integer", "minimum": 1, "description": "open, fork: close it after so long without a run"},
+            "ttl_s": {"type": "integer", "minimum": 1, "description": "open, fork: close it after so long without a run; checkpoint: delete it then"},
             "overlay": {"type": "boolean", "description": "open: what runs change is seen in the session only, until it is committed"},
             "paths": {"type": "array", "items": {"type": "string"}, "description": "commit, discard: only these"},
             "job": {"type": "string", "description": "undo: go back to before this call; default: the last"},
-            "checkpoint": {"type": "string", "description": "restore: which"},
+            "checkpoint": {"type": "string", "description": "restore, delete, fork"},
             "output_bytes": {"type": "integer", "minimum": 256, "description": "diff"}
         },
         "required": ["action"],
@@ -195,11 +195,13 @@ fn session() -> Tool {
             "committed": {"type": "boolean"},
             "conflicts": {"type": "array", "items": {"type": "object"}},
             "undone": {"type": "array", "items": {"type": "string"}},
-            "checkpoint": {"type": "string"}
+            "checkpoint": {"type": "string"},
+            "checkpoints": {"type": "array", "items": {"type": "object"}},
+            "jobs": {"type": "array", "items": {"type": "object"}}
         }
     });
     let description = "Open a shell session, fork one with all its state (a fork that is left alone is a snapshot: fork it again to restore), \
-                       close one with everything in it, or list them. With an overlay: diff, undo a call, commit or discard changed files, checkpoint and restore files and shell.";
+                       close one with everything in it, or list them. With an overlay: diff, undo a call, commit or discard changed files, checkpoint files, shell, cells' stores and the list of jobs, restore them here or fork them elsewhere, after a restart too.";
     tool("session", description, input, output, true)
 }
 

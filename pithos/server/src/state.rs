@@ -14,6 +14,7 @@ use std::sync::OnceLock;
 
 use pithos_sandbox::Reach;
 use rustix::fs::FlockOperation;
+use sha2::{Digest, Sha256};
 
 /// Below the folder of the user's run-time files.
 const NAME: &str = "pithos";
@@ -23,6 +24,8 @@ const LOCK: &str = "lock";
 const DATA: &str = "data";
 /// In a data folder: layers of overlaid sessions.
 const LAYERS: &str = "layers";
+/// In the folder of the user's state: checkpoints, which outlive servers.
+const CHECKPOINTS: &str = "checkpoints";
 /// The names of data folders begin so, and those of the folders that all of a user's are in.
 const DATA_PREFIX: &str = "pithos-";
 /// The longest file that is remembered.
@@ -40,7 +43,9 @@ pub(crate) struct Folders {
     pub(crate) private_tmp: PathBuf,
     /// Layers of overlaid sessions.
     pub(crate) layers: PathBuf,
-    /// To be removed at the end: all of the above.
+    /// Where the checkpoints of all workspaces are: what outlives a server, where there is such a place.
+    pub(crate) checkpoints: PathBuf,
+    /// To be removed at the end: all of the above but checkpoints.
     pub(crate) passing: Vec<PathBuf>,
     /// Folders of all servers of this user that sessions would reach: to be hidden from them.
     pub(crate) hidden: Vec<PathBuf>,
@@ -81,9 +86,10 @@ pub(crate) fn make_only(reach: &Reach) -> Result<Folders, String> {
     }
     let _ = HELD.set(hold(&control).map_err(said(&control))?);
     let (logs, private_tmp, layers) = (data.join("logs"), data.join("tmp"), data.join(LAYERS));
+    let checkpoints = checkpoints(reach).unwrap_or_else(|| data.join(CHECKPOINTS));
     let hidden = in_reach(reach, &data);
-    let folders =
-        Folders { passing: vec![data, control.clone()], control, logs, private_tmp, layers, hidden };
+    let passing = vec![data, control.clone()];
+    let folders = Folders { passing, control, logs, private_tmp, layers, checkpoints, hidden };
     for folder in [&folders.logs, &folders.private_tmp, &folders.layers] {
         DirBuilder::new().mode(0o700).create(folder).map_err(said(folder))?;
     }
@@ -131,6 +137,22 @@ fn place(reach: &Reach) -> Result<PathBuf, String> {
         }
     }
     Err("no folder for logs and temporary files: sessions may write in all there are; set TMPDIR to one that they may not".to_owned())
+}
+
+/// Where checkpoints outlive their server: with the user's state, unless sessions may write there. It is made now, so that it can be hidden from those that read there.
+fn checkpoints(reach: &Reach) -> Option<PathBuf> {
+    let base = state_base().filter(|base| !is_below(base.parent().unwrap_or(base), &reach.write))?;
+    Some(made(base)?.canonicalize().ok()?.join(CHECKPOINTS))
+}
+
+/// The checkpoints of one workspace, and of who shows this word with their credential.
+pub(crate) fn checkpoints_of(all: &Path, workspace: &Path, word: &str) -> PathBuf {
+    let mut digest = Sha256::new();
+    digest.update(workspace.as_os_str().as_encoded_bytes());
+    digest.update([0]);
+    digest.update(word);
+    let name: String = digest.finalize().iter().take(16).map(|byte| format!("{byte:02x}")).collect();
+    all.join(name)
 }
 
 /// What sessions would reach of this user's servers: made where it is missing, so that they cannot make it for servers to come.
@@ -202,8 +224,15 @@ fn unguessable_file(base: &Path) -> Option<PathBuf> {
 fn bases() -> Vec<PathBuf> {
     let variable = |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
     let runtime = variable("XDG_RUNTIME_DIR").filter(|path| is_private(path));
+    let runtime = runtime.map(|path| path.join(NAME));
+    [runtime, state_base()].into_iter().flatten().collect()
+}
+
+/// The one below the home folder, which outlives a login.
+fn state_base() -> Option<PathBuf> {
+    let variable = |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
     let state = variable("XDG_STATE_HOME").or_else(|| Some(variable("HOME")?.join(".local/state")));
-    [runtime, state].into_iter().flatten().map(|path| path.join(NAME)).collect()
+    state.map(|path| path.join(NAME))
 }
 
 /// One of those, made if it is not there.

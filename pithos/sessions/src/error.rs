@@ -96,6 +96,9 @@ pub enum Error {
     /// What was asked of an overlay cannot be done.
     #[error("{0}")]
     Overlay(String),
+    /// A checkpoint cannot be kept, found or gone back to.
+    #[error("{0}")]
+    Checkpoint(String),
     /// The log folder failed.
     #[error("the log folder {}: {error}", path.display())]
     Logs {

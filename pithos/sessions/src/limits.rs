@@ -163,8 +163,20 @@ pub const UNDO_CALLS_MAX: usize = 32;
 /// An overlay that has been looked through to what is below so lately is not again: it would be found anew by every call of many. What changes below in
 /// that time counts as unseen when it is judged, so that nothing is lost.
 pub const VIEW_FRESH_MS: u64 = 200;
-/// Checkpoints that one session keeps.
-pub const CHECKPOINTS_MAX: usize = 64;
+/// Checkpoints of one workspace and client; beyond, those that nobody named make room.
+pub const CHECKPOINTS_MAX: usize = 256;
+/// Changed files of all of them together; `--checkpoint-space` of `pithos serve` sets another.
+pub const CHECKPOINTS_BYTES_MAX: u64 = 4 * 1024 * 1024 * 1024;
+/// A checkpoint that was given neither a name nor a time to live goes after a week.
+pub const CHECKPOINT_TTL_S_DEFAULT: u64 = 7 * 24 * 3600;
+/// What is kept of one beside the content of files: names and attributes of 100,000 files and more.
+pub const CHECKPOINT_RECORD_BYTES_MAX: u64 = 64 * 1024 * 1024;
+/// Jobs that a checkpoint names, the last ones.
+pub const CHECKPOINT_JOBS_MAX: usize = 200;
+/// Of the script of such a job, so many characters.
+pub const CHECKPOINT_COMMAND_CHARS: usize = 200;
+/// Shells that wait over an empty overlay, once one such session was opened.
+pub const OVERLAYS_WARM: usize = 2;
 /// Bytes that one call may change and still be undone: keeping them is a copy.
 pub const LEVEL_BYTES_MAX: u64 = 256 * 1024 * 1024;
 /// Changed files that a result lists.

@@ -14,17 +14,18 @@ use rush_session::Run;
 use crate::GUARDIAN_ROLE;
 use crate::actors::{ActorRequest, Actors};
 use crate::cells::{Cell, CellHost, CellRequest, Cells};
+use crate::checkpoints::{RanJob, Store};
 use crate::confinement::Confinement;
 use crate::error::{Error, short};
 use crate::guardian::Guardian;
 use crate::job::{Job, Reason, Start, Stdin};
 use crate::limits::{
-    CELLS_WARM, COMMAND_BYTES_MAX, ENVIRONMENT_BYTES_MAX, ENVIRONMENT_VARIABLE_BYTES_MAX,
-    JOBS_REMEMBERED_MAX, JOBS_WHOLE_MAX, OUTPUT_BYTES_MAX, PATH_BYTES_MAX, POOL_SIZE, RUN_TIMEOUT_MS_DEFAULT,
-    RUN_TIMEOUT_MS_MAX, SESSIONS_MAX, STDIN_TEXT_BYTES_MAX,
+    CELLS_WARM, CHECKPOINT_COMMAND_CHARS, CHECKPOINT_JOBS_MAX, COMMAND_BYTES_MAX, ENVIRONMENT_BYTES_MAX,
+    ENVIRONMENT_VARIABLE_BYTES_MAX, JOBS_REMEMBERED_MAX, JOBS_WHOLE_MAX, OUTPUT_BYTES_MAX, PATH_BYTES_MAX,
+    POOL_SIZE, RUN_TIMEOUT_MS_DEFAULT, RUN_TIMEOUT_MS_MAX, SESSIONS_MAX, STDIN_TEXT_BYTES_MAX,
 };
 use crate::output::{Budget, Capture};
-use crate::overlay::Overlay;
+use crate::overlay::{Overlay, Spares};
 use crate::proxy::Proxy;
 use crate::shell::Shell;
 use crate::space::Space;
@@ -40,6 +41,10 @@ pub struct Config {
     pub logs: PathBuf,
     /// Where the server's control socket is; exists and is private to this user.
     pub control: PathBuf,
+    /// Where checkpoints are kept, and found again by a later server; made with the first one. No session may see it.
+    pub checkpoints: PathBuf,
+    /// Bytes that they may have together, when not the default.
+    pub checkpoint_space: Option<u64>,
     /// Removed when the manager is dropped.
     pub passing: Vec<PathBuf>,
     /// The room for logs; managers may share it.
@@ -87,6 +92,8 @@ struct SessionState {
     used: Instant,
     /// What its first call is to be told: that an earlier session of its name is lost.
     news: Option<String>,
+    /// The jobs that had run in what it is a copy of, and the number from which on jobs are its own.
+    history: (Vec<RanJob>, u64),
 }
 
 impl Session {
@@ -104,6 +111,7 @@ impl Session {
             runs: 0,
             used: Instant::now(),
             news: None,
+            history: (Vec::new(), 0),
         });
         Self {
             handle,
@@ -217,7 +225,8 @@ pub struct Manager {
     pub(crate) config: Config,
     pub(crate) plan: Arc<Plan>,
     pub(crate) guardian: Guardian,
-    pub(crate) next_layers: AtomicU64,
+    pub(crate) spares: Arc<Spares>,
+    pub(crate) checkpoints: Store,
     /// Why folders cannot be overlaid, found out once.
     pub(crate) overlays_unfit: tokio::sync::OnceCell<Option<String>>,
     /// How hosts are reached, when the policy names any.
@@ -284,6 +293,8 @@ impl Manager {
             Guardian::start(GUARDIAN_ROLE, &arguments, plan.policy().protect_missing.clone(), door)
                 .map_err(Error::Guardian)?;
         let tree = Tree::start().map_err(|reason| Error::Tree(reason.to_string()))?;
+        let spares = Spares::new(guardian.clone(), &config.confinement.layers);
+        let checkpoints = Store::new(config.checkpoints.clone(), config.checkpoint_space);
         let manager = Arc::new(Self {
             plan: Arc::new(plan),
             cells: Cells::new(guardian.clone(), tree.clone(), config.warm.cells),
@@ -294,7 +305,8 @@ impl Manager {
             sessions: Locked::new(HashMap::new()),
             jobs: Locked::new(Jobs::default()),
             pool: Arc::default(),
-            next_layers: AtomicU64::new(1),
+            spares,
+            checkpoints,
             overlays_unfit: tokio::sync::OnceCell::new(),
             next_session: AtomicU64::new(1),
             next_job: AtomicU64::new(1),
@@ -338,11 +350,16 @@ impl Manager {
         let parent = self.idle_session(handle)?;
         self.revive(&parent).await?;
         let new_handle = self.new_handle(name)?;
-        if let Some(overlay) = &parent.overlay {
-            return self.fork_overlaid(&parent, overlay, new_handle).await;
-        }
-        let shell = parent.shell().fork(&self.guardian).await.map_err(Error::Shell)?;
-        self.register(new_handle, shell, parent.cwd(), None)
+        let copy = match &parent.overlay {
+            Some(overlay) => self.fork_overlaid(&parent, overlay, new_handle).await?,
+            None => {
+                let shell = parent.shell().fork(&self.guardian).await.map_err(Error::Shell)?;
+                self.register(new_handle, shell, parent.cwd(), None)?
+            }
+        };
+        self.set_store(&copy.handle, self.store_of(&parent.handle));
+        self.begin_history(&copy, self.history(&parent));
+        Ok(copy)
     }
 
     /// Closes a session when nothing has run in it for so long.
@@ -397,6 +414,8 @@ impl Manager {
         if let Some(overlay) = &session.overlay {
             overlay.remove_later();
         }
+        // A later session of that name is another one.
+        self.set_store(handle, serde_json::Map::new());
         Ok(())
     }
 
@@ -529,6 +548,41 @@ impl Manager {
             denials.extend(told.into_iter().filter(|denial| !known.contains(&denial.kind)));
         }
         denials
+    }
+
+    /// The last jobs that have ended in a session, and in what it is a copy of.
+    pub(crate) fn history(&self, session: &Session) -> Vec<RanJob> {
+        let (mut all, first) = session.state.with(|state| state.history.clone());
+        let own = self.jobs().into_iter().filter(|job| {
+            let number = job.handle.strip_prefix('j').and_then(|number| number.parse::<u64>().ok());
+            job.session == session.handle && number.is_some_and(|number| number >= first)
+        });
+        all.extend(own.filter_map(|job| {
+            let end = job.end()?;
+            Some(RanJob {
+                job: job.handle.clone(),
+                command: job.script.chars().take(CHECKPOINT_COMMAND_CHARS).collect(),
+                status: end.done.as_ref().map(|done| done.status.0),
+                ms: end.wall.as_millis() as u64,
+            })
+        }));
+        all.split_off(all.len().saturating_sub(CHECKPOINT_JOBS_MAX))
+    }
+
+    /// A session goes on from where these jobs had run.
+    pub(crate) fn begin_history(&self, session: &Session, jobs: Vec<RanJob>) {
+        let next = self.next_job.load(Ordering::Relaxed);
+        let former = session.state.with(|state| std::mem::replace(&mut state.history, (jobs, next)));
+        drop(former);
+    }
+
+    /// What the cells of a session have stored.
+    pub(crate) fn store_of(&self, session: &str) -> serde_json::Map<String, serde_json::Value> {
+        self.cells.store_of(session)
+    }
+
+    pub(crate) fn set_store(&self, session: &str, store: serde_json::Map<String, serde_json::Value>) {
+        self.cells.set_store(session, store);
     }
 
     /// What is enforced on every session.

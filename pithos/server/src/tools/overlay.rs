@@ -3,11 +3,14 @@
 use std::path::{Path, PathBuf};
 
 use pithos_sessions::limits::{CHANGED_LISTED_MAX, OUTPUT_BYTES_DEFAULT, OUTPUT_BYTES_MAX};
-use pithos_sessions::{Manager, Session, UndoTo};
+use pithos_sessions::{Checkpoint, Manager, Session, UndoTo};
 use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::result::Report;
+
+/// Of the jobs that had run at a checkpoint, so many are listed: the last ones.
+const JOBS_SHOWN: usize = 20;
 
 /// A change with its path as the session names it.
 fn row(root: &Path, change: &impl Serialize) -> Value {
@@ -119,14 +122,48 @@ fn gone(checkpoints: &[String]) -> String {
     }
 }
 
-pub(super) async fn checkpoint(manager: &Manager, session: &str) -> Result<Report, String> {
-    let made = manager.checkpoint(session).await.map_err(|error| error.to_string())?;
-    let structured = json!({"session": session, "checkpoint": made.handle, "bytes": made.bytes});
-    Ok(Report { structured, text: format!("{}\n", made.handle) })
+/// A checkpoint as a row of lists.
+fn checkpoint_row(one: &Checkpoint) -> Value {
+    json!({
+        "checkpoint": one.handle,
+        "session": one.session,
+        "named": one.named,
+        "created_s": one.created_s,
+        "expires_s": one.expires_s,
+        "bytes": one.bytes,
+        "files": one.files,
+        "damaged": one.damaged,
+    })
+}
+
+pub(super) async fn checkpoint(
+    manager: &Manager,
+    session: &str,
+    name: Option<&str>,
+    ttl_s: Option<u64>,
+) -> Result<Report, String> {
+    let made = manager.checkpoint(session, name, ttl_s).await.map_err(|error| error.to_string())?;
+    Ok(Report { structured: checkpoint_row(&made), text: format!("{}\n", made.handle) })
+}
+
+pub(super) async fn checkpoints(manager: &Manager) -> Result<Report, String> {
+    let all = manager.checkpoints().await.map_err(|error| error.to_string())?;
+    let line = |one: &Checkpoint| {
+        let damaged = if one.damaged { "  (damaged)" } else { "" };
+        format!("{}  of {}  {} files, {} bytes{damaged}\n", one.handle, one.session, one.files, one.bytes)
+    };
+    let rows: Vec<Value> = all.iter().map(checkpoint_row).collect();
+    Ok(Report { structured: json!({"checkpoints": rows}), text: all.iter().map(line).collect() })
+}
+
+pub(super) async fn delete(manager: &Manager, checkpoint: &str) -> Result<Report, String> {
+    manager.delete_checkpoint(checkpoint).await.map_err(|error| error.to_string())?;
+    Ok(Report { structured: json!({"checkpoint": checkpoint}), text: "deleted\n".to_owned() })
 }
 
 pub(super) async fn restore(manager: &Manager, session: &str, checkpoint: &str) -> Result<Report, String> {
-    manager.restore(session, checkpoint).await.map_err(|error| error.to_string())?;
-    let text = format!("as at {checkpoint}\n");
-    Ok(Report { structured: json!({"session": session, "checkpoint": checkpoint}), text })
+    let jobs = manager.restore(session, checkpoint).await.map_err(|error| error.to_string())?;
+    let text = format!("as at {checkpoint}, after {} job(s)\n", jobs.len());
+    let shown = &jobs[jobs.len().saturating_sub(JOBS_SHOWN)..];
+    Ok(Report { structured: json!({"session": session, "checkpoint": checkpoint, "jobs": shown}), text })
 }

@@ -39,12 +39,15 @@ enum Action {
     Commit,
     Discard,
     Checkpoint,
+    Checkpoints,
     Restore,
+    Delete,
 }
 
 pub(super) async fn call(arguments: Value, call: Call) -> Result<Report, String> {
     let arguments: Arguments = parse(arguments)?;
     let named = || arguments.session.as_deref().ok_or("this action needs a session");
+    let which = || arguments.checkpoint.as_deref().ok_or("this action needs a checkpoint");
     let manager = &call.manager;
     match arguments.action {
         Action::Open => {
@@ -57,7 +60,12 @@ pub(super) async fn call(arguments: Value, call: Call) -> Result<Report, String>
             Ok(one(&expiring(manager, opened.map_err(|error| error.to_string())?, arguments.ttl_s)))
         }
         Action::Fork => {
-            let forked = manager.fork(named()?, arguments.name.as_deref()).await;
+            let name = arguments.name.as_deref();
+            let forked = match (&arguments.session, &arguments.checkpoint) {
+                (None, Some(checkpoint)) => manager.fork_checkpoint(checkpoint, name).await,
+                (Some(session), None) => manager.fork(session, name).await,
+                _ => return Err("fork needs a session, or a checkpoint".to_string()),
+            };
             Ok(one(&expiring(manager, forked.map_err(|error| error.to_string())?, arguments.ttl_s)))
         }
         Action::Close => {
@@ -68,11 +76,12 @@ pub(super) async fn call(arguments: Value, call: Call) -> Result<Report, String>
         Action::Undo => overlay::undo(manager, named()?, arguments.job).await,
         Action::Commit => overlay::commit(manager, named()?, &arguments.paths).await,
         Action::Discard => overlay::discard(manager, named()?, &arguments.paths).await,
-        Action::Checkpoint => overlay::checkpoint(manager, named()?).await,
-        Action::Restore => {
-            let checkpoint = arguments.checkpoint.as_deref().ok_or("restore needs a checkpoint")?;
-            overlay::restore(manager, named()?, checkpoint).await
+        Action::Checkpoint => {
+            overlay::checkpoint(manager, named()?, arguments.name.as_deref(), arguments.ttl_s).await
         }
+        Action::Checkpoints => overlay::checkpoints(manager).await,
+        Action::Restore => overlay::restore(manager, named()?, which()?).await,
+        Action::Delete => overlay::delete(manager, which()?).await,
         Action::List => {
             let sessions = manager.sessions();
             let rows: Vec<Value> = sessions.iter().map(|session| describe(session)).collect();

@@ -29,6 +29,7 @@ use crate::limits::{
     CELLS_REMEMBERED_MAX, CODE_BYTES_MAX, START_TIMEOUT_MS, TOOL_BYTES_MAX, TOOL_MESSAGE_CHARS_MAX,
     TOOLS_AT_ONCE_MAX,
 };
+use crate::manager::DEFAULT_SESSION;
 use crate::sync::Locked;
 use crate::tree::{Branch, Tree};
 use message::{CellRun, FromCell, ToCell};
@@ -174,6 +175,19 @@ impl Cells {
         cell
     }
 
+    /// What the cells of a session have stored.
+    pub(crate) fn store_of(&self, session: &str) -> Map<String, Value> {
+        self.stores.with(|stores| stores.get(session).cloned().unwrap_or_default())
+    }
+
+    /// Puts something in the place of that; nothing when it is empty.
+    pub(crate) fn set_store(&self, session: &str, store: Map<String, Value>) {
+        let former = self.stores.with(|stores| {
+            if store.is_empty() { stores.remove(session) } else { stores.insert(session.to_owned(), store) }
+        });
+        drop(former);
+    }
+
     pub(crate) fn find(&self, handle: &str) -> Option<Arc<Cell>> {
         self.table.with(|table| table.cells.iter().find(|cell| cell.handle == handle).cloned())
     }
@@ -206,7 +220,7 @@ impl Cells {
             }
             Err(_) => return CellEnd::terminated("deadline"),
         };
-        let store_name = request.session.clone().unwrap_or_default();
+        let store_name = request.session.clone().unwrap_or_else(|| DEFAULT_SESSION.to_owned());
         let run = CellRun {
             code: request.code,
             folder: host.folder(request.session.as_deref()),

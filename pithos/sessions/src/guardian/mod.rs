@@ -191,11 +191,24 @@ impl State {
         Ok(true)
     }
 
-    /// Handles one request; false at the end of the stream, or when it makes no sense any more.
+    /// Handles what has come; false at the end of the stream, or when it makes no sense any more. One read may bring several requests, and no more of the
+    /// socket would tell of the second.
     fn serve(&mut self) -> io::Result<bool> {
-        let Ok(Some((request, mut descriptors))) = self.frames.receive::<ToGuardian>() else {
-            return Ok(false);
-        };
+        let mut next = self.frames.receive::<ToGuardian>();
+        loop {
+            let Ok(Some((request, descriptors))) = next else { return Ok(false) };
+            if !self.carry_out(request, descriptors)? {
+                return Ok(false);
+            }
+            next = self.frames.buffered();
+            if matches!(next, Ok(None)) {
+                return Ok(true);
+            }
+        }
+    }
+
+    /// Handles one request; false when nobody hears of it any more.
+    fn carry_out(&mut self, request: ToGuardian, mut descriptors: Vec<OwnedFd>) -> io::Result<bool> {
         match request {
             ToGuardian::Spawn { id, role, arguments, overlays } => {
                 let spawned = match descriptors.pop() {

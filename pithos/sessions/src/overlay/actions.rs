@@ -1,32 +1,24 @@
-//! What can be done with an overlaid session: diff, undo, commit, discard, checkpoint, restore, fork. A mount cannot change under a living shell, so
+//! What can be done with the files of an overlaid session: diff, undo, commit, discard. A mount cannot change under a living shell, so
 //! where the files go back its state is read as a script, its process ends, the layers are changed, and a new process over them is given the script.
 //!
 //! That carries over variables, functions, aliases, options, traps, the mask, positional parameters and the working directory. Open descriptors, `$?` and
 //! background processes are not carried over, so nothing is done as long as processes run.
 
-use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::time::Duration;
 
 use pithos_layers::{Change, Conflict, Done, Layer, Level, Name, Root, changes, commit, unified};
 use pithos_sandbox::Plan;
-use rush_session::Run;
 use rush_session::process_tree::{self, Process};
 
-use super::{Changed, JOURNAL, Kept, Overlay, Saved, said};
+use super::spare::start_over;
+use super::state::restore_state;
+use super::{Changed, JOURNAL, Kept, Overlay, said};
 use crate::error::Error;
-use crate::limits::{
-    CHECKPOINTS_MAX, DIFF_LISTED_MAX, LEVEL_BYTES_MAX, SHELL_STATE_BYTES_MAX, SHELL_STATE_TIMEOUT_MS,
-};
+use crate::limits::DIFF_LISTED_MAX;
 use crate::manager::{Manager, Session};
-use crate::shell::{Ended, Shell};
-
-/// Prints a shell's state as a script. By `builtin`, because functions may have any name.
-const DESCRIBE: &str = "builtin shopt -p; builtin umask -p; builtin declare -p; builtin declare -f; builtin declare -Fx; builtin alias -p; builtin trap -p
-if [[ $# -gt 0 ]]; then builtin printf 'builtin set --'; builtin printf ' %q' \"$@\"; builtin echo; fi
-builtin shopt -po";
+use crate::shell::Shell;
 
 /// What a session has changed in all.
 #[derive(Debug, Clone, Default)]
@@ -52,17 +44,8 @@ pub struct Committed {
     pub done: Vec<(PathBuf, Done)>,
     /// Why nothing was committed.
     pub conflicts: Vec<(PathBuf, Conflict)>,
-    /// The checkpoints that are gone, because they lie over what is not below any more.
+    /// The checkpoints that are gone, because what was replaced below could not be kept for them.
     pub checkpoints: Vec<String>,
-}
-
-/// A checkpoint as lists show it.
-#[derive(Debug, Clone)]
-pub struct Checkpoint {
-    /// `c1` and so on.
-    pub handle: String,
-    /// Bytes of its changed files.
-    pub bytes: u64,
 }
 
 /// How far to go back.
@@ -103,13 +86,9 @@ impl Manager {
         };
         let mut made = None;
         if let (Ok(roots), None) = (&roots, &why) {
-            let overlay = Overlay::begin_over(self.layers_folder(), roots.clone(), None).await?;
-            match self.shell_over(&overlay).await {
-                Ok(shell) => made = Some((overlay, shell)),
-                Err(error) => {
-                    overlay.remove_later();
-                    why = Some(error.to_string());
-                }
+            match self.spares.take(roots).await {
+                Ok(ready) => made = Some(ready),
+                Err(error) => why = Some(error.to_string()),
             }
         }
         let (overlay, shell) = match made {
@@ -154,6 +133,8 @@ impl Manager {
         let cwd = parent.cwd();
         restore_state(&copy.shell(), &state, Some(&cwd)).await?;
         copy.move_to(cwd);
+        self.set_store(&copy.handle, self.store_of(&parent.handle));
+        self.begin_history(&copy, self.history(&parent));
         Ok(copy)
     }
 
@@ -168,7 +149,7 @@ impl Manager {
         } else {
             Vec::new()
         };
-        let overlay = Overlay::begin_over(self.layers_folder(), roots, Some(why.clone())).await;
+        let overlay = Overlay::begin_over(self.spares.folder(), roots, Some(why.clone())).await;
         let overlay = overlay.map_err(|error| {
             Error::Overlay(format!("no overlay can be made ({why}), and no snapshot either: {error}"))
         })?;
@@ -176,7 +157,7 @@ impl Manager {
         Ok((overlay, shell))
     }
 
-    fn roots(&self) -> Result<Vec<PathBuf>, String> {
+    pub(super) fn roots(&self) -> Result<Vec<PathBuf>, String> {
         self.plan.overlay_roots()
     }
 
@@ -190,27 +171,14 @@ impl Manager {
         self.overlays_unfit.get_or_init(look).await.clone()
     }
 
-    fn layers_folder(&self) -> PathBuf {
-        let number = self.next_layers.fetch_add(1, Ordering::Relaxed);
-        self.config.confinement.layers.join(number.to_string())
-    }
-
-    async fn shell_over(&self, overlay: &Overlay) -> Result<Shell, Error> {
-        if overlay.snapshot.is_some() {
-            return Shell::start(&self.guardian, &[]).await.map_err(Error::Shell);
-        }
-        let requests = overlay.work(Kept::requests).await?;
-        Shell::start_over(&self.guardian, requests).await.map_err(Error::Shell)
-    }
-
-    fn overlaid(&self, handle: &str) -> Result<(Arc<Session>, Arc<Overlay>), Error> {
+    pub(super) fn overlaid(&self, handle: &str) -> Result<(Arc<Session>, Arc<Overlay>), Error> {
         let session = self.session(handle)?;
         let overlay = session.overlay.clone().ok_or_else(|| Error::NoOverlay(handle.to_string()))?;
         Ok((session, overlay))
     }
 
     /// As `overlaid`, with a process that lives.
-    async fn overlaid_alive(&self, handle: &str) -> Result<(Arc<Session>, Arc<Overlay>), Error> {
+    pub(super) async fn overlaid_alive(&self, handle: &str) -> Result<(Arc<Session>, Arc<Overlay>), Error> {
         let (session, overlay) = self.overlaid(handle)?;
         self.revive(&session).await?;
         Ok((session, overlay))
@@ -239,11 +207,19 @@ impl Manager {
     pub async fn commit(&self, handle: &str, paths: &[String]) -> Result<Committed, Error> {
         let (session, overlay) = self.overlaid_alive(handle).await?;
         let selected = self.select(&session, paths)?;
-        let plan = Arc::clone(&self.plan);
-        // Both in one piece of work, so that no run comes in between.
+        let (plan, store) = (Arc::clone(&self.plan), self.checkpoints.clone());
+        // All in one piece of work, so that no run comes in between.
         self.with_layers_apart(&session, &overlay, true, move |kept| {
-            kept.may_be_committed(&selected, &plan)?;
-            kept.commit(&selected)
+            if kept.snapshot {
+                return kept.commit(&selected);
+            }
+            let coming = kept.to_be_committed(&selected)?;
+            may_be_committed(&coming, &plan)?;
+            let gone = kept.preserve(&store, &coming)?;
+            let mut committed = kept.commit(&selected)?;
+            committed.checkpoints = gone;
+            kept.tell_committed(&store, &committed.done)?;
+            Ok(committed)
         })
         .await
     }
@@ -309,109 +285,6 @@ impl Manager {
         Ok(Some(undone))
     }
 
-    /// Keeps files and shell as they are now.
-    ///
-    /// # Errors
-    /// When the session is unknown, busy or has no overlay, there are too many checkpoints, or its state cannot be read.
-    pub async fn checkpoint(&self, handle: &str) -> Result<Checkpoint, Error> {
-        let (session, overlay) = self.overlaid_alive(handle).await?;
-        let place = Place::take(&session)?;
-        let shell = self.state_of(&session, &overlay).await?;
-        let cwd = session.cwd();
-        let made = overlay
-            .work(move |kept| {
-                if kept.checkpoints.len() >= CHECKPOINTS_MAX {
-                    return Err(Error::Overlay(format!(
-                        "the session has {CHECKPOINTS_MAX} checkpoints: close it, or work on"
-                    )));
-                }
-                kept.catch_up()?;
-                let levels = kept.levels();
-                if levels.iter().any(|level| !level.is_kept()) {
-                    return Err(Error::Overlay(format!(
-                        "more than {LEVEL_BYTES_MAX} bytes have changed at once"
-                    )));
-                }
-                let handle = format!("c{}", kept.next_checkpoint);
-                kept.next_checkpoint += 1;
-                let bytes = levels.iter().map(Level::bytes).sum();
-                let bases = kept.parts.iter().map(|part| part.base.clone()).collect();
-                kept.checkpoints.insert(handle.clone(), Saved { levels, bases, shell, cwd });
-                Ok(Checkpoint { handle, bytes })
-            })
-            .await;
-        drop(place);
-        made
-    }
-
-    /// Makes files and shell as they were at a checkpoint.
-    ///
-    /// # Errors
-    /// As [`Manager::commit`]; and when there is no such checkpoint.
-    pub async fn restore(&self, handle: &str, checkpoint: &str) -> Result<(), Error> {
-        let (session, overlay) = self.overlaid_alive(handle).await?;
-        let wanted = checkpoint.to_owned();
-        let (shell, cwd) = overlay
-            .work(move |kept| {
-                let saved = kept.checkpoints.get(&wanted).ok_or_else(|| {
-                    let known: Vec<&str> = kept.checkpoints.keys().map(String::as_str).collect();
-                    Error::Overlay(format!(
-                        "there is no checkpoint '{wanted}'; there are: {}",
-                        known.join(", ")
-                    ))
-                })?;
-                Ok((saved.shell.clone(), saved.cwd.clone()))
-            })
-            .await?;
-        let wanted = checkpoint.to_owned();
-        let place = Place::take(&session)?;
-        self.nothing_runs(&session).await?;
-        self.end_shell(&session).await;
-        let restored = overlay
-            .work(move |kept| {
-                let Some(saved) = kept.checkpoints.get(&wanted) else { return Ok(()) };
-                let (levels, bases) = (saved.levels.clone(), saved.bases.clone());
-                kept.calls.clear();
-                kept.restore(levels)?;
-                // What it lies over was known by then, and may be forgotten since.
-                kept.parts.iter_mut().zip(bases).for_each(|(part, base)| part.base = base);
-                Ok(())
-            })
-            .await;
-        // Whatever came of it, the session goes on.
-        let begun = self.begin_shell(&session, &overlay, &shell, &cwd).await;
-        drop(place);
-        restored.and(begun)
-    }
-
-    /// A copy of an overlaid session: files, and shell.
-    pub(crate) async fn fork_overlaid(
-        &self,
-        parent: &Arc<Session>,
-        overlay: &Arc<Overlay>,
-        handle: String,
-    ) -> Result<Arc<Session>, Error> {
-        if overlay.snapshot.is_some() {
-            return Err(Error::Overlay(
-                "a session with snapshots cannot be forked: its files are the workspace's own, and there is one of that".to_owned(),
-            ));
-        }
-        let place = Place::take(parent)?;
-        let state = self.state_of(parent, overlay).await?;
-        let folder = self.layers_folder();
-        let kept = overlay.work(move |kept| kept.copy(folder)).await?;
-        drop(place);
-        let copy = Overlay {
-            snapshot: None,
-            folder: kept.folder.clone(),
-            kept: Arc::new(tokio::sync::Mutex::new(kept)),
-        };
-        let shell = self.shell_over(&copy).await?;
-        let cwd = parent.cwd();
-        restore_state(&shell, &state, Some(&cwd)).await?;
-        self.register(handle, shell, cwd, Some(Arc::new(copy)))
-    }
-
     /// The paths of a call as names below each root.
     fn select(&self, session: &Session, paths: &[String]) -> Result<Vec<(PathBuf, Name)>, Error> {
         let roots = self.roots().unwrap_or_else(|_| vec![self.plan.policy().workspace.clone()]);
@@ -453,7 +326,7 @@ impl Manager {
         begun.map(|()| done)
     }
 
-    async fn nothing_runs(&self, session: &Session) -> Result<(), Error> {
+    pub(super) async fn nothing_runs(&self, session: &Session) -> Result<(), Error> {
         let pid = session.pid();
         let below = tokio::task::spawn_blocking(move || process_tree::running(pid)).await;
         let shown = |process: Process| {
@@ -482,7 +355,7 @@ impl Manager {
         state: &str,
         cwd: &Path,
     ) -> Result<(), Error> {
-        let shell = self.shell_over(overlay).await?;
+        let shell = start_over(&self.guardian, overlay).await?;
         let unit = self.session_unit(&session.handle, shell.pid());
         let (_, former) = session.replace_process(shell, unit);
         former.end(None);
@@ -499,43 +372,13 @@ impl Manager {
         session.move_to(cwd);
         Ok(())
     }
-
-    /// The state of a session's shell as a script.
-    async fn state_of(&self, session: &Session, overlay: &Overlay) -> Result<String, Error> {
-        let path = overlay.folder.join("shell");
-        let _ = std::fs::remove_file(&path);
-        let file = std::fs::File::create_new(&path).map_err(said)?;
-        let run = Run {
-            id: 0,
-            script: DESCRIBE.to_owned(),
-            cwd: None,
-            environment: Default::default(),
-            terminal: false,
-        };
-        // Options that were set for the session would print or end what describes it.
-        run_quietly(&session.shell(), run, file.into()).await?;
-        let length = std::fs::metadata(&path).map_err(said)?.len();
-        if length > SHELL_STATE_BYTES_MAX {
-            return Err(Error::Overlay(format!(
-                "the shell's variables and functions take {length} bytes as a script, and {SHELL_STATE_BYTES_MAX} is the limit"
-            )));
-        }
-        let text = std::fs::read(&path).map_err(said)?;
-        let _ = std::fs::remove_file(path);
-        String::from_utf8(text).map_err(|_| {
-            Error::Overlay(
-                "a variable or a function of the shell is no UTF-8 text, and cannot be carried over"
-                    .to_owned(),
-            )
-        })
-    }
 }
 
 /// The place of a session's run, as long as this lives.
-struct Place<'a>(&'a Session);
+pub(super) struct Place<'a>(&'a Session);
 
 impl<'a> Place<'a> {
-    fn take(session: &'a Session) -> Result<Place<'a>, Error> {
+    pub(super) fn take(session: &'a Session) -> Result<Place<'a>, Error> {
         if session.occupy() {
             return Ok(Place(session));
         }
@@ -572,28 +415,6 @@ fn plain(path: &Path) -> PathBuf {
     found
 }
 
-/// Gives a new shell the state of another. Variables that nobody can set say so, and nobody hears it.
-async fn restore_state(shell: &Shell, state: &str, cwd: Option<&Path>) -> Result<(), Error> {
-    let cwd = cwd.map(|path| path.to_string_lossy().into_owned());
-    let run =
-        Run { id: 0, script: format!("{state}\n"), cwd, environment: Default::default(), terminal: false };
-    let null = std::fs::OpenOptions::new().write(true).open("/dev/null").map_err(said)?;
-    run_quietly(shell, run, null.into()).await
-}
-
-async fn run_quietly(shell: &Shell, run: Run, out: OwnedFd) -> Result<(), Error> {
-    let null = || std::fs::OpenOptions::new().read(true).write(true).open("/dev/null").map(OwnedFd::from);
-    let streams = [null().map_err(said)?, out, null().map_err(said)?];
-    let mut running = shell.run(run, streams).map_err(Error::Shell)?;
-    let patience = Duration::from_millis(SHELL_STATE_TIMEOUT_MS);
-    match tokio::time::timeout(patience, running.ended()).await {
-        Ok(Ended::Done(_)) => Ok(()),
-        Ok(Ended::Failed(message)) => Err(Error::Overlay(message)),
-        Ok(Ended::Lost) => Err(Error::Overlay("the session's process has ended".to_owned())),
-        Err(_) => Err(Error::Overlay("the shell's state could not be read or restored in time".to_owned())),
-    }
-}
-
 /// Whether the policy lets a session write what is at `name` below `root`; the path and the rule when it does not.
 fn may_be_written(plan: &Plan, root: &Path, name: &Name) -> Result<(), (String, String)> {
     let path = root.join(name.path());
@@ -613,33 +434,20 @@ fn may_be_written(plan: &Plan, root: &Path, name: &Name) -> Result<(), (String, 
     Err((path.display().to_string(), format!("policy {:?} does not let it be written", resolved.policy.name)))
 }
 
+/// Whether the policy allows all that is to be committed: what no session may write comes into the tree by no commit either.
+fn may_be_committed(coming: &[(PathBuf, Change)], plan: &Plan) -> Result<(), Error> {
+    coming.iter().try_for_each(|(root, change)| {
+        may_be_written(plan, root, &change.path).map_err(|(path, rule)| {
+            Error::Overlay(format!("{path} is not committed: {rule}; discard it, or commit the other paths"))
+        })
+    })
+}
+
 impl Kept {
     /// Takes note of what background processes have changed since the last call.
-    fn catch_up(&mut self) -> Result<(), Error> {
+    pub(super) fn catch_up(&mut self) -> Result<(), Error> {
         let snapshot = self.snapshot;
         self.parts.iter_mut().try_for_each(|part| part.look(snapshot).map(drop).map_err(said))
-    }
-
-    /// Whether the policy allows all that is to be committed: what no session may write comes into the tree by no commit either.
-    fn may_be_committed(&self, selected: &[(PathBuf, Name)], plan: &Plan) -> Result<(), Error> {
-        if self.snapshot {
-            return Ok(());
-        }
-        for part in &self.parts {
-            let layer = Layer::open(&part.upper, &part.root).map_err(said)?;
-            let wanted = |name: &Name| {
-                let below = |(root, at): &(PathBuf, Name)| *root == part.root && name.is_in(at);
-                selected.is_empty() || selected.iter().any(below)
-            };
-            for change in changes(&layer).map_err(said)?.into_iter().filter(|change| wanted(&change.path)) {
-                may_be_written(plan, &part.root, &change.path).map_err(|(path, rule)| {
-                    Error::Overlay(format!(
-                        "{path} is not committed: {rule}; discard it, or commit the other paths"
-                    ))
-                })?;
-            }
-        }
-        Ok(())
     }
 
     fn diff(&mut self, bytes_max: usize) -> Result<Differences, Error> {
@@ -682,9 +490,8 @@ impl Kept {
             if !selected.is_empty() {
                 return Err(Error::Overlay("with snapshots all is committed, or nothing".to_owned()));
             }
-            let checkpoints = self.forget_checkpoints();
             self.begin_anew()?;
-            return Ok(Committed { checkpoints, ..Committed::default() });
+            return Ok(Committed::default());
         }
         let opened = self.parts.iter().map(|part| Layer::open(&part.upper, &part.root).map_err(said));
         let layers = opened.collect::<Result<Vec<_>, _>>()?;
@@ -716,11 +523,9 @@ impl Kept {
             .zip(&roots)
             .flat_map(|(list, root)| list.into_iter().map(|one| (root.clone(), one)))
             .collect();
-        let mut committed = Committed { done: named(report.done), conflicts, checkpoints: Vec::new() };
+        let committed = Committed { done: named(report.done), conflicts, checkpoints: Vec::new() };
         drop(wanted);
         if committed.conflicts.is_empty() {
-            // A level from before would bring back what is below now.
-            committed.checkpoints = self.forget_checkpoints();
             if selected.is_empty() {
                 self.begin_anew()?;
             } else {
@@ -735,11 +540,6 @@ impl Kept {
             }
         }
         Ok(committed)
-    }
-
-    /// The names of the checkpoints that there were.
-    fn forget_checkpoints(&mut self) -> Vec<String> {
-        std::mem::take(&mut self.checkpoints).into_keys().collect()
     }
 
     /// Empty layers, from now on; no call is gone back behind this.
@@ -829,21 +629,5 @@ impl Kept {
                 Error::Overlay(format!("the call '{job}' cannot be undone; these can: {}", known.join(", ")))
             }
         })
-    }
-
-    /// A copy of everything but calls and checkpoints, in a folder of its own.
-    fn copy(&mut self, folder: PathBuf) -> Result<Kept, Error> {
-        self.catch_up()?;
-        let roots: Vec<PathBuf> = self.parts.iter().map(|part| part.root.clone()).collect();
-        let mut copy = Kept::new(folder, &roots, false)?;
-        for (part, ours) in copy.parts.iter_mut().zip(&self.parts) {
-            let upper = Root::open(&part.upper).map_err(said)?;
-            let mut level = ours.level.clone();
-            level.restore(&upper, &ours.blobs).map_err(said)?;
-            part.level =
-                Level::take(&upper, &Level::default(), &mut part.blobs, LEVEL_BYTES_MAX).map_err(said)?;
-            part.base = ours.base.clone();
-        }
-        Ok(copy)
     }
 }

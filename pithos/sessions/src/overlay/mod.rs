@@ -4,8 +4,12 @@
 //! Where there is no overlay the same levels are taken of the folders themselves (a *snapshot*): what a run does is done, and can be undone.
 
 mod actions;
+mod preserve;
+mod spare;
+mod state;
+mod whole;
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::VecDeque;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -17,8 +21,10 @@ use pithos_layers::{Base, Blobs, Change, Layer, Level, Name, Root, Time};
 use crate::error::Error;
 use crate::guardian::OverlayRequest;
 use crate::limits::{LEVEL_BYTES_MAX, UNDO_CALLS_MAX, VIEW_FRESH_MS};
+use crate::sync::Locked;
 
-pub use actions::{Checkpoint, Committed, Differences, UndoTo};
+pub use actions::{Committed, Differences, UndoTo};
+pub(crate) use spare::Spares;
 
 /// Commits that this process has made: after each, every other session has to look anew.
 static COMMITS: AtomicU64 = AtomicU64::new(0);
@@ -38,20 +44,21 @@ pub struct Changed {
 pub struct Overlay {
     /// Why there are only snapshots.
     pub(crate) snapshot: Option<String>,
-    folder: PathBuf,
+    /// The folder of its layers, which is another one when it went back to a checkpoint.
+    folder: Locked<PathBuf>,
     kept: Arc<tokio::sync::Mutex<Kept>>,
 }
 
 /// What is known of a session's files.
 pub(crate) struct Kept {
     folder: PathBuf,
+    /// Which session this is, whatever folder it has.
+    lineage: String,
     snapshot: bool,
     parts: Vec<Part>,
     calls: VecDeque<Call>,
     /// The calls that were taken note of, undone ones included.
     settled: VecDeque<String>,
-    checkpoints: BTreeMap<String, Saved>,
-    next_checkpoint: u64,
     /// When the present run began, or an earlier moment from which on it may not have seen what changed below.
     began: Time,
     /// When its session saw last what is below, and how many commits this process had made by then.
@@ -81,14 +88,6 @@ struct Call {
     changed: Changed,
 }
 
-/// A checkpoint.
-struct Saved {
-    levels: Vec<Level>,
-    bases: Vec<Base>,
-    shell: String,
-    cwd: PathBuf,
-}
-
 fn said(error: impl std::fmt::Display) -> Error {
     Error::Overlay(error.to_string())
 }
@@ -102,7 +101,23 @@ impl Overlay {
     ) -> Result<Overlay, Error> {
         let only = snapshot.is_some();
         let kept = blocking(move || Kept::new(folder, &roots, only)).await?;
-        Ok(Overlay { snapshot, folder: kept.folder.clone(), kept: Arc::new(tokio::sync::Mutex::new(kept)) })
+        let folder = Locked::new(kept.folder.clone());
+        Ok(Overlay { snapshot, folder, kept: Arc::new(tokio::sync::Mutex::new(kept)) })
+    }
+
+    fn folder(&self) -> PathBuf {
+        self.folder.with(|folder| folder.clone())
+    }
+
+    /// Takes the files of another overlay, which nobody else has; the folder of its own former layers.
+    async fn become_that(&self, other: Overlay) -> Result<PathBuf, Error> {
+        let taken = Arc::try_unwrap(other.kept).map_err(|_| said("the layers are in use"))?.into_inner();
+        let folder = taken.folder.clone();
+        let mut kept = self.kept.lock().await;
+        let former = std::mem::replace(&mut *kept, taken);
+        (kept.settled, kept.lineage) = (former.settled, former.lineage);
+        drop(kept);
+        Ok(self.folder.with(|place| std::mem::replace(place, folder)))
     }
 
     /// Does something with what is kept, on a thread where it may take its time.
@@ -146,7 +161,7 @@ impl Overlay {
 
     /// Removes everything of it, when nobody waits.
     pub(crate) fn remove_later(&self) {
-        let folder = self.folder.clone();
+        let folder = self.folder();
         tokio::task::spawn_blocking(move || drop(std::fs::remove_dir_all(folder)));
     }
 }
@@ -163,13 +178,13 @@ impl Kept {
         use std::os::unix::fs::DirBuilderExt;
         std::fs::DirBuilder::new().mode(0o700).create(&folder).map_err(said)?;
         let mut kept = Kept {
+            // Nobody has the folder's name again: a part of it is random.
+            lineage: folder.display().to_string(),
             folder,
             snapshot,
             parts: Vec::new(),
             calls: VecDeque::new(),
             settled: VecDeque::new(),
-            checkpoints: BTreeMap::new(),
-            next_checkpoint: 1,
             began: Time::default(),
             fresh: None,
         };
@@ -234,6 +249,29 @@ impl Kept {
         Ok(found)
     }
 
+    /// Takes these levels, whose content is in blobs elsewhere, for its own. Nothing may hold on to what is in the layers.
+    fn take_over(&mut self, parts: Vec<(Level, Base)>, from: &[&Blobs]) -> Result<(), Error> {
+        for ((part, (mut level, base)), from) in self.parts.iter_mut().zip(parts).zip(from) {
+            part.blobs.adopt(&mut level, from).map_err(said)?;
+            let upper = Root::open(&part.upper).map_err(said)?;
+            level.restore(&upper, &part.blobs).map_err(said)?;
+            (part.level, part.base) = (level, base);
+        }
+        Ok(())
+    }
+
+    /// An empty overlay that was made a while ago lies over what is below now.
+    fn renew(&mut self) -> Result<(), Error> {
+        self.began = self.now()?;
+        for part in &mut self.parts {
+            part.base.begun = self.began;
+            Layer::open(&part.upper, &part.root).and_then(|layer| layer.as_below()).map_err(said)?;
+            part.look(false).map_err(said)?;
+            part.first = part.level.clone();
+        }
+        Ok(())
+    }
+
     fn settle(&mut self, job: &str) -> Result<Changed, Error> {
         if let Some(call) = self.calls.iter().find(|call| call.job == job) {
             return Ok(call.changed.clone());
@@ -272,14 +310,9 @@ impl Kept {
     fn forget_blobs(&self) -> Result<(), Error> {
         for (number, part) in self.parts.iter().enumerate() {
             let calls = self.calls.iter().filter_map(|call| call.before.get(number));
-            let saved = self.checkpoints.values().filter_map(|saved| saved.levels.get(number));
-            part.blobs.keep(calls.chain(saved).chain([&part.level, &part.first])).map_err(said)?;
+            part.blobs.keep(calls.chain([&part.level, &part.first])).map_err(said)?;
         }
         Ok(())
-    }
-
-    fn levels(&self) -> Vec<Level> {
-        self.parts.iter().map(|part| part.level.clone()).collect()
     }
 
     /// Makes the files as they were. Nothing may be mounted over the layers.
