@@ -7,7 +7,7 @@ use std::path::Path;
 use std::time::{Duration, UNIX_EPOCH};
 
 /// Files with what they hold.
-const FILES: &[(&str, &[u8])] = &[
+pub(crate) const FILES: &[(&str, &[u8])] = &[
     ("a.txt", b"alpha\nbeta\ngamma\nalpha beta\nAlpha\n\ndelta 10\nepsilon 9\na.b a-b a_b\n"),
     ("b.txt", b"b:2:x\na:10:y\nc:1:z\na:9:w\n"),
     ("no-newline", b"one\ntwo\nthree"),

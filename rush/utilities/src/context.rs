@@ -163,7 +163,8 @@ impl<'a> Context<'a> {
         matches!(self.locale("LC_COLLATE").as_slice(), b"" | b"C" | b"POSIX" | b"C.UTF-8" | b"C.utf8")
     }
 
-    fn locale(&self, category: &str) -> Vec<u8> {
+    /// The locale's name for a category.
+    pub(crate) fn locale(&self, category: &str) -> Vec<u8> {
         let set = |name: &str| self.host.variable(name).filter(|v| !v.is_empty());
         set("LC_ALL").or_else(|| set(category)).or_else(|| set("LANG")).unwrap_or_default()
     }

@@ -17,6 +17,7 @@ mod cp;
 mod cut;
 mod date;
 mod decimal;
+mod diff;
 mod du;
 mod env;
 mod find;
@@ -67,6 +68,7 @@ static UTILITIES: &[(&str, Run)] = &[
     ("cp", cp::run),
     ("cut", cut::run),
     ("date", date::run),
+    ("diff", diff::run),
     ("dirname", basename::run_dirname),
     ("du", du::run),
     ("env", env::run),

@@ -2,6 +2,7 @@
 
 mod awk;
 mod change;
+mod diff;
 mod digest;
 mod files;
 mod filter;
@@ -92,6 +93,7 @@ pub(crate) static ALL: &[Grammar] = &[
     sed::SED,
     awk::AWK,
     files::DU,
+    diff::DIFF,
     digest::BASE64,
     digest::MD5SUM,
     digest::SHA1SUM,
