@@ -8,7 +8,7 @@ use std::fmt::Write as _;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use cynic::Zeal;
+use cynic::{Jit, Zeal};
 
 use crate::exit_status;
 use crate::permissions::{self, Permissions};
@@ -57,6 +57,8 @@ pub(crate) struct Options {
     pub(crate) gc_threshold_bytes: Option<usize>,
     pub(crate) gc_stats: bool,
     pub(crate) gc_zeal: Zeal,
+    pub(crate) jit: Jit,
+    pub(crate) jit_stats: bool,
     pub(crate) enable: Vec<String>,
     pub(crate) suite: Option<PathBuf>,
     pub(crate) filter: String,
@@ -100,6 +102,10 @@ const HEAP: &str = "Heap";
 const SUITE: &str = "test262";
 const GENERAL: &str = "General";
 
+/// The values of `--jit`.
+pub(crate) const JIT_MODES: [(&str, Jit); 3] =
+    [("off", Jit::Off), ("template", Jit::Template), ("force-template", Jit::ForceTemplate)];
+
 /// Every flag of the command.
 #[rustfmt::skip]
 const FLAGS: &[Flag] = &[
@@ -114,6 +120,8 @@ const FLAGS: &[Flag] = &[
     Flag { name: "unhardened", group: ENGINE, help: "leave primordials and the global object mutable", action: Action::Set(|o| o.unhardened = true) },
     Flag { name: "enable", group: ENGINE, help: "enable a feature that is off by default; may be repeated", action: Action::Value("FEATURE", |o, v| { o.enable.push(v.to_owned()); Ok(()) }) },
     Flag { name: "list-features", group: ENGINE, help: "list the features that --enable knows", action: Action::Command(|| Command::ListFeatures) },
+    Flag { name: "jit", group: ENGINE, help: "compile what runs often to machine code: off (the default), template, or force-template, which compiles everything", action: Action::Value("MODE", |o, v| { o.jit = jit(v)?; Ok(()) }) },
+    Flag { name: "jit-stats", group: ENGINE, help: "print at the end what was compiled", action: Action::Set(|o| o.jit_stats = true) },
     Flag { name: "fuel", group: LIMITS, help: "terminate after about N steps", action: Action::Value("N", |o, v| { o.fuel = Some(integer(v)?); Ok(()) }) },
     Flag { name: "heap-limit", group: LIMITS, help: "terminate beyond BYTES of heap (suffixes K, M, G)", action: Action::Value("BYTES", |o, v| { o.heap_bytes_max = Some(bytes(v)?); Ok(()) }) },
     Flag { name: "timeout", group: LIMITS, help: "terminate after TIME (seconds, or 250ms)", action: Action::Value("TIME", |o, v| { o.timeout = Some(duration(v)?); Ok(()) }) },
@@ -272,6 +280,11 @@ fn paths(operands: Vec<OsString>) -> Vec<PathBuf> {
 
 fn text(value: OsString) -> Result<String, String> {
     value.into_string().map_err(|value| format!("{} is not UTF-8", value.display()))
+}
+
+fn jit(value: &str) -> Result<Jit, String> {
+    let mode = JIT_MODES.iter().find(|(name, _)| *name == value);
+    mode.map(|(_, mode)| *mode).ok_or_else(|| format!("{value:?} is none of off, template, force-template"))
 }
 
 fn integer(value: &str) -> Result<u64, String> {

@@ -23,6 +23,7 @@ pub(crate) struct Session {
     /// How values are shown on the standard output.
     pub(crate) styles: Styles,
     gc_stats: bool,
+    jit_stats: bool,
     /// The error being thrown is the reason of a promise that nobody handles.
     in_promise: bool,
     sources: Sources,
@@ -96,7 +97,14 @@ impl Session {
             isolate.set_fuel(options.fuel);
         }
         isolate.set_gc_zeal(options.gc_zeal);
-        Session { isolate, styles, gc_stats: options.gc_stats, in_promise: false, sources }
+        Session {
+            isolate,
+            styles,
+            gc_stats: options.gc_stats,
+            jit_stats: options.jit_stats,
+            in_promise: false,
+            sources,
+        }
     }
 
     /// The texts that the session has run.
@@ -228,6 +236,14 @@ impl Session {
         if self.gc_stats {
             errln!("{:#?}", self.isolate.gc_stats());
         }
+        if self.jit_stats {
+            match self.isolate.jit_stats() {
+                Some(stats) => errln!("{stats:#?}"),
+                None => errln!(
+                    "nothing is compiled: --jit=off, or no code generator for this processor and system"
+                ),
+            }
+        }
         status
     }
 
@@ -264,7 +280,7 @@ impl Session {
 
 /// The posture that the options want.
 fn engine(options: &Options) -> Engine {
-    let mut engine = Engine::new().typescript();
+    let mut engine = Engine::new().typescript().jit(options.jit);
     if options.unhardened {
         engine = engine.unhardened();
     }

@@ -14,6 +14,7 @@ pub mod builtins;
 mod datetime;
 pub mod host;
 pub mod host_objects;
+pub mod jit;
 pub mod limits;
 mod numeric;
 #[allow(unsafe_code)]

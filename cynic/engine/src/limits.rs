@@ -56,3 +56,20 @@ pub const IC_MISSES_MAX: u32 = 16;
 pub const LOOKUP_CACHE_ENTRIES: usize = 512;
 /// Inline slots of an object literal, or of what a constructor makes; further properties overflow.
 pub const INLINE_SLOTS_MAX: u32 = 24;
+
+/// Addresses reserved for compiled code, of which a part is used: a jump reaches all of them, and no guest guesses where the part is.
+pub const JIT_RESERVED_BYTES: usize = 64 << 20;
+/// Compiled code of an isolate: some 250,000 instructions of bytecode.
+pub const JIT_CODE_BYTES_MAX: usize = 16 << 20;
+/// Up to how many times 16 bytes are left unused before compiled code.
+pub const JIT_GAPS_MAX: usize = 8;
+/// How often a function must be met at looks at the limits before it is compiled: the running one counts four times.
+pub const JIT_HEAT: u32 = 8;
+/// How much hotter the running function gets than those that wait for it.
+pub const JIT_HEAT_TOP: u32 = 4;
+/// How many waiting functions a look at the limits sees.
+pub const JIT_FRAMES_SEEN: usize = 3;
+/// How many functions' heat is remembered; then all are forgotten.
+pub const JIT_HEAT_ENTRIES_MAX: usize = 256;
+/// Words of bytecode beyond which a function is not compiled: one compilation is a pause that no limit interrupts.
+pub const JIT_WORDS_MAX: usize = 100_000;

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use cynic::host::inspect::Styles;
 use cynic::host::{Sink, Stream, timers};
-use cynic::{Engine, Error, Exception, Isolate, Limits, Realm, Script, Zeal};
+use cynic::{Engine, Error, Exception, Isolate, Jit, Limits, Realm, Script, Zeal};
 
 use super::judge::Completion;
 use super::metadata::Phase;
@@ -24,6 +24,7 @@ pub(crate) struct EngineEvaluator {
     pub(crate) deadline: Duration,
     /// How eager the collector is.
     pub(crate) gc_zeal: Zeal,
+    jit: Jit,
     /// Compiled harness files, by name.
     harness: HashMap<String, Script>,
 }
@@ -56,12 +57,12 @@ pub(super) enum Stop {
 
 impl EngineEvaluator {
     /// An evaluator with an empty cache.
-    pub(crate) fn new(deadline: Duration, gc_zeal: Zeal) -> Self {
-        EngineEvaluator { deadline, gc_zeal, harness: HashMap::new() }
+    pub(crate) fn new(deadline: Duration, gc_zeal: Zeal, jit: Jit) -> Self {
+        EngineEvaluator { deadline, gc_zeal, jit, harness: HashMap::new() }
     }
 
     fn isolate(&self, test: &Test<'_>, printed: &Rc<RefCell<Vec<String>>>) -> Result<Isolate, Error> {
-        let mut isolate = engine().isolate(Limits {
+        let mut isolate = engine().jit(self.jit).isolate(Limits {
             heap_bytes: TEST262_HEAP_BYTES_MAX,
             time: Some(self.deadline),
             fuel: None,

@@ -26,14 +26,14 @@ use std::sync::Mutex;
 use std::thread;
 use std::time::Instant;
 
-use cynic::Zeal;
+use cynic::{Jit, Zeal};
 
 use self::evaluate::EngineEvaluator;
 use self::expectation::{Expectations, Surprises};
 use self::judge::Verdict;
 use self::report::Report;
 use self::supervisor::Supervisor;
-use crate::args::Options;
+use crate::args::{JIT_MODES, Options};
 use crate::exit_status::ExitStatus;
 use crate::limits::{
     PROGRESS_INTERVAL, TEST262_DEADLINE, TEST262_STACK_BYTES, TEST262_WATCHDOG, TEST262_ZEAL_FACTOR,
@@ -62,10 +62,10 @@ pub(crate) fn serve(options: &Options) -> Result<ExitStatus, String> {
     let suite = suite(options)?;
     let factor = if options.gc_zeal != Zeal::Off { TEST262_ZEAL_FACTOR } else { 1 };
     let deadline = options.timeout.unwrap_or(TEST262_DEADLINE * factor);
-    let gc_zeal = options.gc_zeal;
+    let (gc_zeal, jit) = (options.gc_zeal, options.jit);
     // A thread of its own, because its stack is sized by us and not by the environment.
     let worker = thread::Builder::new().stack_size(TEST262_STACK_BYTES).spawn(move || {
-        let mut evaluator = EngineEvaluator::new(deadline, gc_zeal);
+        let mut evaluator = EngineEvaluator::new(deadline, gc_zeal, jit);
         worker::serve(&suite, &mut evaluator, io::stdin().lock(), io::stdout())
     });
     match worker.map(thread::JoinHandle::join) {
@@ -109,6 +109,11 @@ fn worker_arguments(options: &Options, suite: &Path) -> Vec<OsString> {
         Zeal::Off => {}
         Zeal::Whole => arguments.push("--gc-zeal".into()),
         Zeal::Steps => arguments.push("--gc-zeal-steps".into()),
+    }
+    for (name, mode) in JIT_MODES {
+        if mode == options.jit && mode != Jit::Off {
+            arguments.push(format!("--jit={name}").into());
+        }
     }
     if let Some(timeout) = options.timeout {
         arguments.push(format!("--timeout={}ms", timeout.as_millis()).into());

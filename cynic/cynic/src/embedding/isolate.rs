@@ -14,6 +14,7 @@ use cynic_engine::compiler::{self, CompileOptions, ModuleCode};
 use cynic_engine::gc::native_stack::StackBounds;
 use cynic_engine::gc::{GcStats, Persistent, Zeal};
 use cynic_engine::host::{Capabilities, Clock, Entropy, Randomness};
+use cynic_engine::jit::{Mode as Jit, Stats as JitStats};
 use cynic_engine::limits::HEAP_BYTES_DEFAULT;
 use cynic_engine::vm::modules::ModuleLoader;
 use cynic_engine::vm::{CancelToken, JsResult, Options, Vm};
@@ -22,6 +23,7 @@ use cynic_engine::vm::{CancelToken, JsResult, Options, Vm};
 #[derive(Clone, Debug, Default)]
 pub struct Engine {
     options: Options,
+    jit: Jit,
 }
 
 /// A compiled script; any isolate can run it.
@@ -104,9 +106,18 @@ impl Engine {
         self
     }
 
+    /// Lets isolates compile what runs often to machine code, where there is a code generator and the system allows it. Off by default:
+    /// compiled code is the largest thing that could be wrong about an engine.
+    #[must_use]
+    pub fn jit(mut self, jit: Jit) -> Self {
+        self.jit = jit;
+        self
+    }
+
     /// A new isolate with a realm. It begins with [`Capabilities::default`].
     pub fn isolate(&self, limits: Limits) -> Isolate {
         let mut vm = Vm::new(Options { heap_bytes_max: limits.heap_bytes, ..self.options });
+        cynic_engine::jit::enable(&mut vm, self.jit);
         vm.metering.deadline = limits.time.and_then(|time| Instant::now().checked_add(time));
         if limits.fuel.is_some() {
             vm.set_fuel(limits.fuel);
@@ -292,6 +303,11 @@ impl Isolate {
     /// Figures about the heap and its collector.
     pub fn gc_stats(&self) -> GcStats {
         self.vm.gc_stats()
+    }
+
+    /// Figures about compiled code; `None` where nothing is compiled: the engine's switch is off, or there is no code generator.
+    pub fn jit_stats(&self) -> Option<JitStats> {
+        cynic_engine::jit::stats(&self.vm)
     }
 
     /// The smallest nursery: the heap is not collected before that much has been allocated.

@@ -47,6 +47,7 @@ pub use self::realm::Realm;
 pub use self::shared_memory::SharedMemory;
 pub use cynic_engine::gc::{GcStats, Zeal};
 pub use cynic_engine::host::{Capabilities, Clock, Entropy, Randomness};
+pub use cynic_engine::jit::{Mode as Jit, Stats as JitStats};
 pub use cynic_engine::structured_clone::Cloned;
 pub use cynic_engine::syntax::{SyntaxError, awaiting_entry};
 pub use cynic_engine::vm::modules::{ModuleKind, ModuleLoader};

@@ -117,7 +117,9 @@ impl Vm {
         }
         self.check_time()?;
         self.check_lists()?;
-        self.refill(k)
+        self.refill(k)?;
+        self.polled();
+        Ok(())
     }
 
     /// Looks at everything but the fuel: after work in one go whose time no step accounts for.

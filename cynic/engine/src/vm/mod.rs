@@ -195,6 +195,24 @@ impl Vm {
     }
 }
 
+/// Where parts of a [`Vm`] are, for generated code.
+#[cfg(cynic_jit)]
+pub(crate) mod offsets {
+    use super::interpreter::Interpreter;
+    use super::{Mutator, RegisterStack, Vm};
+    use std::mem::offset_of;
+
+    pub(crate) const BUDGET: usize = offset_of!(Vm, mutator) + offset_of!(Mutator, budget);
+    pub(crate) const PROTO_EPOCH: usize = offset_of!(Vm, mutator) + offset_of!(Mutator, proto_epoch);
+    pub(crate) const INDEXED_PROTOTYPES: usize = offset_of!(Vm, mutator) + offset_of!(Mutator, indexed_prototypes);
+    pub(crate) const STACK_TOP: usize = offset_of!(Vm, stack) + offset_of!(RegisterStack, top);
+    pub(crate) const STACK_LIMIT: usize = offset_of!(Vm, stack) + super::register_stack::LIMIT_OFFSET;
+    pub(crate) const FRAME: usize = offset_of!(Vm, interpreter) + offset_of!(Interpreter, frame);
+    pub(crate) const FRAMES_END: usize = offset_of!(Vm, interpreter) + offset_of!(Interpreter, frames_end);
+    /// The current realm's cell.
+    pub(crate) const REALM: usize = offset_of!(Vm, realm);
+}
+
 impl Deref for Vm {
     type Target = Mutator;
     #[inline(always)]

@@ -18,6 +18,10 @@ pub struct RegisterStack {
     pub top: *mut Value,
 }
 
+/// Where the limit is, for generated code.
+#[cfg(cynic_jit)]
+pub(super) const LIMIT_OFFSET: usize = std::mem::offset_of!(RegisterStack, limit);
+
 impl RegisterStack {
     /// Reserves room for `capacity` registers; pages are committed when touched.
     pub fn new(capacity: usize) -> Self {

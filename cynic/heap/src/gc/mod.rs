@@ -150,6 +150,34 @@ impl CellHeader {
     }
 }
 
+/// Where the parts of cells are, for generated code.
+pub mod offsets {
+    use super::{CellHeader, Data, ValueArray};
+    use std::mem::offset_of;
+
+    /// The byte that says what a cell is.
+    pub const KIND: usize = offset_of!(CellHeader, kind);
+    /// The byte with the colour.
+    pub const COLOR: usize = offset_of!(CellHeader, color);
+    /// An object's kind; whether something hangs on an array.
+    pub const A: usize = offset_of!(CellHeader, a);
+    /// An object's inline capacity.
+    pub const B: usize = offset_of!(CellHeader, b);
+    /// An object's flags; a string's length.
+    pub const C: usize = offset_of!(CellHeader, c);
+    /// An array's count of values.
+    pub const ARRAY_LEN: usize = offset_of!(ValueArray, len);
+    /// For how many values an array has room.
+    pub const ARRAY_CAPACITY: usize = offset_of!(ValueArray, capacity);
+    /// An array's first value.
+    pub const ARRAY_VALUES: usize = ValueArray::DATA_OFFSET;
+
+    /// Where the data of a [`Data`] cell is.
+    pub const fn data<T>() -> usize {
+        offset_of!(Data<T>, value)
+    }
+}
+
 /// A copyable pointer to a cell of type `T`. Kept alive by being on a stack, in a cell, or in a root.
 #[repr(transparent)]
 pub struct Gc<T>(NonNull<T>, PhantomData<*const T>);

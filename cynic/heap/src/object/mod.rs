@@ -163,6 +163,8 @@ pub struct JsObject {
 pub const OBJECT_HEADER_BYTES: usize = size_of::<JsObject>();
 /// Byte offset of the shape pointer, for generated code.
 pub const SHAPE_OFFSET: usize = std::mem::offset_of!(JsObject, shape);
+/// Byte offset of the elements pointer, for generated code.
+pub const ELEMENTS_OFFSET: usize = std::mem::offset_of!(JsObject, elements);
 
 /// The array of length 0 that stands for "none".
 struct EmptyArray(ValueArray);

@@ -86,7 +86,7 @@ fn push_frame(vm: *mut Vm, below: *mut Frame, entry: Entry, regs: *mut Value) ->
     unsafe {
         frame.write(Frame {
             regs,
-            pc: template.code,
+            pc: template.start.get(),
             feedback: template.feedback,
             constants: template.constants,
             template: &raw const **template,
@@ -98,11 +98,12 @@ fn push_frame(vm: *mut Vm, below: *mut Frame, entry: Entry, regs: *mut Value) ->
             flags,
             coroutine: Value::UNDEFINED,
             template_cell: Value::cell(template),
+            resume: std::mem::MaybeUninit::uninit(),
         });
     }
     isolate.interpreter.frame = frame;
     isolate.stack.top = end;
-    Some(State::new(template.code, regs, vm, frame))
+    Some(State::new(template.start.get(), regs, vm, frame))
 }
 
 impl Vm {
@@ -138,7 +139,7 @@ impl Vm {
         if !self.stack.has_room(arguments.len() + 2 + STACK_RESERVE) {
             return Err(self.throw_stack_overflow());
         }
-        self.poll()?;
+        self.poll_call(template)?;
         let top = self.stack.top;
         // SAFETY: there is room for the callee, `this` and the arguments above the top.
         let window = unsafe {

@@ -9,7 +9,7 @@ use std::collections::VecDeque;
 use super::call::STACK_RESERVE;
 use super::template::FunctionTemplate;
 use super::unwind::{self, leave};
-use super::{Frame, Next, State, dispatch, frame_flags};
+use super::{Frame, Next, State, compiled, dispatch, frame_flags};
 use crate::builtins::generator;
 use crate::builtins::promise::Capability;
 use crate::bytecode::Op;
@@ -207,7 +207,7 @@ fn resume_in_realm(
     vm.check_native_stack()?;
     let top = vm.stack.top;
     let state = push_resumed(vm, coroutine, template, frame_flags::ENTRY)?;
-    let next = deliver(state, mode, value);
+    let next = compiled::enter_if_compiled(deliver(state, mode, value));
     dispatch::run(State::at(vm, next));
     let result = std::mem::replace(&mut vm.interpreter.exit, Ok(Value::UNDEFINED));
     vm.stack.top = top;
@@ -266,6 +266,7 @@ fn restore(
             flags,
             coroutine: Value::cell(coroutine),
             template_cell: Value::cell(template),
+            resume: std::mem::MaybeUninit::uninit(),
         });
         regs
     };
@@ -399,6 +400,7 @@ pub(crate) fn leave_generator(s: State, left: Left, value: Value) -> Next {
     if s.frame().flags & frame_flags::STEP == 0 {
         return leave(vm, s.frame, value);
     }
+    let flags = s.frame().flags;
     unwind::pop(vm, s.frame);
     let stepping = stepping_instruction(vm);
     let item = match (left, value.as_object()) {
@@ -406,7 +408,7 @@ pub(crate) fn leave_generator(s: State, left: Left, value: Value) -> Next {
         (Left::Delegated, Some(result)) => vm.iterator_result_value(result),
         _ => Ok(Some(value)),
     };
-    complete_step(stepping, item)
+    compiled::go_on(flags, complete_step(stepping, item))
 }
 
 /// The instruction of the running frame that waits for a generator's step.

@@ -10,6 +10,7 @@
 //! throws a RangeError long before its end.
 
 use super::State;
+use super::compiled;
 use super::handlers;
 use crate::bytecode::Op;
 use crate::for_each_opcode;
@@ -22,6 +23,7 @@ macro_rules! dispatch_by_match {
             let mut state = state;
             loop {
                 state = match Op::decode(state.word(0)) {
+                    None if state.word(0) == compiled::ENTER => enter_code(state),
                     Some(Op::Halt) | None => return,
                     $(Some(Op::$name) => handlers::$handler(state),)*
                 };
@@ -35,6 +37,11 @@ macro_rules! dispatch_by_match {
 mod by_match {
     use super::*;
     for_each_opcode!(dispatch_by_match);
+
+    /// Runs compiled code.
+    fn enter_code(state: State) -> State {
+        State::at(state.vm, compiled::enter(state.vm, state.frame))
+    }
 }
 
 #[cfg(not(cynic_tail_calls))]
@@ -66,17 +73,28 @@ mod by_tail_calls {
                 }
             )*
 
+            unsafe extern "C" fn into_code(_: *const u32, _: *mut Value, vm: *mut Vm, frame: *mut Frame, _: u32) {
+                enter_code(vm, frame)
+            }
+
             unsafe extern "C" fn stop(_: *const u32, _: *mut Value, _: *mut Vm, _: *mut Frame, _: u32) {}
 
             static TABLE: [Entry; 256] = {
                 let mut table: [Entry; 256] = [stop; 256];
                 $(table[Op::$name as usize] = $handler;)*
                 table[Op::Halt as usize] = stop;
+                table[compiled::ENTER as usize] = into_code;
                 table
             };
         };
     }
     for_each_opcode!(dispatch_by_tail_calls);
+
+    /// Runs compiled code, and what follows it.
+    #[inline(always)]
+    fn enter_code(vm: *mut Vm, frame: *mut Frame) {
+        go(State::at(vm, compiled::enter(vm, frame)))
+    }
 
     /// Runs the instruction at `state`, and what follows it.
     #[inline(always)]

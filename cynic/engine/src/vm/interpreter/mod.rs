@@ -15,15 +15,20 @@
 
 pub mod call;
 pub mod closure;
+pub mod compiled;
 pub mod coroutine;
 mod dispatch;
 pub mod globals;
 mod handlers;
+#[cfg(cynic_jit)]
+pub(crate) mod single;
 mod slow;
 pub mod stack_trace;
 mod state;
 pub mod template;
 pub mod unwind;
+
+use std::mem::MaybeUninit;
 
 use crate::gc::{Data, Gc, Trace, Tracer};
 use crate::limits;
@@ -32,7 +37,7 @@ use crate::value::Value;
 use crate::vm::call::ClosureHooks;
 use crate::vm::register_stack::RegisterStack;
 use crate::vm::{JsResult, Vm};
-pub(crate) use state::{Next, State, Step};
+pub(crate) use state::{Next, State, Step, Ways};
 use template::{FunctionTemplate, Ic};
 
 /// Whether instructions are dispatched by tail calls, not by a match (see `dispatch`).
@@ -48,6 +53,8 @@ pub mod frame_flags {
     pub const STEP: u8 = 1 << 2;
     /// A generator whose `next` an instruction of the frame below calls: leaving it returns a result object there.
     pub const NEXT: u8 = 1 << 3;
+    /// The frame below waits in compiled code: going back to it is by [`super::compiled`].
+    pub const FROM_CODE: u8 = 1 << 4;
 }
 
 /// One activation.
@@ -79,6 +86,8 @@ pub struct Frame {
     pub coroutine: Value,
     /// The template as a value, for the collector.
     pub template_cell: Value,
+    /// Where compiled code goes on when the frame above returns: written whenever that one gets `FROM_CODE`, and unknown otherwise.
+    pub resume: MaybeUninit<*const u8>,
 }
 
 impl Frame {
@@ -109,6 +118,8 @@ pub struct Interpreter {
     pub module_order: u64,
     /// Promises that were rejected with nobody to handle it, for the host to report.
     pub rejections: Vec<Value>,
+    /// What makes compiled code, if something does.
+    pub(crate) compiler: Option<std::rc::Rc<dyn compiled::Compiler>>,
 }
 
 impl Interpreter {
@@ -140,6 +151,7 @@ impl Interpreter {
             loader: None,
             module_order: 0,
             rejections: Vec::new(),
+            compiler: None,
         }
     }
 
@@ -153,6 +165,12 @@ impl Interpreter {
             let count = self.frame.offset_from(self.frames) as usize;
             std::slice::from_raw_parts(self.frames.add(1), count)
         }
+    }
+
+    /// The function of the frame `i` below the running one.
+    pub(crate) fn template_of_frame(&self, i: usize) -> Option<Gc<Data<FunctionTemplate>>> {
+        let frame = self.active_frames().iter().rev().nth(i)?;
+        crate::gc::data_of::<FunctionTemplate>(frame.template_cell)
     }
 
     /// Reports the values that frames, their registers on `stack` and jobs hold.
@@ -223,6 +241,12 @@ pub(crate) const HOOKS: ClosureHooks = ClosureHooks {
         closure.is(crate::object::ObjectKind::Closure).then(|| call::closure_template(closure).realm)
     },
 };
+
+/// A handler goes on after its slow path: the way of the handlers that are nothing but that (`handlers::outlined`).
+#[inline(always)]
+fn after(next: Next, vm: *mut Vm) -> Step {
+    State::at(vm, next).go()
+}
 
 /// The code that ends a run loop.
 pub(crate) static HALT: [u32; 1] = [crate::bytecode::Op::Halt as u32];

@@ -115,28 +115,6 @@ impl State {
         // SAFETY: the template lives as long as its frame.
         unsafe { &*self.frame().template }
     }
-    /// Goes on `words` further.
-    #[inline(always)]
-    pub(crate) fn next(self, words: usize) -> Step {
-        State::new(self.pc.wrapping_add(words), self.regs, self.vm, self.frame).go()
-    }
-    /// Goes on at the other end of a jump.
-    #[inline(always)]
-    pub(crate) fn jump(self, distance: i32) -> Step {
-        State::new(self.pc.wrapping_offset(distance as isize), self.regs, self.vm, self.frame).go()
-    }
-    /// Goes on with another state.
-    #[cfg(not(cynic_tail_calls))]
-    #[inline(always)]
-    pub(crate) fn go(self) -> Step {
-        self
-    }
-    /// Goes on with another state.
-    #[cfg(cynic_tail_calls)]
-    #[inline(always)]
-    pub(crate) fn go(self) -> Step {
-        super::dispatch::go(self);
-    }
     /// Records where the frame is, for stack traces and handlers.
     #[inline(always)]
     pub(crate) fn sync(self) {
@@ -183,6 +161,38 @@ impl State {
     }
 }
 
+/// The ways on from a handler. The handlers are compiled twice, with two traits of this name: with this one to go on with the next
+/// instruction, with that of `single` to come back.
+pub(crate) trait Ways: Sized {
+    /// Goes on `words` further.
+    fn next(self, words: usize) -> Step;
+    /// Goes on at the other end of a jump.
+    fn jump(self, distance: i32) -> Step;
+    /// Goes on with another state.
+    fn go(self) -> Step;
+}
+
+impl Ways for State {
+    #[inline(always)]
+    fn next(self, words: usize) -> Step {
+        State::new(self.pc.wrapping_add(words), self.regs, self.vm, self.frame).go()
+    }
+    #[inline(always)]
+    fn jump(self, distance: i32) -> Step {
+        State::new(self.pc.wrapping_offset(distance as isize), self.regs, self.vm, self.frame).go()
+    }
+    #[cfg(not(cynic_tail_calls))]
+    #[inline(always)]
+    fn go(self) -> Step {
+        self
+    }
+    #[cfg(cynic_tail_calls)]
+    #[inline(always)]
+    fn go(self) -> Step {
+        super::dispatch::go(self);
+    }
+}
+
 /// Leaves a handler by the slow path `$slow`, which is kept out of the handler's code (and so of its registers).
 #[cfg(not(cynic_tail_calls))]
 macro_rules! slow {
@@ -203,7 +213,7 @@ macro_rules! slow {
             vm: *mut $crate::vm::Vm,
             frame: *mut $crate::vm::interpreter::Frame,
         ) {
-            $crate::vm::interpreter::State::at(vm, $slow(pc, regs, vm, frame)).go()
+            $crate::vm::interpreter::Ways::go($crate::vm::interpreter::State::at(vm, $slow(pc, regs, vm, frame)))
         }
         // SAFETY: the handler's own state.
         unsafe { out_of_line($s.pc, $s.regs, $s.vm, $s.frame) }

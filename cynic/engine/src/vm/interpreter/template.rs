@@ -8,6 +8,7 @@
 use std::cell::{Cell, OnceCell};
 use std::sync::Arc;
 
+use super::compiled::Compiled;
 use crate::bytecode::code::{CodeKind, Constant, FunctionCode, Text};
 use crate::bytecode::liveness::Liveness;
 use crate::gc::{Data, Gc, Trace, Tracer, tag};
@@ -88,6 +89,12 @@ impl Ic {
 pub struct FunctionTemplate {
     /// First instruction.
     pub code: *const u32,
+    /// Where a call begins: at `code`, or at the word that enters compiled code.
+    pub start: Cell<*const u32>,
+    /// Where a call from compiled code begins, if this function is compiled, or null.
+    pub entry: Cell<*const u8>,
+    /// The compiled code.
+    pub(super) compiled: OnceCell<Compiled>,
     /// Registers of a frame.
     pub registers: u32,
     /// Parameters in registers.
@@ -224,6 +231,9 @@ impl Vm {
         let undefined = |count: usize| (0..count).map(|_| Cell::new(Value::UNDEFINED)).collect();
         let template = FunctionTemplate {
             code: function.code.as_ptr(),
+            start: Cell::new(function.code.as_ptr()),
+            entry: Cell::new(std::ptr::null()),
+            compiled: OnceCell::new(),
             registers: function.registers,
             parameters: function.parameters,
             flags: flags_of(function),
@@ -241,7 +251,9 @@ impl Vm {
             closure_shape: Cell::new(None),
             liveness: OnceCell::new(),
         };
-        self.alloc_data(template)
+        let template = self.alloc_data(template);
+        self.linked(template);
+        template
     }
 
     /// The template of a nested function.

@@ -1,6 +1,6 @@
 //! Exceptions: finding the handler, leaving frames on the way.
 
-use super::{Frame, HALT, Next, frame_flags};
+use super::{Frame, HALT, Next, compiled, frame_flags};
 use crate::bytecode::Op;
 use crate::value::Value;
 use crate::vm::{Abrupt, Vm};
@@ -10,6 +10,7 @@ use crate::vm::{Abrupt, Vm};
 #[inline(never)]
 pub(crate) fn unwind(vm: &mut Vm, abrupt: Abrupt) -> Next {
     let mut abrupt = abrupt;
+    let mut left = 0;
     loop {
         let frame = vm.interpreter.frame;
         // SAFETY: the frame is running.
@@ -21,7 +22,7 @@ pub(crate) fn unwind(vm: &mut Vm, abrupt: Abrupt) -> Next {
             // SAFETY: verified code: the register is inside the frame.
             unsafe { *current.regs.add(register as usize) = exception };
             vm.stack.top = current.end;
-            return Next { pc: target, frame };
+            return compiled::go_on(left, Next { pc: target, frame });
         }
         // An exception leaves an async function as a rejection of its promise.
         match super::coroutine::abandon(vm, frame, abrupt) {
@@ -30,6 +31,7 @@ pub(crate) fn unwind(vm: &mut Vm, abrupt: Abrupt) -> Next {
             None => {}
         }
         pop(vm, frame);
+        left = current.flags;
         if current.flags & frame_flags::ENTRY != 0 {
             vm.interpreter.exit = Err(abrupt);
             return Next { pc: HALT.as_ptr(), frame };
@@ -73,6 +75,6 @@ pub(crate) fn leave(vm: &mut Vm, frame: *mut Frame, value: Value) -> Next {
     // SAFETY: a frame that was not entered from native code has a caller, whose register takes the result.
     unsafe {
         *(*caller).regs.add(dst as usize) = value;
-        Next { pc: (*caller).pc, frame: caller }
+        compiled::go_on(flags, Next { pc: (*caller).pc, frame: caller })
     }
 }

@@ -1,7 +1,7 @@
 //! Arithmetic: int32 and double inline, everything else in `slow::arithmetic`.
 
 use super::super::state::{elsewhere, slow};
-use super::super::{State, Step, slow};
+use super::super::{State, Step, Ways as _, slow};
 use super::outlined;
 use crate::ops::numeric::double_to_int32;
 use crate::value::Value;

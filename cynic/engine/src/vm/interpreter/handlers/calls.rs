@@ -3,7 +3,7 @@
 use super::super::call::{Entry, closure_template, enter, enter_exact};
 use super::super::state::{elsewhere, slow};
 use super::super::template::{FunctionTemplate, template_flags};
-use super::super::{State, Step, frame_flags, slow};
+use super::super::{State, Step, Ways as _, frame_flags, slow};
 use super::outlined;
 use super::properties::as_closure;
 use crate::gc::{Data, Gc};

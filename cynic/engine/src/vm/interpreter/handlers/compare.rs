@@ -1,7 +1,7 @@
 //! Comparisons, as values and fused with branches.
 
 use super::super::state::{elsewhere, slow};
-use super::super::{State, Step, slow};
+use super::super::{State, Step, Ways as _, slow};
 use super::arithmetic::number;
 use super::control::branch_to;
 use super::outlined;

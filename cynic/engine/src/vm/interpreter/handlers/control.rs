@@ -1,7 +1,7 @@
 //! Jumps. A backward jump is a step: it polls.
 
 use super::super::state::slow;
-use super::super::{State, Step, slow};
+use super::super::{State, Step, Ways as _, slow};
 use crate::value::Value;
 
 /// Jumps by operand x if `taken`; else goes on after the instruction's `words`.

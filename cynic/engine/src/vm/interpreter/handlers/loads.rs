@@ -1,7 +1,7 @@
 //! Loads, moves, scopes and globals.
 
 use super::super::state::{elsewhere, slow};
-use super::super::{State, Step, slow};
+use super::super::{State, Step, Ways as _, slow};
 use super::outlined;
 use crate::gc::{Gc, ValueArray};
 use crate::value::Value;

@@ -28,7 +28,7 @@ macro_rules! outlined {
         $(
             #[inline(always)]
             pub(crate) fn $name(s: super::super::State) -> super::super::Step {
-                super::super::State::at(s.vm, $slow(s.pc, s.regs, s.vm, s.frame)).go()
+                super::super::after($slow(s.pc, s.regs, s.vm, s.frame), s.vm)
             }
         )*
     };

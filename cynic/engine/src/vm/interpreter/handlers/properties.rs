@@ -1,7 +1,7 @@
 //! Property access through inline caches, and elements.
 
 use super::super::state::{elsewhere, slow};
-use super::super::{State, Step, slow};
+use super::super::{State, Step, Ways as _, slow};
 use super::outlined;
 use crate::gc::color;
 use crate::object::typed_view::{typed_array_get_number, typed_array_set_number};

@@ -1,7 +1,7 @@
 //! Iteration, suspension, modules and resources.
 
 use super::super::state::{elsewhere, slow};
-use super::super::{State, Step, coroutine, frame_flags, slow};
+use super::super::{State, Step, Ways as _, coroutine, frame_flags, slow};
 use super::outlined;
 use crate::value::Value;
 

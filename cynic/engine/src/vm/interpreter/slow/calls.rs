@@ -73,9 +73,10 @@ fn eval_or_call(s: State, arguments: &[Value]) -> JsResult<Value> {
 
 /// Enters a closure of the current realm in a frame of this run loop, polling and checking the stack.
 fn enter_closure(s: State, closure: Object, count: u32, flags: u8, new_target: Value) -> JsResult<Next> {
-    s.vm().poll()?;
+    let template = closure_template(closure);
+    s.vm().poll_call(template)?;
     let entry = Entry {
-        template: closure_template(closure),
+        template,
         window: s.regs.wrapping_add(s.b() + 1),
         argument_count: count,
         dst: s.a() as u8,
@@ -161,7 +162,7 @@ slow_paths! {
     fn tail_call(s) {
         let (base, count) = (s.b(), s.c());
         let callee = s.reg(base);
-        let reusable = s.frame().flags & !frame_flags::ENTRY == 0;
+        let reusable = s.frame().flags & !(frame_flags::ENTRY | frame_flags::FROM_CODE) == 0;
         let closure = callable_here(s.vm(), callee);
         let Some(closure) = closure.filter(|_| reusable) else {
             if let Some(closure) = closure {

@@ -13,7 +13,7 @@ pub(super) mod resources;
 pub(super) mod scopes;
 pub(super) mod suspension;
 
-use super::{Frame, Next, State};
+use super::{Frame, Next, State, compiled};
 use crate::value::Value;
 use crate::vm::Vm;
 
@@ -48,7 +48,7 @@ pub(super) fn poll_jump(pc: *const u32, regs: *mut Value, vm: *mut Vm, frame: *m
     let s = State::new(pc, regs, vm, frame);
     s.sync();
     match s.vm().poll() {
-        Ok(()) => s.jump_to(s.x() as i32),
+        Ok(()) => compiled::enter_if_compiled(s.jump_to(s.x() as i32)),
         Err(abrupt) => s.unwind(abrupt),
     }
 }
@@ -60,7 +60,7 @@ pub(super) fn poll_long_jump(pc: *const u32, regs: *mut Value, vm: *mut Vm, fram
     let s = State::new(pc, regs, vm, frame);
     s.sync();
     match s.vm().poll() {
-        Ok(()) => s.jump_to((s.word(0) as i32) >> 8),
+        Ok(()) => compiled::enter_if_compiled(s.jump_to((s.word(0) as i32) >> 8)),
         Err(abrupt) => s.unwind(abrupt),
     }
 }

@@ -1,0 +1,167 @@
+//! The code that all compiled functions share: entering, leaving, executing an instruction out of line.
+//!
+//! Compiled code is entered by a call of [`Stubs::enter`] and returns a [`Next`]. An instruction that it does not do itself it executes
+//! by a call of that opcode's stub, with the instruction's address in rdi. The stub comes back if the frame goes on with the next
+//! instruction; else it drops its return address and *dispatches*: to the compiled code of the place where to go on, or out.
+//! While an instruction runs out of line, its frame's template is on the native stack, where the collector finds it: so the code that
+//! the stub returns to is not given back, whatever the instruction does to its frame.
+
+#![allow(unsafe_code)]
+
+use super::masm::{Alu, Assembler, Cond, Label, Reg, Width, at};
+use super::offsets::{CODE, FRAME, ICS, NUMBER_TAG, REGS, TAG, VM, frame, of_frame, template};
+use super::region::Region;
+use crate::bytecode::Op;
+use crate::bytecode::opcodes::OP_COUNT;
+use crate::vm::Vm;
+use crate::vm::interpreter::compiled::{ENTER_CODE, EnterStub};
+use crate::vm::interpreter::single::function_of;
+use crate::vm::interpreter::{Frame, Next, frame_flags};
+
+/// The addresses of the shared code.
+pub(super) struct Stubs {
+    /// Enters compiled code.
+    pub(super) enter: EnterStub,
+    /// Goes on in the running frame at its own `pc`.
+    pub(super) resume: usize,
+    /// By opcode: executes an instruction.
+    ops: Vec<usize>,
+}
+
+impl Stubs {
+    /// Makes the shared code; `None` where executable memory is refused.
+    pub(super) fn make(region: &mut Region) -> Option<Stubs> {
+        let mut asm = Assembler::default();
+        let (enter, resume, dispatch) = (asm.label(), asm.label(), asm.label());
+        asm.bind(enter);
+        emit_enter(&mut asm);
+        asm.bind(resume);
+        asm.load(Reg::Rax, of_frame(frame::PC));
+        asm.mov(Reg::Rdx, FRAME);
+        asm.bind(dispatch);
+        emit_dispatch(&mut asm);
+        let ops: Vec<Label> = (0..OP_COUNT).map(|_| asm.label()).collect();
+        for (i, label) in ops.iter().enumerate() {
+            let Some(op) = Op::decode(i as u32) else { continue };
+            asm.bind(*label);
+            emit_single(&mut asm, op, dispatch);
+        }
+        let address = region.take(asm.code.len())?;
+        let place = |label: &Label| address + asm.offset_of(*label) as usize;
+        let (enter, resume, ops) = (place(&enter), place(&resume), ops.iter().map(place).collect());
+        let code = asm.finish(address)?;
+        if !region.write(address, &code) {
+            return None;
+        }
+        // SAFETY: the code at this address takes and gives what the type says.
+        let enter = unsafe { std::mem::transmute::<usize, EnterStub>(enter) };
+        Some(Stubs { enter, resume, ops })
+    }
+
+    /// The stub that executes instructions of this opcode.
+    pub(super) fn op(&self, op: Op) -> usize {
+        self.ops[op as usize]
+    }
+}
+
+const SAVED: [Reg; 6] = [Reg::Rbx, Reg::Rbp, Reg::R12, Reg::R13, Reg::R14, Reg::R15];
+
+/// `(address, isolate, frame)`, as `EnterStub` says.
+fn emit_enter(asm: &mut Assembler) {
+    for register in SAVED {
+        asm.push(register);
+    }
+    // Calls are made with the stack at a multiple of 16.
+    asm.alu_i(Width::W64, Alu::Sub, Reg::Rsp, 8);
+    asm.mov(VM, Reg::Rsi);
+    asm.mov(FRAME, Reg::Rdx);
+    asm.mov_i(TAG, NUMBER_TAG);
+    load_frame(asm, Reg::Rcx);
+    asm.jmp_r(Reg::Rdi);
+}
+
+/// Loads what belongs to the running frame.
+pub(super) fn load_frame(asm: &mut Assembler, scratch: Reg) {
+    asm.load(REGS, of_frame(frame::REGS));
+    asm.load(ICS, of_frame(frame::FEEDBACK));
+    asm.load(scratch, of_frame(frame::TEMPLATE));
+    asm.load(CODE, at(scratch, template::CODE - template::DATA));
+}
+
+/// Goes on at the place (rax) of a frame (rdx), wherever that is.
+fn emit_dispatch(asm: &mut Assembler) {
+    let out = asm.label();
+    asm.mov(Reg::Rdi, VM);
+    asm.mov(Reg::Rsi, Reg::Rax);
+    asm.mov(Reg::Rcx, FRAME);
+    asm.mov_i(Reg::Rax, find_code as *const () as u64);
+    asm.call_r(Reg::Rax);
+    asm.mov32(Reg::Rcx, Reg::Rdx);
+    asm.alu_i(Width::W32, Alu::And, Reg::Rcx, OUTSIDE as i32);
+    asm.jcc(Cond::NotEqual, out);
+    asm.mov(FRAME, Reg::Rdx);
+    load_frame(asm, Reg::Rcx);
+    asm.jmp_r(Reg::Rax);
+    asm.bind(out);
+    asm.alu_i(Width::W64, Alu::And, Reg::Rdx, !(OUTSIDE as i32));
+    asm.alu_i(Width::W64, Alu::Add, Reg::Rsp, 8);
+    for register in SAVED.into_iter().rev() {
+        asm.pop(register);
+    }
+    asm.ret();
+}
+
+/// Executes the instruction of opcode `op` at rdi.
+fn emit_single(asm: &mut Assembler, op: Op, dispatch: Label) {
+    let elsewhere = asm.label();
+    asm.push_m(of_frame(frame::TEMPLATE_CELL));
+    asm.push(Reg::Rdi);
+    asm.alu_i(Width::W64, Alu::Sub, Reg::Rsp, 8);
+    asm.mov(Reg::Rsi, REGS);
+    asm.mov(Reg::Rdx, VM);
+    asm.mov(Reg::Rcx, FRAME);
+    asm.mov_i(Reg::Rax, function_of(op) as *const () as u64);
+    asm.call_r(Reg::Rax);
+    asm.load(Reg::Rcx, at(Reg::Rsp, 8));
+    asm.alu_i(Width::W64, Alu::Add, Reg::Rsp, 24);
+    asm.alu_i(Width::W64, Alu::Add, Reg::Rcx, (op.len() * size_of::<u32>()) as i32);
+    asm.alu(Width::W64, Alu::Cmp, Reg::Rax, Reg::Rcx);
+    asm.jcc(Cond::NotEqual, elsewhere);
+    asm.alu(Width::W64, Alu::Cmp, Reg::Rdx, FRAME);
+    asm.jcc(Cond::NotEqual, elsewhere);
+    asm.ret();
+    asm.bind(elsewhere);
+    asm.alu_i(Width::W64, Alu::Add, Reg::Rsp, 8);
+    asm.jmp(dispatch);
+}
+
+/// In the address of a frame that [`find_code`] answers with: there is no compiled code to go on with.
+const OUTSIDE: usize = 1;
+
+/// Where to go on at `pc` of the frame `to`: the address of compiled code, or `pc` itself, and the frame, with [`OUTSIDE`] if it is not
+/// code. `from` is the frame that goes there; if `to` is above it, it waits in compiled code from now on.
+unsafe extern "C" fn find_code(_: *mut Vm, pc: *const u32, to: *mut Frame, from: *mut Frame) -> Next {
+    // SAFETY: both frames are on the frame stack: the records of frames that were left are whole, and their templates are alive as long as
+    // the native stack says where the code came from.
+    unsafe {
+        if to > from {
+            (*to).flags |= frame_flags::FROM_CODE;
+            wait_in_code(from);
+        }
+        let pc = if pc == ENTER_CODE.as_ptr() { (*to).place() } else { pc };
+        match (*(*to).template).code_at(pc) {
+            Some(code) => Next { pc: code.cast(), frame: to },
+            None => Next { pc, frame: (to as usize | OUTSIDE) as *mut Frame },
+        }
+    }
+}
+
+/// Notes where the frame goes on when the one above it returns.
+unsafe fn wait_in_code(from: *mut Frame) {
+    // SAFETY: a frame that compiled code runs for, as the caller has it; it is below the new one.
+    unsafe {
+        let template = &*(*from).template;
+        let Some(compiled) = template.compiled() else { return };
+        (*from).resume.write(template.code_at((*from).pc).unwrap_or(compiled.resume));
+    }
+}
