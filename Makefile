@@ -6,7 +6,7 @@ SHELL := /bin/sh
 PITHOS_CACHE ?= $(if $(XDG_CACHE_HOME),$(XDG_CACHE_HOME),$(HOME)/.cache)/pithos
 export PITHOS_CACHE
 
-.PHONY: help demo test npm bless bench bench-peers conformance fuzz docs install dist need-cargo need-cc
+.PHONY: help demo test npm bless bench bench-peers conformance fuzz docs install dist wheel need-cargo need-cc
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-14s %s\n", $$1, $$2}' Makefile
@@ -44,6 +44,9 @@ install: need-cargo need-cc ## release binaries into ~/.local/bin
 
 dist: need-cargo need-cc ## an archive of stripped binaries, debug files and documents below dist/
 	@cargo xtask dist
+
+wheel: need-cargo need-cc ## the Python wheel and its source distribution below dist/
+	@cargo xtask wheel
 
 need-cargo:
 	@command -v cargo >/dev/null 2>&1 || { echo "make: cargo was not found: install Rust 1.95 or newer from https://rustup.rs and open a new shell" >&2; exit 1; }

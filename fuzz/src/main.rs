@@ -14,9 +14,10 @@ use random::Random;
 
 const USAGE: &str = "\
 usage: pithos-fuzz TARGET|all [--seconds N] [--seed N] [--rounds N] [--failures N]
+       pithos-fuzz bytes-… --file FILE
 
 Runs rounds of a target until the time is over (default 60 s), the rounds are done or too many failed (default 10). A round is one batch of cases from one seed;
-a failure prints the case and the seed, and `--seed N --rounds 1` repeats it.
+a failure prints the case and the seed, and `--seed N --rounds 1` repeats it. A target of bytes reads one input with `--file`.
 
 targets:
 ";
@@ -33,7 +34,13 @@ struct Options {
 }
 
 fn main() -> ExitCode {
-    let options = match parse(std::env::args().skip(1)) {
+    let words: Vec<String> = std::env::args().skip(1).collect();
+    if let [target, flag, file] = words.as_slice()
+        && flag == "--file"
+    {
+        return read_file(target, file);
+    }
+    let options = match parse(words.into_iter()) {
         Ok(options) => options,
         Err(message) => {
             eprint!("{message}\n{USAGE}");
@@ -48,6 +55,28 @@ fn main() -> ExitCode {
         failures += run(target, &options);
     }
     if failures == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
+
+/// One input for a target of bytes.
+fn read_file(target: &str, file: &str) -> ExitCode {
+    let bytes = match std::fs::read(file) {
+        Ok(bytes) => bytes,
+        Err(error) => {
+            eprintln!("{file}: {error}");
+            return ExitCode::from(2);
+        }
+    };
+    match targets::bytes::one(target, &bytes) {
+        None => {
+            eprintln!("'{target}' does not read bytes");
+            ExitCode::from(2)
+        }
+        Some(Ok(())) => ExitCode::SUCCESS,
+        Some(Err(wrong)) => {
+            println!("{wrong}");
+            ExitCode::FAILURE
+        }
+    }
 }
 
 fn parse(mut words: impl Iterator<Item = String>) -> Result<Options, String> {

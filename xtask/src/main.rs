@@ -31,6 +31,7 @@ usage: cargo xtask COMMAND [ARG...]
   tidy [--write]          the tree's own rules; --write renews generated documents
   conformance [--bless]   the conformance suites that can be found; --bless rewrites the expectation lists
   npm [FILTER]            programs over npm packages, printed output compared with node's
+  wheel [--profile NAME]  the Python wheel (abi3) and the source distribution below dist/
   python                  build the wheel into a virtual environment and run its tests
   miri [NAME]             Miri over the engine's heap and the actor core (needs its nightly; three quarters of an hour), or one of them
   cross [--emulate]       type-checks for aarch64 Linux and macOS; or aarch64 tests under an emulator
@@ -52,6 +53,7 @@ fn main() -> ExitCode {
         "conformance" => conformance::run(&workspace, &rest),
         "npm" => npm::run(&workspace, &rest),
         "python" => python::run(&workspace, &rest),
+        "wheel" => python::wheel(&workspace, &rest),
         "miri" => miri::run(&workspace, &rest),
         "cross" => cross::run(&workspace, &rest),
         "docs" => site::run(&workspace, &rest),

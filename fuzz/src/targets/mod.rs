@@ -1,6 +1,7 @@
 //! The targets: each generates a batch of cases from a seed and judges them.
 
 mod bytecode;
+pub(crate) mod bytes;
 mod regexp;
 mod script;
 mod shell;
@@ -60,5 +61,40 @@ pub(crate) const ALL: &[Target] = &[
         name: "utilities-gnu",
         about: "generated command lines of the in-process utilities against the GNU programs",
         round: utilities::against_gnu,
+    },
+    Target {
+        name: "bytes-wire",
+        about: "damaged frames of a session: the same however they are cut",
+        round: bytes::wire,
+    },
+    Target {
+        name: "bytes-terms",
+        about: "damaged Erlang terms: refused, or written and read as the same",
+        round: bytes::terms,
+    },
+    Target {
+        name: "bytes-policy",
+        about: "damaged sandbox policies: taken or refused",
+        round: bytes::policy,
+    },
+    Target {
+        name: "bytes-pattern",
+        about: "damaged regular expressions with texts: bounded, captures inside the text",
+        round: bytes::pattern,
+    },
+    Target {
+        name: "bytes-zone",
+        about: "damaged zone files and values of TZ: offsets that exist",
+        round: bytes::zone,
+    },
+    Target {
+        name: "bytes-json",
+        about: "damaged JSON through the utility: refused, or written and read as the same",
+        round: bytes::json,
+    },
+    Target {
+        name: "bytes-git",
+        about: "damaged files of a repository through the in-process git: nothing panics or changes",
+        round: bytes::git,
     },
 ];

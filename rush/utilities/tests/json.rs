@@ -57,6 +57,17 @@ fn get_prints_what_is_at_a_path() {
 }
 
 #[test]
+fn numbers_keep_their_digits() {
+    for number in
+        ["2.5e-30", "1.2345678901234568e+36", "0.1", "-1.7976931348623157e+308", "5e-324", "9007199254740993"]
+    {
+        let written = json(Path::new(""), &["query", "-c", "."], number).0;
+        assert_eq!(written, format!("{number}\n"));
+        assert_eq!(json(Path::new(""), &["get", "-j", ".a"], &format!("{{\"a\":{number}}}")).0, written);
+    }
+}
+
+#[test]
 fn set_changes_and_makes() {
     let set = |words: &[&str], input: &str| json(Path::new(""), &[&["set", "-c"], words].concat(), input);
     for (path, value, input, expected) in [

@@ -11,7 +11,7 @@ mod tests;
 use std::path::PathBuf;
 
 use self::installed::Installed;
-use self::interpreter::{checked, lock};
+use self::interpreter::{Base, checked, lock};
 use self::tools::Tools;
 use crate::steps::Steps;
 use crate::workspace::Workspace;
@@ -55,6 +55,37 @@ pub(crate) fn prepare_release(workspace: &Workspace) -> Result<PathBuf, String> 
     Ok(Environment::prepare(workspace, "release")?.installed.python())
 }
 
+/// `cargo xtask wheel [--profile NAME]`: the wheel and the source distribution below `dist/`.
+pub(crate) fn wheel(workspace: &Workspace, arguments: &[String]) -> Result<(), String> {
+    let profile = match arguments {
+        [] => "release",
+        [flag, name] if flag == "--profile" => name,
+        _ => return Err("usage: cargo xtask wheel [--profile NAME]".to_string()),
+    };
+    let tools = tools(workspace, &interpreter::find()?)?;
+    let dist = workspace.root.join("dist");
+    let _lock = lock(&workspace.target().join("python/build.lock"), "another checkout's build of the wheel")?;
+    let build = ["build", "--profile", profile, "--locked", "--quiet", "--interpreter", "python"];
+    for (words, what) in [(build.as_slice(), "building the wheel"), (&["sdist"], "the source distribution")] {
+        let mut maturin = tools.command("maturin");
+        maturin.current_dir(workspace.root.join(ROOM)).args(words).arg("--out").arg(&dist);
+        checked(maturin.env("CARGO_TARGET_DIR", workspace.target()), what)?;
+    }
+    println!("{}", dist.display());
+    Ok(())
+}
+
+/// The third-party packages that build and test the wheel.
+fn tools(workspace: &Workspace, base: &Base) -> Result<Tools, String> {
+    let mut requirements = vec![MATURIN.to_string()];
+    for file in REQUIREMENTS {
+        let path = workspace.root.join(file);
+        let text = std::fs::read_to_string(&path).map_err(|error| format!("{}: {error}", path.display()))?;
+        requirements.extend(text.lines().map(str::trim).filter(|line| !line.is_empty()).map(str::to_string));
+    }
+    Tools::ensure(base, &workspace.cache.join("python"), &requirements, &[])
+}
+
 /// The wheel of this checkout, installed; the tools under it stay as they are while this lives.
 struct Environment {
     installed: Installed,
@@ -66,15 +97,7 @@ impl Environment {
     /// run left can be found by an import.
     fn prepare(workspace: &Workspace, profile: &str) -> Result<Self, String> {
         let base = interpreter::find()?;
-        let mut requirements = vec![MATURIN.to_string()];
-        for file in REQUIREMENTS {
-            let path = workspace.root.join(file);
-            let text =
-                std::fs::read_to_string(&path).map_err(|error| format!("{}: {error}", path.display()))?;
-            requirements
-                .extend(text.lines().map(str::trim).filter(|line| !line.is_empty()).map(str::to_string));
-        }
-        let tools = Tools::ensure(&base, &workspace.cache.join("python"), &requirements, &[])?;
+        let tools = tools(workspace, &base)?;
         let folder = workspace.target().join("python");
         let installed = Installed::make(&base, &folder, &workspace.root, profile, &tools, |wheels| {
             // The library lies where another checkout with the same build folder puts its own.

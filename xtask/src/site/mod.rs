@@ -40,7 +40,9 @@ pub(crate) fn run(workspace: &Workspace, arguments: &[String]) -> Result<(), Str
         let mut doc = workspace.cargo(&["doc", "--workspace", "--lib", "--no-deps", "--locked"]);
         release::run(doc.env("RUSTDOCFLAGS", RUSTDOC_FLAGS), "cargo doc")?;
     }
-    let (site, pages) = build(workspace, api.then(|| workspace.target().join("doc")).as_deref())?;
+    // Without waiting for rustdoc: what it wrote before.
+    let folder = workspace.target().join("doc");
+    let (site, pages) = build(workspace, folder.is_dir().then_some(folder.as_path()))?;
     println!("{pages} pages: {}", site.join("index.html").display());
     Ok(())
 }
@@ -65,7 +67,7 @@ pub(crate) fn build(workspace: &Workspace, api: Option<&Path>) -> Result<(PathBu
     }
     if let Some(folder) = api {
         link_tree(folder, &site.join("api"))?;
-        let crates = Page::new(Path::new("api.md"), &libraries(workspace)?, &|_| true);
+        let crates = Page::new(Path::new("api.md"), &libraries(workspace, folder)?, &|_| true);
         sections
             .push(Section { title: "API".into(), entries: vec![("Rust crates".into(), "api.md".into())] });
         pages.insert("api.md".into(), crates);
@@ -207,8 +209,8 @@ fn document(page: &Page, path: &Path, sections: &[Section], order: &[PathBuf]) -
     )
 }
 
-/// The list of libraries, as a page.
-fn libraries(workspace: &Workspace) -> Result<String, String> {
+/// The list of the libraries that have documents in `folder`, as a page.
+fn libraries(workspace: &Workspace, folder: &Path) -> Result<String, String> {
     let metadata = workspace.metadata()?;
     let mut text = String::from(
         "# Rust crates\n\nMade by rustdoc; `pithos-cynic` and `pithos-iris` are the two that other programs use.\n\n| crate | what it is |\n|---|---|\n",
@@ -223,9 +225,12 @@ fn libraries(workspace: &Workspace) -> Result<String, String> {
         if let (Some(library), Some(name)) = (library, package["name"].as_str())
             && package["id"].as_str().is_some_and(|id| members.contains(id))
         {
-            let folder = library["name"].as_str().unwrap_or(name).replace('-', "_");
+            let documents = library["name"].as_str().unwrap_or(name).replace('-', "_");
+            if !folder.join(&documents).join("index.html").is_file() {
+                continue;
+            }
             let what = package["description"].as_str().unwrap_or("");
-            let _ = writeln!(text, "| [{name}](api/{folder}/index.html) | {what} |");
+            let _ = writeln!(text, "| [{name}](api/{documents}/index.html) | {what} |");
         }
     }
     Ok(text)

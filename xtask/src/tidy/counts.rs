@@ -1,4 +1,5 @@
-//! Figures in documents that follow from files of the tree: how many cases of a suite pass is the number of its cases without those on the list.
+//! Figures in documents that follow from files of the tree: how many cases of a suite pass is the number of its cases without those on the list;
+//! which Rust is needed is what the root manifest says.
 
 use super::Tree;
 
@@ -19,6 +20,32 @@ pub(super) fn check(tree: &Tree<'_>) -> Result<Vec<String>, String> {
             if !words.split_whitespace().collect::<Vec<_>>().join(" ").contains(&wanted) {
                 problems.push(format!("{page} must say '{wanted}': so many cases pass by {}", text("list")));
             }
+        }
+    }
+    problems.extend(compiler(tree)?);
+    Ok(problems)
+}
+
+/// Files that say which Rust is needed, each in its own words around the number.
+const COMPILERS: [(&str, &str); 3] = [
+    ("rust-toolchain.toml", "channel = \"@.0\""),
+    ("README.md", "Rust @ or newer"),
+    ("Makefile", "install Rust @ or newer"),
+];
+
+/// They all say what `rust-version` in the root manifest says.
+fn compiler(tree: &Tree<'_>) -> Result<Vec<String>, String> {
+    let read = |name: &str| {
+        std::fs::read_to_string(tree.workspace.root.join(name)).map_err(|error| format!("{name}: {error}"))
+    };
+    let manifest = read("Cargo.toml")?;
+    let version = manifest.lines().find_map(|line| line.strip_prefix("rust-version = "));
+    let version = version.unwrap_or_default().trim_matches('"');
+    let mut problems = Vec::new();
+    for (file, words) in COMPILERS {
+        let wanted = words.replace('@', version);
+        if !read(file)?.contains(&wanted) {
+            problems.push(format!("{file} must say '{wanted}', which is the rust-version of Cargo.toml"));
         }
     }
     Ok(problems)

@@ -56,7 +56,7 @@ pub fn catch_fatal(signal: i32) -> bool {
         return false;
     }
     FATAL.fetch_or(1 << (signal - 1), Ordering::Relaxed);
-    signal_catch(signal);
+    set_handler(signal, note_signal as *const () as libc::sighandler_t);
     true
 }
 
@@ -150,8 +150,9 @@ pub fn signal_ignore(signal: i32) {
     set_handler(signal, libc::SIG_IGN);
 }
 
-/// Notes a signal when it arrives; system calls are interrupted.
+/// Notes a signal when it arrives, for somebody who does something about it; system calls are interrupted.
 pub fn signal_catch(signal: i32) {
+    not_fatal(signal);
     set_handler(signal, note_signal as *const () as libc::sighandler_t);
 }
 

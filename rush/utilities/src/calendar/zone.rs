@@ -193,7 +193,7 @@ fn parse_block(reader: &mut Reader<'_>, counts: [usize; 6], size: usize) -> Opti
 fn parse_rule(text: &[u8]) -> Option<Rule> {
     let mut reader = Reader { bytes: text };
     let name = rule_name(&mut reader)?;
-    let offset = -rule_time(&mut reader)?;
+    let offset = -offset_time(&mut reader)?;
     let standard = Kind { offset, abbreviation: name };
     if reader.bytes.is_empty() {
         return Some(Rule { standard, daylight: None });
@@ -201,7 +201,7 @@ fn parse_rule(text: &[u8]) -> Option<Rule> {
     let name = rule_name(&mut reader)?;
     let offset = match reader.bytes.first() {
         None | Some(b',') => standard.offset + 3_600,
-        Some(_) => -rule_time(&mut reader)?,
+        Some(_) => -offset_time(&mut reader)?,
     };
     let daylight = Kind { offset, abbreviation: name };
     let (start, end) = if reader.bytes.is_empty() {
@@ -234,17 +234,26 @@ fn digits(reader: &mut Reader<'_>) -> Option<i64> {
     Some(reader.take(count)?.iter().fold(0, |v, b| v * 10 + i64::from(b - b'0')))
 }
 
-/// `[+-]hh[:mm[:ss]]` in seconds.
+/// `[+-]hh[:mm[:ss]]` in seconds: when in its day a change is.
 fn rule_time(reader: &mut Reader<'_>) -> Option<i64> {
+    signed_time(reader, [i64::MAX; 3])
+}
+
+/// The same as an offset: the C library takes 24:59:59 for what is more.
+fn offset_time(reader: &mut Reader<'_>) -> Option<i64> {
+    signed_time(reader, [24, 59, 59])
+}
+
+fn signed_time(reader: &mut Reader<'_>, most: [i64; 3]) -> Option<i64> {
     let negative = reader.bytes.first() == Some(&b'-');
     if matches!(reader.bytes.first(), Some(b'+' | b'-')) {
         reader.take(1)?;
     }
-    let mut seconds = digits(reader)? * 3_600;
-    for unit in [60, 1] {
+    let mut seconds = digits(reader)?.min(most[0]) * 3_600;
+    for (unit, most) in [(60, most[1]), (1, most[2])] {
         if reader.bytes.first() == Some(&b':') {
             reader.take(1)?;
-            seconds += digits(reader)? * unit;
+            seconds += digits(reader)?.min(most) * unit;
         }
     }
     Some(if negative { -seconds } else { seconds })
