@@ -245,7 +245,7 @@ impl<'m, 'c> Machine<'m, 'c> {
                 }
                 Op::FieldNumber(number) => {
                     let number = *number as usize;
-                    self.split_record();
+                    self.split_up_to(number);
                     let value = self.record.number(number);
                     self.push(Value::Number(value));
                 }
