@@ -146,6 +146,17 @@ fn bytes_of(text: &[u8], count: usize, utf8: bool) -> usize {
     characters(text).take(count).map(<[u8]>::len).sum()
 }
 
+/// Whether a backslash stands before something that needs none.
+fn has_odd_escape(text: &[u8]) -> bool {
+    let mut bytes = text.iter();
+    while let Some(byte) = bytes.next() {
+        if *byte == b'\\' && bytes.next().is_some_and(|next| !b"\\/\"abfnrtv01234567".contains(next)) {
+            return true;
+        }
+    }
+    false
+}
+
 #[cfg(test)]
 mod tests {
     use super::{assignment, characters, compile, lexer, parser};
@@ -204,15 +215,4 @@ mod tests {
             assignment(b"1a=b").is_none() && assignment(b"=").is_none() && assignment(b"./a=b").is_none()
         );
     }
-}
-
-/// Whether a backslash stands before something that needs none.
-fn has_odd_escape(text: &[u8]) -> bool {
-    let mut bytes = text.iter();
-    while let Some(byte) = bytes.next() {
-        if *byte == b'\\' && bytes.next().is_some_and(|next| !b"\\/\"abfnrtv01234567".contains(next)) {
-            return true;
-        }
-    }
-    false
 }
