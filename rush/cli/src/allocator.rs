@@ -9,6 +9,8 @@ use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::UnsafeCell;
 use std::ptr;
 
+use rush::sys::memory;
+
 /// Small sizes are multiples of this, which is also the alignment of every block.
 const GRANULE: usize = 16;
 /// Up to here there is a class for every multiple of `GRANULE`.
@@ -96,6 +98,7 @@ impl Lists {
         if chunk.is_null() {
             return false;
         }
+        memory::grew(size);
         (self.chunk, self.left) = (chunk, size);
         self.chunks += 1;
         true
@@ -175,6 +178,12 @@ fn with<T>(action: impl FnOnce(&mut Lists) -> T) -> T {
     LISTS.with(|lists| action(unsafe { &mut *lists.get() }))
 }
 
+/// A block of the system's, which is accounted for.
+fn accounted(block: *mut u8, bytes: usize) -> *mut u8 {
+    memory::grew(bytes);
+    granted(block)
+}
+
 /// The allocator.
 pub(crate) struct Blocks;
 
@@ -187,7 +196,7 @@ unsafe impl GlobalAlloc for Blocks {
         match class_of(layout) {
             Some(class) => with(|lists| lists.take(class)),
             // SAFETY: the caller's promise is the one asked for.
-            None => granted(unsafe { System.alloc(layout) }),
+            None => accounted(unsafe { System.alloc(layout) }, layout.size()),
         }
     }
 
@@ -196,14 +205,17 @@ unsafe impl GlobalAlloc for Blocks {
         match class_of(layout) {
             Some(class) => with(|lists| lists.put(class, block)),
             // SAFETY: by its layout the block is the system's.
-            None => unsafe { System.dealloc(block, layout) },
+            None => unsafe {
+                memory::shrank(layout.size());
+                System.dealloc(block, layout);
+            },
         }
     }
 
     unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
         if class_of(layout).is_none() {
             // SAFETY: the caller's promise is the one asked for.
-            return granted(unsafe { System.alloc_zeroed(layout) });
+            return accounted(unsafe { System.alloc_zeroed(layout) }, layout.size());
         }
         // SAFETY: as above; and a block that is not null has the layout's size.
         unsafe {
@@ -220,8 +232,11 @@ unsafe impl GlobalAlloc for Blocks {
         let wanted = unsafe { Layout::from_size_align_unchecked(size, layout.align()) };
         match (class_of(layout), class_of(wanted)) {
             (Some(old), Some(new)) if old == new => block,
-            // SAFETY: both are the system's.
-            (None, None) => granted(unsafe { System.realloc(block, layout, size) }),
+            (None, None) => {
+                memory::shrank(layout.size());
+                // SAFETY: both are the system's.
+                accounted(unsafe { System.realloc(block, layout, size) }, size)
+            }
             // SAFETY: the new block is another one, and both are as large as what is copied.
             _ => unsafe {
                 let moved = self.alloc(wanted);

@@ -125,6 +125,42 @@ fn too_little_memory_is_an_error() {
     assert!(message.contains("cannot allocate memory"), "{message}");
 }
 
+/// Each holds what has no end: a line, a file, a text that grows, a table. The shell goes on, as it does after a program.
+#[test]
+fn a_utility_that_takes_too_much_memory_ends_alone() {
+    for (line, status) in [
+        ("sort /dev/zero", 2),
+        ("tail /dev/zero", 1),
+        ("grep x /dev/zero", 2),
+        ("sed p /dev/zero", 4),
+        ("uniq /dev/zero", 1),
+        ("awk 1 /dev/zero", 2),
+        ("diff /dev/zero /dev/null", 2),
+        ("tail -c 999999999 </dev/zero", 1),
+        ("sort </dev/zero", 2),
+        ("sed ':a;s/.*/&&/;ta' <<< x", 4),
+        ("sed ':a;G;h;ba' <<< x", 4),
+        ("awk 'BEGIN { while (1) s = s \"aaaaaaaaaaaaaaaa\" }'", 2),
+        ("awk 'BEGIN { s = \"x\"; while (1) s = s s }'", 2),
+        ("awk 'BEGIN { while (1) a[i++] = \"xxxxxxxx\" i }'", 2),
+        ("awk 'BEGIN { s = \"x\"; while (1) gsub(/x/, \"xx\", s) }'", 2),
+        ("awk 'BEGIN { s = \"x\"; while (1) s = gensub(/x/, \"xx\", \"g\", s) }'", 2),
+    ] {
+        let name = line.split(' ').next().unwrap_or_default();
+        let output = sh(&format!(
+            r#"ulimit -v 250000; "$RUSH" -c {} 2>&1"#,
+            quoted(&format!("x=kept; {line} >/dev/null; echo $? $x"))
+        ));
+        let text = String::from_utf8_lossy(&output.stdout).into_owned();
+        assert_eq!(text, format!("{name}: memory exhausted\n{status} kept\n"), "{line}");
+    }
+}
+
+/// A word for `sh`.
+fn quoted(text: &str) -> String {
+    format!("'{}'", text.replace('\'', "'\\''"))
+}
+
 #[test]
 fn descriptors_run_out_with_an_error() {
     let output = sh(

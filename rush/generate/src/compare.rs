@@ -118,7 +118,10 @@ impl Bench {
                 },
             }
         } else {
-            peer::run(case, &root, &stdin, &self.sinks)?
+            match peer::run(case, &root, &stdin, &self.sinks)? {
+                None => return Ok(None),
+                Some(observed) => observed,
+            }
         };
         let mut result = result;
         if self.grammar.changes {

@@ -87,9 +87,26 @@ struct Encoder {
     column: u64,
 }
 
+/// The two digits of every twelve bits.
+const PAIRS: [[u8; 2]; 4096] = {
+    let mut table = [[0; 2]; 4096];
+    let mut at = 0;
+    while at < 4096 {
+        table[at] = [ALPHABET[at >> 6], ALPHABET[at & 63]];
+        at += 1;
+    }
+    table
+};
+
 fn encode(three: [u8; 3]) -> [u8; 4] {
-    let bits = u32::from(three[0]) << 16 | u32::from(three[1]) << 8 | u32::from(three[2]);
-    [18, 12, 6, 0].map(|shift| ALPHABET[(bits >> shift & 63) as usize])
+    let [a, b, c] = three.map(usize::from);
+    let (high, low) = (PAIRS[a << 4 | b >> 4], PAIRS[(b & 15) << 8 | c]);
+    [high[0], high[1], low[0], low[1]]
+}
+
+fn encode_all(groups: &[[u8; 3]], out: &mut [u8]) {
+    let (places, _) = out.as_chunks_mut::<4>();
+    groups.iter().zip(places).for_each(|(three, place)| *place = encode(*three));
 }
 
 impl Encoder {
@@ -115,21 +132,41 @@ impl Encoder {
 
 impl Work for Encoder {
     fn take(&mut self, block: &[u8], out: &mut Vec<u8>) -> bool {
-        let mut text = Vec::with_capacity(block.len() / 3 * 4 + 8);
         let mut rest = block;
         while !self.left.is_empty() && self.left.len() < 3 {
             let Some((&first, others)) = rest.split_first() else { break };
             self.left.push(first);
             rest = others;
         }
-        if let [a, b, c] = self.left.as_slice() {
-            text.extend(encode([*a, *b, *c]));
+        if let [a, b, c] = *self.left.as_slice() {
+            self.put(&encode([a, b, c]), out);
             self.left.clear();
         }
-        let whole = rest.chunks_exact(3);
-        self.left.extend_from_slice(whole.remainder());
-        whole.for_each(|three| text.extend(encode([three[0], three[1], three[2]])));
-        self.put(&text, out);
+        let (whole, rest) = rest.as_chunks::<3>();
+        self.left.extend_from_slice(rest);
+        // OPTIMIZATION: what ends within a line of whole groups is encoded where it is written. Equals encoding and then wrapping.
+        let groups_in_line = usize::try_from(self.wrap / 4).unwrap_or(usize::MAX);
+        if self.wrap == 0 || !self.wrap.is_multiple_of(4) || !self.column.is_multiple_of(4) {
+            let mut text = vec![0; whole.len() * 4];
+            encode_all(whole, &mut text);
+            self.put(&text, out);
+            return true;
+        }
+        out.reserve(whole.len() * 4 + whole.len() / groups_in_line + 1);
+        let mut groups = whole;
+        while !groups.is_empty() {
+            if self.column == self.wrap {
+                out.push(b'\n');
+                self.column = 0;
+            }
+            let room = groups_in_line - (self.column / 4) as usize;
+            let (now, later) = groups.split_at(room.min(groups.len()));
+            let start = out.len();
+            out.resize(start + now.len() * 4, 0);
+            encode_all(now, &mut out[start..]);
+            self.column += now.len() as u64 * 4;
+            groups = later;
+        }
         true
     }
 

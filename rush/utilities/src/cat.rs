@@ -117,9 +117,7 @@ fn copy(
         if style.keeps_bytes() {
             show_lines(block, style, state, &mut shown);
         } else {
-            for &byte in block {
-                show(byte, style, state, &mut shown);
-            }
+            show_marked(block, style, state, &mut shown);
         }
         output.write_all(&shown)?;
     }
@@ -141,6 +139,24 @@ fn show_lines(block: &[u8], style: &Style, state: &mut State, out: &mut Vec<u8>)
             state.at_start = true;
         }
         rest = rest.get(end + 1..).unwrap_or_default();
+    }
+}
+
+/// OPTIMIZATION: bytes within a line that are shown as they are, together. Equals [`show`] for each byte.
+fn show_marked(block: &[u8], style: &Style, state: &mut State, out: &mut Vec<u8>) {
+    let mut rest = block;
+    while let Some(&first) = rest.first() {
+        let plain = if state.at_start || state.carriage_return {
+            0
+        } else {
+            rest.iter().take_while(|byte| matches!(byte, b' '..=b'~')).count()
+        };
+        out.extend_from_slice(&rest[..plain]);
+        rest = &rest[plain..];
+        if plain == 0 {
+            show(first, style, state, out);
+            rest = &rest[1..];
+        }
     }
 }
 

@@ -35,6 +35,10 @@ pub(crate) fn run(context: &mut Context<'_>) -> io::Result<Outcome> {
     if (!fields && (delimiter.is_some() || parsed.has(b's'))) || !parsed.every(b"d", |_, d| d.len() <= 1) {
         return Ok(Outcome::Fallthrough);
     }
+    // What ends a line would also end a field.
+    if parsed.has(b'z') && delimiter.is_some_and(<[u8]>::is_empty) {
+        return Ok(Outcome::Fallthrough);
+    }
     let Some(mut ranges) = parse_list(list) else { return Ok(Outcome::Fallthrough) };
     if parsed.has(b'C') {
         ranges = complement(&ranges);

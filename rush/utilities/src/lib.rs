@@ -204,6 +204,7 @@ fn write_failed(context: &mut Context<'_>, error: &io::Error) -> i32 {
     match name.as_slice() {
         // They said so themselves.
         b"sort" | b"tee" => {}
+        b"diff" => context.complain(&[b"standard output: ", reason.as_bytes()]),
         // The reason was not kept.
         _ if error.raw_os_error().is_none() => context.complain(&[b"write error"]),
         b"wc" => context.complain(&[b"write error"]),
@@ -215,8 +216,13 @@ fn write_failed(context: &mut Context<'_>, error: &io::Error) -> i32 {
         }
         _ => context.complain(&[b"write error: ", reason.as_bytes()]),
     }
-    match name.as_slice() {
-        b"awk" | b"grep" | b"ls" | b"sort" => 2,
+    trouble_status(&name)
+}
+
+/// The status of a utility that could not go on.
+pub fn trouble_status(name: &[u8]) -> i32 {
+    match name {
+        b"awk" | b"diff" | b"grep" | b"ls" | b"sort" => 2,
         b"env" => 125,
         b"sed" => 4,
         _ => 1,

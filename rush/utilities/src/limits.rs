@@ -87,5 +87,8 @@ pub const AWK_PATTERNS_MAX: usize = 256;
 /// Jumps back and calls between two questions whether `awk` is to stop.
 pub const AWK_POLL_OPS: u32 = 10_000;
 
+/// The longest text that `awk` makes without asking whether it is to stop.
+pub const AWK_POLL_BYTES: usize = 64 * 1024;
+
 /// Bytes of the two files that `diff` compares in memory; larger ones are left to the program.
 pub const DIFF_BYTES_MAX: u64 = 1 << 30;

@@ -240,6 +240,9 @@ impl Listing<'_> {
             }
         }
         for entry in reader.flatten() {
+            if (context.interrupted)() {
+                break;
+            }
             let name = entry.file_name().into_vec();
             if name.first() == Some(&b'.') && !self.style.all && !self.style.almost_all {
                 continue;

@@ -6,7 +6,7 @@ use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
 
 use crate::head::{expand_old_form, header};
-use crate::limits::BLOCK_BYTES;
+use crate::limits::{BLOCK_BYTES, COPY_BLOCK_BYTES};
 use crate::options::{parse, size};
 use crate::{Context, Outcome};
 
@@ -81,8 +81,11 @@ pub(crate) fn run(context: &mut Context<'_>) -> io::Result<Outcome> {
         first = false;
         let result = match opened {
             Some(mut file) => {
-                skip_to_tail(&mut file, wanted);
-                copy(&mut context.polled(file), context.output, wanted)?
+                if skip_to_tail(&mut file, wanted) {
+                    pass_on(&mut context.polled(file), context.output)?
+                } else {
+                    copy(&mut context.polled(file), context.output, wanted)?
+                }
             }
             None => copy(&mut *context.input, context.output, wanted)?,
         };
@@ -95,32 +98,66 @@ pub(crate) fn run(context: &mut Context<'_>) -> io::Result<Outcome> {
     Ok(Outcome::Status(status))
 }
 
-/// OPTIMIZATION: in a regular file, seeks to a place that is surely before the wanted lines or bytes. Equals
+/// OPTIMIZATION: in a regular file, looks for the wanted part from the end and leaves the file there; whether it did. Equals
 /// reading the file from the start.
-fn skip_to_tail(file: &mut File, wanted: Wanted) {
-    let Ok(length) = file.metadata().map(|m| if m.is_file() { m.len() } else { 0 }) else { return };
+fn skip_to_tail(file: &mut File, wanted: Wanted) -> bool {
+    let Ok(length) = file.metadata().map(|m| if m.is_file() { m.len() } else { 0 }) else { return false };
     if wanted.from_start || length == 0 {
-        return;
+        return false;
     }
-    if !wanted.lines {
-        let _ = file.seek(SeekFrom::Start(length.saturating_sub(wanted.count)));
-        return;
-    }
-    let mut position = length;
-    let mut newlines = 0u64;
-    let mut buffer = vec![0u8; BLOCK_BYTES];
-    while position > 0 && newlines <= wanted.count {
-        let start = position.saturating_sub(BLOCK_BYTES as u64);
-        let window = (position - start) as usize;
-        let Some(block) = buffer.get_mut(..window) else { break };
-        if file.seek(SeekFrom::Start(start)).is_err() || file.read_exact(block).is_err() {
-            position = 0;
-            break;
+    let start = if wanted.lines {
+        start_of_lines(file, length, wanted.count)
+    } else {
+        Ok(length.saturating_sub(wanted.count))
+    };
+    match start {
+        Ok(start) => file.seek(SeekFrom::Start(start)).is_ok(),
+        Err(_) => {
+            let _ = file.seek(SeekFrom::Start(0));
+            false
         }
-        newlines += memchr::memchr_iter(b'\n', block).count() as u64;
-        position = start;
     }
-    let _ = file.seek(SeekFrom::Start(position));
+}
+
+/// Where the last `count` lines of a file begin.
+fn start_of_lines(file: &mut File, length: u64, count: u64) -> io::Result<u64> {
+    let mut buffer = vec![0u8; BLOCK_BYTES];
+    let mut left = count;
+    let mut end = length;
+    while end > 0 {
+        let start = end.saturating_sub(BLOCK_BYTES as u64);
+        let mut block = buffer.get_mut(..(end - start) as usize).unwrap_or_default();
+        file.seek(SeekFrom::Start(start))?;
+        file.read_exact(block)?;
+        // The end of the last line begins no other.
+        if end == length && block.last() == Some(&b'\n') {
+            let whole = block.len() - 1;
+            block = block.get_mut(..whole).unwrap_or_default();
+        }
+        let newlines = memchr::memchr_iter(b'\n', block).count() as u64;
+        if newlines < left {
+            left -= newlines;
+            end = start;
+            continue;
+        }
+        let before = usize::try_from(newlines - left).unwrap_or(usize::MAX);
+        let at = memchr::memchr_iter(b'\n', block).nth(before).unwrap_or_default();
+        return Ok(start + at as u64 + 1);
+    }
+    Ok(0)
+}
+
+/// Copies all that is left; the inner error is one of reading.
+fn pass_on(input: &mut dyn Read, output: &mut dyn io::Write) -> io::Result<io::Result<()>> {
+    let mut buffer = vec![0u8; COPY_BLOCK_BYTES];
+    loop {
+        match input.read(&mut buffer) {
+            Ok(0) => return Ok(Ok(())),
+            Ok(count) => output.write_all(buffer.get(..count).unwrap_or_default())?,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Ok(Err(error)),
+        }
+    }
 }
 
 /// Copies the wanted part; the inner error is one of reading.
@@ -134,16 +171,21 @@ fn copy(input: &mut dyn Read, output: &mut dyn io::Write, wanted: Wanted) -> io:
         if wanted.lines { memchr::memchr_iter(b'\n', block).count() as u64 } else { block.len() as u64 }
     };
     let mut total = 0u64;
+    let mut buffer = vec![0u8; BLOCK_BYTES];
     loop {
-        let mut block = vec![0u8; BLOCK_BYTES];
-        match input.read(&mut block) {
+        let count = match input.read(&mut buffer) {
             Ok(0) => break,
-            Ok(count) => block.truncate(count),
+            Ok(count) => count,
             Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
             Err(error) => return Ok(Err(error)),
+        };
+        let block = buffer.get(..count).unwrap_or_default();
+        total += weight(block);
+        // What comes in small pieces is held in blocks all the same.
+        match blocks.back_mut() {
+            Some(last) if last.len() + count <= BLOCK_BYTES => last.extend_from_slice(block),
+            _ => blocks.push_back(block.to_vec()),
         }
-        total += weight(&block);
-        blocks.push_back(block);
         while let Some(front) = blocks.front()
             && total - weight(front) > wanted.count
         {
@@ -151,26 +193,37 @@ fn copy(input: &mut dyn Read, output: &mut dyn io::Write, wanted: Wanted) -> io:
             blocks.pop_front();
         }
     }
-    let all: Vec<u8> = blocks.into_iter().flatten().collect();
-    let start = if wanted.lines {
-        tail_of_lines(&all, wanted.count)
+    // All but the first block are wanted whole, unless what is wanted begins at the end of the first.
+    let length: usize = blocks.iter().map(Vec::len).sum();
+    let mut skip = if wanted.lines {
+        start_of_tail(&blocks, wanted.count)
     } else {
-        all.len() - (wanted.count as usize).min(all.len())
+        length - usize::try_from(wanted.count).unwrap_or(usize::MAX).min(length)
     };
-    output.write_all(all.get(start..).unwrap_or_default())?;
+    for block in &blocks {
+        output.write_all(block.get(skip..).unwrap_or_default())?;
+        skip = skip.saturating_sub(block.len());
+    }
     Ok(Ok(()))
 }
 
-fn tail_of_lines(text: &[u8], count: u64) -> usize {
+/// Where in the blocks, taken together, the last `count` lines begin.
+fn start_of_tail(blocks: &VecDeque<Vec<u8>>, count: u64) -> usize {
+    let mut end: usize = blocks.iter().map(Vec::len).sum();
     if count == 0 {
-        return text.len();
+        return end;
     }
-    let body = text.strip_suffix(b"\n").unwrap_or(text);
     let mut left = count;
-    for at in memchr::memrchr_iter(b'\n', body) {
-        left -= 1;
-        if left == 0 {
-            return at + 1;
+    for (index, block) in blocks.iter().enumerate().rev() {
+        end -= block.len();
+        // The end of the last line begins no other.
+        let last = index + 1 == blocks.len() && block.last() == Some(&b'\n');
+        let body = if last { block.get(..block.len() - 1).unwrap_or_default() } else { block };
+        for at in memchr::memrchr_iter(b'\n', body) {
+            left -= 1;
+            if left == 0 {
+                return end + at + 1;
+            }
         }
     }
     0

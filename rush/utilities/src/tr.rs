@@ -69,6 +69,21 @@ pub(crate) fn run(context: &mut Context<'_>) -> io::Result<Outcome> {
             context.output.write_all(&out[..kept])?;
             continue;
         }
+        if !plan.deletes {
+            // OPTIMIZATION: what was written last is what the byte before became. Equals what follows.
+            out.resize(count, 0);
+            let mut kept = 0;
+            let mut before = last.map_or(u16::MAX, u16::from);
+            for &byte in buffer.get(..count).unwrap_or_default() {
+                let new = plan.map[usize::from(byte)];
+                out[kept] = new;
+                kept += usize::from(!(plan.squeezed[usize::from(new)] & (before == u16::from(new))));
+                before = u16::from(new);
+            }
+            last = u8::try_from(before).ok();
+            context.output.write_all(&out[..kept])?;
+            continue;
+        }
         out.clear();
         for &byte in buffer.get(..count).unwrap_or_default() {
             if plan.deleted[usize::from(byte)] {
@@ -92,6 +107,7 @@ struct Plan {
     squeezed: [bool; 256],
     /// Whether nothing is deleted or squeezed.
     only_maps: bool,
+    deletes: bool,
     squeezes: bool,
 }
 
@@ -108,6 +124,7 @@ impl Plan {
             deleted: [false; 256],
             squeezed: [false; 256],
             only_maps: false,
+            deletes: false,
             squeezes: false,
         };
         for (byte, slot) in (0u8..=255).zip(plan.map.iter_mut()) {
@@ -149,7 +166,8 @@ impl Plan {
             _ => return None,
         }
         plan.squeezes = plan.squeezed.contains(&true);
-        plan.only_maps = !plan.squeezes && !plan.deleted.contains(&true);
+        plan.deletes = plan.deleted.contains(&true);
+        plan.only_maps = !plan.squeezes && !plan.deletes;
         (sets.len() <= 2).then_some(plan)
     }
 }

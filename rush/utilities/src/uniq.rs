@@ -71,12 +71,17 @@ pub(crate) fn run(context: &mut Context<'_>) -> io::Result<Outcome> {
     }
 }
 
+/// Whether a byte stands between fields; a newline can only be there with `-z`.
+fn separates(byte: u8) -> bool {
+    matches!(byte, b' ' | b'\t' | b'\n')
+}
+
 fn key<'l>(line: &'l [u8], rules: &Rules) -> &'l [u8] {
     let mut rest = line;
     for _ in 0..rules.skip_fields {
-        let blanks = rest.iter().take_while(|b| matches!(b, b' ' | b'\t')).count();
+        let blanks = rest.iter().take_while(|b| separates(**b)).count();
         rest = rest.get(blanks..).unwrap_or_default();
-        let field = rest.iter().take_while(|b| !matches!(b, b' ' | b'\t')).count();
+        let field = rest.iter().take_while(|b| !separates(**b)).count();
         rest = rest.get(field..).unwrap_or_default();
         if rest.is_empty() {
             break;

@@ -32,6 +32,8 @@ pub(super) fn run(session: &mut Session, args: &[Bytes]) -> Outcome {
     let outer = (count - depth - 1).checked_sub(1).and_then(|i| session.calls.get(i));
     let (name, source) = match outer {
         Some(outer) => (outer.name.to_vec(), outer.source.to_vec()),
+        // The text of `-c` has no file that could be named.
+        None if session.runs_command_string && word.is_some() => return Ok(1),
         None => (
             b"main".to_vec(),
             if session.runs_command_string { b"NULL".to_vec() } else { session.name.clone() },

@@ -83,6 +83,7 @@ impl Session {
         if shields {
             sys::signal_ignore(libc::SIGPIPE);
         }
+        let bounded = sys::memory::Bounded::new();
         let outcome = rush_utilities::run(&mut Context {
             args,
             directory: Path::new(""),
@@ -96,7 +97,13 @@ impl Session {
         if shields {
             self.unshield();
         }
+        let exceeded = sys::memory::is_exceeded();
+        drop(bounded);
         match outcome {
+            rush_utilities::Outcome::Status(_) if exceeded && sys::utility_stop().is_none() => {
+                let _ = errors.write_all(&[name, b": memory exhausted\n".as_slice()].concat());
+                Some(Ok(rush_utilities::trouble_status(name)))
+            }
             rush_utilities::Outcome::Status(_) if interrupted() => Some(Ok(self.stopped_status())),
             rush_utilities::Outcome::Status(status) => Some(Ok(status)),
             rush_utilities::Outcome::Fallthrough => None,

@@ -4,6 +4,7 @@
 
 mod errors;
 pub mod files;
+pub mod memory;
 pub mod network;
 mod order;
 #[cfg_attr(target_os = "linux", path = "linux.rs")]

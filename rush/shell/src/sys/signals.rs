@@ -45,9 +45,9 @@ pub fn utility_stop() -> Option<i32> {
     first(PENDING.load(Ordering::Relaxed) & (FATAL.load(Ordering::Relaxed) | UTILITY_STOPS))
 }
 
-/// Whether there is one.
+/// Whether there is one, or the utility holds more memory than it may.
 pub fn utility_stops() -> bool {
-    utility_stop().is_some()
+    utility_stop().is_some() || super::memory::is_exceeded()
 }
 
 /// Has a signal noted for an end in order, if it would end the process at once now; whether it does so from now on.

@@ -208,6 +208,7 @@ impl Machine<'_, '_> {
         let replaced = self.with_known(&known, |pattern| replace(pattern, &text, &pieces, which, utf8))?;
         self.substitutions = replaced.as_ref().map_or(0.0, |(_, count)| *count as f64);
         if let Some((out, _)) = replaced {
+            self.made(out.len())?;
             self.got = Value::text(out);
         }
         Ok(())
@@ -226,6 +227,7 @@ impl Machine<'_, '_> {
         let pieces = pieces(&replacement, true);
         let utf8 = self.utf8;
         let replaced = self.with_known(&known, |pattern| replace(pattern, &text, &pieces, which, utf8))?;
+        self.made(replaced.as_ref().map_or(0, |(out, _)| out.len()))?;
         self.push(replaced.map_or_else(|| Value::Text(text), |(out, _)| Value::text(out)));
         Ok(())
     }

@@ -65,7 +65,8 @@ pub(crate) fn run(context: &mut Context<'_>) -> io::Result<Outcome> {
     // `-Ft` is a tab, or that letter.
     let is_plain = |(letter, value): &(u8, &[u8])| match letter {
         b'v' => assignment(value).is_some(),
-        b'F' => *value != b"t",
+        // What is escaped without need is told of by some awks.
+        b'F' => *value != b"t" && !has_odd_escape(value),
         _ => true,
     };
     if !given.iter().all(is_plain) {
@@ -143,6 +144,17 @@ fn bytes_of(text: &[u8], count: usize, utf8: bool) -> usize {
         return count.min(text.len());
     }
     characters(text).take(count).map(<[u8]>::len).sum()
+}
+
+/// Whether a backslash stands before something that needs none.
+fn has_odd_escape(text: &[u8]) -> bool {
+    let mut bytes = text.iter();
+    while let Some(byte) = bytes.next() {
+        if *byte == b'\\' && bytes.next().is_some_and(|next| !b"\\/\"abfnrtv01234567".contains(next)) {
+            return true;
+        }
+    }
+    false
 }
 
 #[cfg(test)]

@@ -99,7 +99,9 @@ enum Field {
 #[derive(Default)]
 pub(super) struct Record {
     text: Text,
+    /// The fields of the text up to `scanned`, or all of them.
     fields: Vec<Field>,
+    scanned: usize,
     split: bool,
     /// A field or NF was assigned since the text was made.
     stale: bool,
@@ -110,6 +112,8 @@ impl Record {
     pub(super) fn set(&mut self, text: Text) -> Vec<u8> {
         let former = std::mem::replace(&mut self.text, text);
         self.split = false;
+        self.scanned = 0;
+        self.fields.clear();
         self.stale = false;
         let mut bytes = Rc::try_unwrap(former).unwrap_or_default();
         bytes.clear();
@@ -148,16 +152,40 @@ impl Record {
         self.stale = false;
     }
 
-    /// Splits the record if it is not; true if it was now.
-    pub(super) fn split(&mut self, splitter: &mut Splitter, utf8: bool) -> bool {
+    /// Splits the record if it is not.
+    pub(super) fn split(&mut self, splitter: &mut Splitter, utf8: bool) {
+        self.split_up_to(usize::MAX, splitter, utf8);
+    }
+
+    /// Splits the record at least up to a field.
+    pub(super) fn split_up_to(&mut self, number: usize, splitter: &mut Splitter, utf8: bool) {
         if self.split {
-            return false;
+            return;
         }
-        self.split = true;
-        self.fields.clear();
-        let fields = &mut self.fields;
-        splitter.split(&self.text, utf8, |start, end| fields.push(Field::Part(start as u32, end as u32)));
-        true
+        let (text, fields) = (self.text.as_slice(), &mut self.fields);
+        let mut push = |start: usize, end: usize| fields.push(Field::Part(start as u32, end as u32));
+        match splitter {
+            // OPTIMIZATION: the first fields are most often all that is asked for. Equals splitting the whole.
+            Splitter::Blanks => {
+                let blank = |c: &u8| matches!(c, b' ' | b'\t' | b'\n');
+                for _ in self.fields.len()..number {
+                    let rest = text.get(self.scanned..).unwrap_or_default();
+                    let Some(start) = rest.iter().position(|c| !blank(c)) else {
+                        self.split = true;
+                        return;
+                    };
+                    let rest = rest.get(start..).unwrap_or_default();
+                    let length = rest.iter().position(blank).unwrap_or(rest.len());
+                    let start = self.scanned + start;
+                    self.scanned = start + length;
+                    self.fields.push(Field::Part(start as u32, self.scanned as u32));
+                }
+            }
+            _ => {
+                splitter.split(text, utf8, &mut push);
+                self.split = true;
+            }
+        }
     }
 
     pub(super) fn count(&self) -> usize {
@@ -207,7 +235,7 @@ impl Record {
             return false;
         }
         if number > self.fields.len() {
-            self.fields.resize_with(number, || Field::Value(Value::None));
+            self.fields.resize_with(number, empty_field);
         }
         if let Some(field) = self.fields.get_mut(number.wrapping_sub(1)) {
             *field = Field::Value(value);
@@ -221,10 +249,15 @@ impl Record {
         if count > AWK_FIELDS_MAX {
             return false;
         }
-        self.fields.resize_with(count, || Field::Value(Value::None));
+        self.fields.resize_with(count, empty_field);
         self.stale = true;
         true
     }
+}
+
+/// A field that an assignment to a later one, or to NF, has made: an empty text, and no number.
+fn empty_field() -> Field {
+    Field::Value(Value::Input(Text::default()))
 }
 
 fn part(text: &[u8], start: u32, end: u32) -> &[u8] {

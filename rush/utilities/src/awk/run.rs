@@ -15,7 +15,7 @@ use super::record::{Record, Splitter};
 use super::tree::Binary;
 use super::value::{Text, Value};
 use crate::Context;
-use crate::limits::{AWK_CALLS_MAX, AWK_POLL_OPS};
+use crate::limits::{AWK_CALLS_MAX, AWK_POLL_BYTES, AWK_POLL_OPS};
 use crate::posix::Pattern;
 
 /// An array, in the order in which it was filled.
@@ -149,6 +149,11 @@ impl<'m, 'c> Machine<'m, 'c> {
         self.context.poll().map_err(Stop::Output)
     }
 
+    /// A text of this length has been made: many of them between two questions would be much.
+    pub(super) fn made(&self, length: usize) -> Result<(), Stop> {
+        if length > AWK_POLL_BYTES { self.context.poll().map_err(Stop::Output) } else { Ok(()) }
+    }
+
     pub(super) fn pop(&mut self) -> Value {
         self.stack.pop().unwrap_or_default()
     }
@@ -240,7 +245,7 @@ impl<'m, 'c> Machine<'m, 'c> {
                 }
                 Op::FieldNumber(number) => {
                     let number = *number as usize;
-                    self.split_record();
+                    self.split_up_to(number);
                     let value = self.record.number(number);
                     self.push(Value::Number(value));
                 }
@@ -321,7 +326,7 @@ impl<'m, 'c> Machine<'m, 'c> {
                 Op::AppendGlobal(slot) => {
                     let (slot, more) = (*slot as usize, self.stack.pop().unwrap_or_default());
                     let place = std::mem::take(&mut self.globals[slot]);
-                    let joined = self.append(place, &more);
+                    let joined = self.append(place, &more)?;
                     self.globals[slot] = joined.clone();
                     // A second owner would make the next one copy: what is popped at once needs no value.
                     if matches!(self.code.ops.get(at), Some(Op::Pop)) {
@@ -334,7 +339,7 @@ impl<'m, 'c> Machine<'m, 'c> {
                 Op::AppendLocal(slot) => {
                     let (slot, more) = (*slot, self.pop());
                     let place = std::mem::take(self.local(slot));
-                    let joined = self.append(place, &more);
+                    let joined = self.append(place, &more)?;
                     *self.local(slot) = joined.clone();
                     if matches!(self.code.ops.get(at), Some(Op::Pop)) {
                         drop(joined);
@@ -550,13 +555,14 @@ impl<'m, 'c> Machine<'m, 'c> {
         }
     }
 
-    fn append(&self, place: Value, more: &Value) -> Value {
+    fn append(&self, place: Value, more: &Value) -> Result<Value, Stop> {
         let mut text = match place {
             Value::Text(text) | Value::Input(text) => text,
             other => self.text_of(&other),
         };
         more.write(&self.conversion, Rc::make_mut(&mut text));
-        Value::Text(text)
+        self.made(text.len())?;
+        Ok(Value::Text(text))
     }
 
     fn binary(&self, operator: Binary, left: &Value, right: &Value) -> Result<Value, Stop> {
@@ -588,6 +594,7 @@ impl<'m, 'c> Machine<'m, 'c> {
                 let mut out = Vec::new();
                 left.write(&self.conversion, &mut out);
                 right.write(&self.conversion, &mut out);
+                self.made(out.len())?;
                 Value::text(out)
             }
         })

@@ -22,7 +22,7 @@ impl Machine<'_, '_> {
         if fields.contains(&0) {
             drop(self.record_text());
         }
-        self.split_record();
+        self.split_up_to(fields.iter().max().map_or(0, |last| *last as usize));
         let (separator, end) =
             (self.text_of(&self.globals[OFS as usize]), self.text_of(&self.globals[ORS as usize]));
         let conversion = self.text_of(&self.globals[OFMT as usize]);

@@ -26,11 +26,16 @@ impl Machine<'_, '_> {
         self.record.split(&mut self.splitter, self.utf8);
     }
 
+    /// The same, at least up to a field.
+    pub(super) fn split_up_to(&mut self, number: usize) {
+        self.record.split_up_to(number, &mut self.splitter, self.utf8);
+    }
+
     pub(super) fn field(&mut self, number: usize) -> Value {
         if number == 0 {
             return Value::Input(self.record_text());
         }
-        self.split_record();
+        self.split_up_to(number);
         self.record.field(number)
     }
 

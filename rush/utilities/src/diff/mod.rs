@@ -238,9 +238,9 @@ impl Comparison<'_, '_> {
         if self.options.strip_returns {
             [first, second].into_iter().for_each(strip_returns);
         }
-        let (mut sides, classes) = text::sides(&texts[0], &texts[1], &self.options);
-        let changes = script::changes(&mut sides, classes, self.options.minimal);
-        self.context.poll()?;
+        let poll = || self.context.poll();
+        let (mut sides, classes) = text::sides(&texts[0], &texts[1], &self.options, &poll)?;
+        let changes = script::changes(&mut sides, classes, self.options.minimal, &poll)?;
         let counts = |change: &script::Change| !print::is_ignored(&[*change], &sides, &self.options);
         if !changes.iter().any(counts) {
             return Ok(0);

@@ -63,6 +63,9 @@ pub(super) fn read<'a>(context: &Context<'a>) -> Option<(DiffOptions, [&'a [u8];
     }
     let parsed = parse(context.args, SHORT, LONG)?;
     let &[old, new] = parsed.operands.as_slice() else { return None };
+    if old.is_empty() || new.is_empty() {
+        return None;
+    }
     let (mut shown, mut around) = (None, None);
     let mut style = |wanted: Style, lines: Option<u64>| {
         around = around.max(lines);

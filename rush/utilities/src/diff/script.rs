@@ -4,6 +4,8 @@
 //! is searched from both ends at once, split where the searches meet, and searched again; runs of changes that could
 //! stand elsewhere are moved down, or beside a run of the other file; runs become changes.
 
+use std::io;
+
 use super::text::Side;
 
 /// Lines removed from the old file and the lines added in their place; either may be none.
@@ -22,17 +24,22 @@ const RUN_EDGE: usize = 8;
 /// Changes behind one another that end such an edge.
 const RUN_EDGE_CHANGES: usize = 3;
 
-/// Marks what is removed and added, and lists it.
-pub(super) fn changes(sides: &mut [Side<'_>; 2], classes: usize, minimal: bool) -> Vec<Change> {
+/// Marks what is removed and added, and lists it. `poll` is asked now and then whether to go on.
+pub(super) fn changes(
+    sides: &mut [Side<'_>; 2],
+    classes: usize,
+    minimal: bool,
+    poll: &dyn Fn() -> io::Result<()>,
+) -> io::Result<Vec<Change>> {
     let [old, new] = sides;
     let searched_old = set_aside(old, &new.classes, classes, minimal);
     let searched_new = set_aside(new, &old.classes, classes, minimal);
     let lengths = (searched_old.classes.len(), searched_new.classes.len());
-    let mut search = Search::new([searched_old, searched_new], [&mut old.changed, &mut new.changed]);
-    search.between((0, lengths.0), (0, lengths.1), minimal);
+    let mut search = Search::new([searched_old, searched_new], [&mut old.changed, &mut new.changed], poll);
+    search.between((0, lengths.0), (0, lengths.1), minimal)?;
     settle(old, &new.changed);
     settle(new, &old.changed);
-    listed(old, new)
+    Ok(listed(old, new))
 }
 
 /// Lines that take part in the search.
@@ -163,10 +170,15 @@ struct Search<'s> {
     forward: Vec<isize>,
     backward: Vec<isize>,
     steps_max: usize,
+    poll: &'s dyn Fn() -> io::Result<()>,
 }
 
 impl<'s> Search<'s> {
-    fn new(searched: [Searched; 2], changed: [&'s mut [bool]; 2]) -> Self {
+    fn new(
+        searched: [Searched; 2],
+        changed: [&'s mut [bool]; 2],
+        poll: &'s dyn Fn() -> io::Result<()>,
+    ) -> Self {
         let diagonals = searched[0].classes.len() + searched[1].classes.len() + 3;
         // A power of two above the root of the number of diagonals.
         let root = 1usize << (diagonals.ilog2() / 2 + 1);
@@ -176,11 +188,12 @@ impl<'s> Search<'s> {
             forward: vec![0; diagonals],
             backward: vec![0; diagonals],
             steps_max: root.max(SEARCH_STEPS_MIN),
+            poll,
         }
     }
 
     /// Marks what is removed and added between these bounds.
-    fn between(&mut self, old: (usize, usize), new: (usize, usize), minimal: bool) {
+    fn between(&mut self, old: (usize, usize), new: (usize, usize), minimal: bool) -> io::Result<()> {
         let mut parts = vec![Part { old, new, minimal }];
         while let Some(mut part) = parts.pop() {
             self.trim(&mut part);
@@ -191,11 +204,12 @@ impl<'s> Search<'s> {
                 b.places[new.0..new.1].iter().for_each(|&place| self.changed[1][place] = true);
                 continue;
             }
-            let split = self.meeting(&part);
+            let split = self.meeting(&part)?;
             let (x, y) = (split.at.0 as usize, split.at.1 as usize);
             parts.push(Part { old: (x, old.1), new: (y, new.1), minimal: split.minimal.1 });
             parts.push(Part { old: (old.0, x), new: (new.0, y), minimal: split.minimal.0 });
         }
+        Ok(())
     }
 
     /// Takes equal lines from both ends of a part.
@@ -212,7 +226,7 @@ impl<'s> Search<'s> {
 
     /// Where the searches from the two ends of a part meet: on a shortest way through it, or, where that takes too long, where one
     /// of them has come farthest.
-    fn meeting(&mut self, part: &Part) -> Split {
+    fn meeting(&mut self, part: &Part) -> io::Result<Split> {
         let (x0, x1) = (part.old.0 as isize, part.old.1 as isize);
         let (y0, y1) = (part.new.0 as isize, part.new.1 as isize);
         let (lowest, highest) = (x0 - y1, x1 - y0);
@@ -225,8 +239,9 @@ impl<'s> Search<'s> {
         (forward[slot(start)], backward[slot(end)]) = (x0, x1);
         let (mut ahead, mut behind) = (Reach(start, start), Reach(end, end));
         let odd = (start - end) & 1 != 0;
-        let met = |at: (isize, isize)| Split { at, minimal: (true, true) };
+        let met = |at: (isize, isize)| Ok(Split { at, minimal: (true, true) });
         for step in 1.. {
+            (self.poll)()?;
             ahead.widen(lowest, highest, |outside| forward[slot(outside)] = -1);
             let mut diagonal = ahead.1;
             while diagonal >= ahead.0 {
@@ -273,9 +288,9 @@ impl<'s> Search<'s> {
         let behind =
             nearest.reduce(|best, next| if next.0 < best.0 { next } else { best }).unwrap_or((x1 + y1, x1));
         if (x1 + y1) - behind.0 < ahead.0 - (x0 + y0) {
-            Split { at: (ahead.1, ahead.0 - ahead.1), minimal: (true, false) }
+            Ok(Split { at: (ahead.1, ahead.0 - ahead.1), minimal: (true, false) })
         } else {
-            Split { at: (behind.1, behind.0 - behind.1), minimal: (false, true) }
+            Ok(Split { at: (behind.1, behind.0 - behind.1), minimal: (false, true) })
         }
     }
 }

@@ -4,9 +4,13 @@
 use std::borrow::Cow;
 use std::collections::HashMap;
 use std::hash::{BuildHasher, Hasher, RandomState};
+use std::io;
 
 use super::DiffOptions;
 use super::options::Space;
+
+/// Lines between two questions whether to go on.
+const POLL_LINES: usize = 1 << 16;
 
 /// One of the two files.
 pub(super) struct Side<'t> {
@@ -42,13 +46,24 @@ impl<'t> Side<'t> {
 }
 
 /// Reads both texts into lines, and gives the number of classes.
-pub(super) fn sides<'t>(old: &'t [u8], new: &'t [u8], options: &DiffOptions) -> ([Side<'t>; 2], usize) {
+/// `poll` is asked now and then whether to go on.
+pub(super) fn sides<'t>(
+    old: &'t [u8],
+    new: &'t [u8],
+    options: &DiffOptions,
+    poll: &dyn Fn() -> io::Result<()>,
+) -> io::Result<([Side<'t>; 2], usize)> {
     let (start, ends) = common_ends(old, new, options.around);
     let mut classes = Classes { known: HashMap::with_hasher(Seeded::new()), count: 0, options };
-    let mut side = |text: &'t [u8], end: usize| {
+    let mut side = |text: &'t [u8], end: usize| -> io::Result<Side<'t>> {
         let incomplete = text.last().is_some_and(|&last| last != b'\n');
         let mut starts = vec![0];
-        starts.extend(memchr::memchr_iter(b'\n', text).map(|at| at + 1));
+        for at in memchr::memchr_iter(b'\n', text) {
+            if starts.len().is_multiple_of(POLL_LINES) {
+                poll()?;
+            }
+            starts.push(at + 1);
+        }
         if incomplete {
             starts.push(text.len());
         }
@@ -56,13 +71,16 @@ pub(super) fn sides<'t>(old: &'t [u8], new: &'t [u8], options: &DiffOptions) -> 
         let (first, last) = (place(start), place(end));
         let mut side =
             Side { text, starts, first, classes: Vec::new(), changed: vec![false; last - first], incomplete };
-        side.classes =
-            (first..last).map(|index| classes.of(side.line(index), side.is_incomplete(index))).collect();
-        side
+        for index in first..last {
+            if side.classes.len().is_multiple_of(POLL_LINES) {
+                poll()?;
+            }
+            side.classes.push(classes.of(side.line(index), side.is_incomplete(index)));
+        }
+        Ok(side)
     };
-    let sides = [side(old, ends[0]), side(new, ends[1])];
-    let count = classes.count;
-    (sides, count)
+    let sides = [side(old, ends[0])?, side(new, ends[1])?];
+    Ok((sides, classes.count))
 }
 
 /// Where the same beginning stops in both, and where the same end begins in each, in whole lines. As many lines as are shown around a

@@ -28,7 +28,12 @@ impl Comparison<'_, '_> {
         let mut status = 0;
         for name in names[0].union(&names[1]) {
             let there = [names[0].contains(name), names[1].contains(name)];
-            status = status.max(self.entry(folders, name, there)?);
+            let one = self.entry(folders, name, there)?;
+            if one != 0 {
+                // Differences are seen as they are found.
+                self.context.output.flush()?;
+            }
+            status = status.max(one);
         }
         Ok(status)
     }

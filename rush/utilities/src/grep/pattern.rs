@@ -3,7 +3,7 @@
 //! Selecting lines needs only whether there is a match, for which leftmost-first and leftmost-longest agree; the spans for `-o` are those of
 //! [`crate::posix`].
 
-use std::cell::RefCell;
+use std::cell::{OnceCell, RefCell};
 
 use memchr::memmem::Finder;
 use regex::bytes::{Regex, RegexBuilder};
@@ -23,10 +23,18 @@ const PROGRAM_BYTES_MAX: usize = 16 << 20;
 /// Nested groups.
 const NESTING_MAX: usize = 200;
 
+/// Characters whose other case is ASCII, or is in some languages only: what they match without regard to case is GNU's own.
+const ODD_CASES: [char; 4] = ['\u{212a}', '\u{17f}', '\u{130}', '\u{131}'];
+
 pub(super) struct Matcher {
     /// OPTIMIZATION: one fixed string without conditions. Equals the expression.
     literal: Option<Finder<'static>>,
     regex: Regex,
+    /// The same for whole blocks, made when it is needed.
+    blocks: OnceCell<Option<Regex>>,
+    /// Whether it asks where a line begins or ends, so that for blocks it has to be compiled again.
+    anchored: bool,
+    builder: RegexBuilder,
     /// What `-o` shows where that is not simply what `regex` finds.
     longest: Option<RefCell<Pattern>>,
     pub(super) spans_are_exact: bool,
@@ -43,11 +51,15 @@ impl Matcher {
         let lines: Vec<&[u8]> = patterns.iter().flat_map(|p| p.split(|&b| b == b'\n')).collect();
         let mut alternatives = Vec::new();
         let mut plain = None;
+        let mut anchored = false;
         for line in &lines {
             if !utf8 && !line.is_ascii() {
                 return None;
             }
             let text = std::str::from_utf8(line).ok()?;
+            if parsed.has(b'i') && text.contains(ODD_CASES) {
+                return None;
+            }
             let mut translator = Translator { utf8, ..Translator::default() };
             match syntax {
                 Syntax::Fixed => text.chars().for_each(|c| translator.literal(c)),
@@ -56,6 +68,7 @@ impl Matcher {
             if !translator.special {
                 plain = Some(translator.plain.into_bytes());
             }
+            anchored |= translator.anchored;
             alternatives.push(format!("(?:{})", translator.out));
         }
         let ignore_case = parsed.has(b'i');
@@ -68,12 +81,10 @@ impl Matcher {
         } else {
             joined
         };
-        let regex = RegexBuilder::new(&expression)
-            .unicode(utf8)
-            .case_insensitive(ignore_case)
-            .size_limit(PROGRAM_BYTES_MAX)
-            .build()
-            .ok()?;
+        let mut builder = RegexBuilder::new(&expression);
+        builder.unicode(utf8).case_insensitive(ignore_case).size_limit(PROGRAM_BYTES_MAX);
+        let regex = builder.build().ok()?;
+        builder.multi_line(true);
         // What counts as an empty word is GNU's own.
         if word && Regex::new(&format!("^(?:{})$", alternatives.join("|"))).map_or(true, |r| r.is_match(b""))
         {
@@ -90,12 +101,37 @@ impl Matcher {
             None
         };
         let spans_are_exact = !word && lines.len() == 1 && (only_fixed || longest.is_some());
-        Some(Self { literal, regex, longest: longest.map(RefCell::new), spans_are_exact })
+        let (blocks, anchored) = (OnceCell::new(), anchored || word || whole);
+        Some(Self {
+            literal,
+            regex,
+            blocks,
+            anchored,
+            builder,
+            longest: longest.map(RefCell::new),
+            spans_are_exact,
+        })
     }
 
-    /// The string to look for in whole blocks, if the pattern is only that.
-    pub(super) fn literal(&self) -> Option<&Finder<'static>> {
-        self.literal.as_ref()
+    /// Where the line is, by a place in it, before which no line of `text` (which begins with one) can match; whether it surely does. `None` if no line can.
+    ///
+    /// An expression sees line ends as characters here, so it may find more than there is; what is in one line it finds all the same,
+    /// and the first place at which it has found something is behind no such match.
+    pub(super) fn candidate(&self, text: &[u8]) -> Option<(usize, bool)> {
+        if let Some(finder) = &self.literal {
+            return finder.find(text).map(|at| (at, true));
+        }
+        let compiled = || self.builder.build().ok();
+        let regex =
+            if self.anchored { self.blocks.get_or_init(compiled).as_ref() } else { Some(&self.regex) };
+        match regex {
+            // What ends in the first line also began there.
+            Some(regex) => {
+                let found = regex.shortest_match(text);
+                found.map(|at| (at, memchr::memchr(b'\n', &text[..at]).is_none()))
+            }
+            None => Some((0, false)),
+        }
     }
 
     pub(super) fn is_match(&self, line: &[u8]) -> bool {
@@ -138,6 +174,8 @@ struct Translator {
     plain: String,
     /// Whether there is more than such characters.
     special: bool,
+    /// Whether there is something that looks at the ends of the line.
+    anchored: bool,
     utf8: bool,
 }
 
@@ -191,11 +229,15 @@ impl Translator {
                     at += self.interval(characters.get(at..)?, extended)?;
                 }
                 Operator::Start if was_start || extended => {
+                    self.anchored = true;
                     self.operator("^");
                     at_start = true;
                 }
                 Operator::Start => self.literal('^'),
-                Operator::End if extended || ends_branch(characters.get(at..)?) => self.operator("$"),
+                Operator::End if extended || ends_branch(characters.get(at..)?) => {
+                    self.anchored = true;
+                    self.operator("$");
+                }
                 Operator::End => self.literal('$'),
                 Operator::Any => self.operator("."),
                 Operator::Bracket => at += self.bracket(characters.get(at..)?)?,

@@ -166,7 +166,8 @@ impl<'s> Search<'s> {
     fn lines(&mut self, block: &[u8], report: &mut Report) {
         let mut at = 0;
         while at < block.len() && !self.done {
-            at = self.skip_to_candidate(block, at);
+            let sure;
+            (at, sure) = self.skip_to_candidate(block, at);
             if at >= block.len() {
                 break;
             }
@@ -180,7 +181,7 @@ impl<'s> Search<'s> {
             self.line += 1;
             // Behind the last line that is wanted there is only context.
             let full = self.style.maximum.is_some_and(|most| self.selected >= most);
-            if !full && self.matcher.is_match(line) != self.style.invert {
+            if !full && (sure || self.matcher.is_match(line) != self.style.invert) {
                 self.select(line, report);
                 if self.style.maximum.is_some_and(|most| self.selected >= most) {
                     self.enough_at = Some(self.base + at.min(block.len()) as u64);
@@ -191,25 +192,31 @@ impl<'s> Search<'s> {
         }
     }
 
-    /// OPTIMIZATION: with a fixed string and no context, goes straight to the next line that holds it. Equals
-    /// passing over the lines between one by one.
-    fn skip_to_candidate(&mut self, block: &[u8], at: usize) -> usize {
+    /// OPTIMIZATION: goes straight to the next line that may be selected, or to the first of those before it that are shown with it;
+    /// whether it is surely selected. Equals passing over the lines between one by one.
+    fn skip_to_candidate(&mut self, block: &[u8], at: usize) -> (usize, bool) {
         let holds = self.prints_lines() && self.held.len() < self.style.after;
-        if self.style.invert || self.style.before > 0 || self.after_left > 0 || holds {
-            return at;
+        if self.style.invert || self.binary || self.after_left > 0 || holds {
+            return (at, false);
         }
-        let Some(finder) = self.matcher.literal() else { return at };
         let rest = block.get(at..).unwrap_or_default();
-        let start = match finder.find(rest) {
-            Some(found) => memchr::memrchr(b'\n', rest.get(..found).unwrap_or_default()).map_or(0, |n| n + 1),
-            None => rest.len(),
+        let line_of = |place: usize| memchr::memrchr(b'\n', &rest[..place]).map_or(0, |newline| newline + 1);
+        let (mut start, mut sure) = match self.matcher.candidate(rest) {
+            Some((place, sure)) => (line_of(place), sure),
+            None => (rest.len(), false),
         };
+        for _ in 0..self.style.before {
+            if start == 0 {
+                break;
+            }
+            (start, sure) = (line_of(start - 1), false);
+        }
         // Whether context is adjacent is told by the numbers of lines.
         if self.style.numbers || self.style.json || self.style.context {
             let skipped = rest.get(..start).unwrap_or_default();
             self.line += memchr::memchr_iter(b'\n', skipped).count() as u64;
         }
-        at + start
+        (at + start, sure)
     }
 
     fn prints_lines(&self) -> bool {
