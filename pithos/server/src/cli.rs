@@ -16,7 +16,7 @@ use pithos_sessions::{Budget, CellRequest, Config, Confinement, Manager, Outcome
 use pithos_sessions::{err, errln, out, outln};
 
 use crate::journal::file::JournalFile;
-use crate::journal::{Recorder, show};
+use crate::journal::{Recorder, replay, show};
 use crate::limits::JOURNAL_FINISH;
 use crate::servers::Servers;
 use crate::{demo, http, inspect, install, once, result, serve, state, tools, top};
@@ -41,6 +41,7 @@ usage: pithos serve [--http ADDRESS:PORT [--token-file FILE] [--idle SECONDS] [-
        pithos top [--once] [--json]
        pithos console
        pithos journal [--lines N] [--grep PATTERN] [--json] FILE
+       pithos replay [--cwd DIR] [--sandbox POLICY] [--client N] [--cast OUT] FILE
        pithos log [--server PID] [--client N] [--lines N | --grep PATTERN] JOB
        pithos install [CLIENT [--write [--yes]]] [--sandbox POLICY]
        pithos doctor [--json]
@@ -60,6 +61,8 @@ usage: pithos serve [--http ADDRESS:PORT [--token-file FILE] [--idle SECONDS] [-
   top     the same with rates and memory, redrawn every second; once in a pipe
   console the address of the page of each server that was started with --console; it signs in once, within a minute
   journal what --audit wrote, with what was put aside, one line for each call
+  replay  runs the calls of a journal's last server again over the tree as it is, changes nothing, and names the first call whose
+          end, output or changed paths are others (status 1); --cast writes a recording for asciinema
   install the configuration that makes an MCP client start pithos; --write puts it into the client's file
 
   POLICY is read-only, workspace (the default: writes only below the working directory and a private temporary folder, no
@@ -126,6 +129,7 @@ struct Options {
     idle: Option<Duration>,
     log_space: Option<u64>,
     checkpoint_space: Option<u64>,
+    cast: Option<PathBuf>,
     timeout: Option<Duration>,
     sandbox: Option<String>,
     hosts: Vec<String>,
@@ -178,6 +182,7 @@ fn parse_and_run() -> Result<ExitCode, Failure> {
             Long("log-space") => {
                 options.log_space = Some(size("--log-space", &parser.value()?.to_string_lossy())?)
             }
+            Long("cast") => options.cast = Some(parser.value()?.into()),
             Long("checkpoint-space") => {
                 options.checkpoint_space =
                     Some(size("--checkpoint-space", &parser.value()?.to_string_lossy())?)
@@ -256,6 +261,13 @@ fn parse_and_run() -> Result<ExitCode, Failure> {
                 show::run(Path::new(path), &choice).map_err(Failure::Run)
             }
             _ => Err(Failure::Usage("journal takes the file that --audit named".to_string())),
+        },
+        Some("replay") => match options.words.as_slice() {
+            [path] => {
+                let (path, client, cast) = (PathBuf::from(path), options.log.client, options.cast.clone());
+                start(replay::run(config(&options)?, path, client, cast))
+            }
+            _ => Err(Failure::Usage("replay takes the file that --audit named".to_string())),
         },
         Some("top") if options.words.is_empty() => top::run(options.once, options.json).map_err(Failure::Run),
         Some("log") => match options.words.as_slice() {

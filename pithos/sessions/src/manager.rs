@@ -220,6 +220,9 @@ pub const DEFAULT_SESSION: &str = "main";
 /// `TERM` of a run with a terminal that does not set it.
 const TERMINAL_TYPE: &str = "xterm-256color";
 
+/// How often the folders of a manager that ends are tried to be removed.
+const REMOVE_TRIES: usize = 10;
+
 /// Sessions and jobs.
 pub struct Manager {
     pub(crate) config: Config,
@@ -923,8 +926,10 @@ impl CellHost for Manager {
 impl Drop for Manager {
     fn drop(&mut self) {
         self.tree.leave();
+        // Who is just making a layer in there makes no more once the folder above is gone.
         for folder in &self.config.passing {
-            let _ = std::fs::remove_dir_all(folder);
+            let gone = || std::fs::remove_dir_all(folder).is_ok() || !folder.exists();
+            let _ = (0..REMOVE_TRIES).any(|_| gone());
         }
     }
 }

@@ -5,7 +5,7 @@
 pub(crate) mod file;
 pub(crate) mod record;
 pub(crate) mod redact;
-
+pub(crate) mod replay;
 pub(crate) mod show;
 mod writer;
 
@@ -27,14 +27,22 @@ pub(crate) struct Recorder {
     pub(crate) metrics: Arc<Metrics>,
     writer: Option<Writer>,
     next: AtomicU64,
+    /// The calls are those of a journal, run again: they may change nothing but overlays.
+    pub(crate) replaying: bool,
 }
 
 impl Recorder {
+    /// One for calls that are run again.
+    pub(crate) fn for_replay() -> Arc<Self> {
+        let (metrics, next) = (Arc::default(), AtomicU64::new(1));
+        Arc::new(Self { metrics, writer: None, next, replaying: true })
+    }
+
     /// One that counts, and writes to `file` if there is one.
     pub(crate) fn start(file: Option<JournalFile>, policy: &str) -> Result<Arc<Self>, String> {
         let metrics = Arc::new(Metrics::default());
         let writer = file.map(|file| Writer::start(file, policy, Arc::clone(&metrics))).transpose()?;
-        Ok(Arc::new(Self { metrics, writer, next: AtomicU64::new(1) }))
+        Ok(Arc::new(Self { metrics, writer, next: AtomicU64::new(1), replaying: false }))
     }
 
     /// A call begins.

@@ -113,7 +113,7 @@ pub(crate) fn dropped_line(server: &str, count: u64, time_s: f64) -> String {
     format!("{line}\n")
 }
 
-fn hex(bytes: &[u8]) -> String {
+pub(super) fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 

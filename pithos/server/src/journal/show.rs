@@ -71,7 +71,7 @@ pub(crate) fn run(path: &Path, choice: &Choice<'_>) -> Result<ExitCode, String> 
 }
 
 /// The files of a journal that are there, oldest first; its own name always.
-fn files(path: &Path) -> Vec<PathBuf> {
+pub(super) fn files(path: &Path) -> Vec<PathBuf> {
     let aside = (1..JOURNAL_FILES).rev().map(|number| {
         let mut name = path.as_os_str().to_owned();
         name.push(format!(".{number}"));
@@ -80,7 +80,7 @@ fn files(path: &Path) -> Vec<PathBuf> {
     aside.filter(|path| path.exists()).chain([path.to_owned()]).collect()
 }
 
-fn open(path: &Path) -> Result<File, String> {
+pub(super) fn open(path: &Path) -> Result<File, String> {
     let said = |error: std::io::Error| format!("{}: {error}", path.display());
     // Not waiting: somebody may have put a pipe there.
     let no_wait = rustix::fs::OFlags::NONBLOCK.bits().cast_signed();
@@ -92,7 +92,7 @@ fn open(path: &Path) -> Result<File, String> {
 }
 
 /// Hands each line to `take`, none for one that is longer than any that a server writes.
-fn each_line(file: File, mut take: impl FnMut(Option<&[u8]>)) -> std::io::Result<()> {
+pub(super) fn each_line(file: File, mut take: impl FnMut(Option<&[u8]>)) -> std::io::Result<()> {
     let mut reader = BufReader::new(file);
     let mut line = Vec::new();
     let mut too_long = false;
@@ -153,7 +153,7 @@ fn told(record: &Value) -> String {
 }
 
 /// A value on one line that is not too long.
-fn short(value: &Value) -> String {
+pub(super) fn short(value: &Value) -> String {
     const SHOWN_CHARS_MAX: usize = 120;
     let text = value.as_str().map_or_else(|| value.to_string(), str::to_string);
     if text.chars().count() <= SHOWN_CHARS_MAX {

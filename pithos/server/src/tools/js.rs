@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use pithos_sessions::CellRequest;
 use pithos_sessions::limits::RUN_YIELD_MS_DEFAULT;
+use pithos_sessions::{CellRequest, DEFAULT_SESSION};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -24,6 +24,11 @@ struct Arguments {
 
 pub(super) async fn call(arguments: Value, call: Call) -> Result<Report, String> {
     let arguments: Arguments = parse(arguments)?;
+    if call.recorder.replaying {
+        // Without a session it would have the workspace itself.
+        let session = arguments.session.as_deref().unwrap_or(DEFAULT_SESSION);
+        call.manager.session(session).map_err(|error| error.to_string())?;
+    }
     let cell = match (arguments.code, arguments.cell) {
         (Some(code), None) => call.manager.evaluate(CellRequest {
             code,

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use pithos_sessions::{Manager, Session};
+use pithos_sessions::{DEFAULT_SESSION, Manager, Session};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -52,7 +52,8 @@ pub(super) async fn call(arguments: Value, call: Call) -> Result<Report, String>
     match arguments.action {
         Action::Open => {
             let (name, cwd) = (arguments.name.as_deref(), arguments.cwd.as_deref());
-            let opened = if arguments.overlay {
+            // What is run again changes nothing but overlays.
+            let opened = if arguments.overlay || call.recorder.replaying {
                 manager.open_overlaid(name, cwd).await
             } else {
                 manager.open(name, cwd).await
@@ -70,10 +71,16 @@ pub(super) async fn call(arguments: Value, call: Call) -> Result<Report, String>
         }
         Action::Close => {
             manager.close(named()?).map_err(|error| error.to_string())?;
+            if call.recorder.replaying && named()? == DEFAULT_SESSION {
+                // It would come back by itself, and without an overlay.
+                let again = manager.open_overlaid(Some(DEFAULT_SESSION), None).await;
+                again.map_err(|error| error.to_string())?;
+            }
             Ok(Report { structured: json!({"session": named()?}), text: "closed\n".to_string() })
         }
         Action::Diff => overlay::diff(manager, named()?, arguments.output_bytes).await,
         Action::Undo => overlay::undo(manager, named()?, arguments.job).await,
+        Action::Commit if call.recorder.replaying => Err("a replay commits nothing".to_string()),
         Action::Commit => overlay::commit(manager, named()?, &arguments.paths).await,
         Action::Discard => overlay::discard(manager, named()?, &arguments.paths).await,
         Action::Checkpoint => {

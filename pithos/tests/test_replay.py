@@ -1,0 +1,89 @@
+"""`pithos replay`: the calls of a journal again, over overlays; equal, or the first difference is named."""
+
+import json
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+from server import Server
+from test_journal import close, elsewhere  # noqa: F401
+from test_overlay import overlaid, tree_of
+
+
+def replay(pithos: str, workspace: Path, journal: Path, *more: str) -> subprocess.CompletedProcess:
+    command = [pithos, "replay", "--cwd", str(workspace), *more, str(journal)]
+    return subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
+
+
+@pytest.fixture
+def recorded(pithos: str, workspace: Path, elsewhere: Path) -> Path:  # noqa: F811
+    """A journal of calls of every kind; what they did to the workspace is taken back."""
+    journal = elsewhere / "j"
+    (workspace / "tool").write_text("#!/bin/sh\necho one\n")
+    (workspace / "tool").chmod(0o755)
+    server = Server(pithos, workspace, "--audit", str(journal))
+    over = overlaid(server, name="over")
+    server.call("run", command="v=1; ./tool; echo made > made; cat made; exit_of() { return 3; }; exit_of")
+    server.call("run", session=over, command="./tool > out; rm tool; test -e tool || cat out")
+    server.call("session", action="diff", session=over)
+    server.call("js", code="const r = await shell('echo $v; ./tool'); store('x', r.output); r.status")
+    server.call("js", code="load('x')")
+    server.call("run", session="nowhere", command="echo x")
+    fork = server.tool("session", action="fork", session=over)["session"]
+    server.call("run", session=fork, command="cat out")
+    server.call("session", action="close", session="main")
+    server.call("run", command="echo ${v-none}; echo again > again")
+    server.call("js", code="await tools.pithos.session({action: 'open', name: 'inner'}); await tools.pithos.run({session: 'inner', command: 'echo in > inner; cat inner'}); 'ran'")
+    close(server)
+    for name in ("made", "again", "inner"):
+        (workspace / name).unlink()
+    return journal
+
+
+def test_an_equal_run_is_equal_and_changes_nothing(pithos: str, workspace: Path, recorded: Path, tmp_path_factory):
+    before = tree_of(workspace)
+    cast = tmp_path_factory.mktemp("cast") / "film.cast"
+    ran = replay(pithos, workspace, recorded, "--cast", str(cast))
+    assert ran.returncode == 0, ran.stdout + ran.stderr
+    assert "12 call(s) are as they were; 0 were not run" in ran.stdout
+    assert tree_of(workspace) == before
+    head, *events = [json.loads(line) for line in cast.read_text().splitlines()]
+    assert head["version"] == 2 and len(events) == 24
+    assert all(kind == "o" and at >= 0 for at, kind, _ in events)
+    assert any(text == "one\r\nmade\r\n[exit status 3]\r\n" or text.startswith("one\r\nmade\r\n") for _, _, text in events)
+
+
+@pytest.mark.parametrize(
+    ("tool", "expected"),
+    [
+        ("#!/bin/sh\necho two\n", "its output"),
+        ("#!/bin/sh\necho one; echo x > more\n", "call 3, run"),
+        ("#!/bin/sh\necho one; kill -9 $PPID\n", "call 2, run"),
+    ],
+)
+def test_a_changed_tool_is_named_by_its_first_call(pithos: str, workspace: Path, recorded: Path, tool: str, expected: str):
+    (workspace / "tool").write_text(tool)
+    before = tree_of(workspace)
+    ran = replay(pithos, workspace, recorded)
+    assert ran.returncode == 1 and expected in ran.stdout, ran.stdout + ran.stderr
+    assert ran.stdout.startswith("call ") and tree_of(workspace) == before
+
+
+def test_what_cannot_be_run_again_is_said(pithos: str, workspace: Path, elsewhere: Path):  # noqa: F811
+    journal = elsewhere / "j"
+    server = Server(pithos, workspace, "--audit", str(journal))
+    session = overlaid(server)
+    server.call("run", session=session, command="echo 1 > n")
+    server.call("session", action="commit", session=session)
+    server.call("run", command=": " + "x" * 100_000)
+    close(server)
+    (workspace / "n").unlink()
+    ran = replay(pithos, workspace, journal)
+    assert ran.returncode == 0 and "2 call(s) are as they were; 2 were not run" in ran.stdout, ran.stdout
+    assert "commits nothing" in ran.stdout and "not whole" in ran.stdout and not (workspace / "n").exists()
+    for wrong in (elsewhere / "absent", Path(os.devnull), workspace):
+        assert replay(pithos, workspace, wrong).returncode == 1
+    empty = elsewhere / "empty"
+    empty.write_text("")
+    assert "no server began" in replay(pithos, workspace, empty).stderr
