@@ -12,6 +12,7 @@ use pyo3::{PyTraverseError, PyVisit};
 use crate::compat::{Compat, PyStarter};
 use crate::exit;
 use crate::ffi::call_one;
+use crate::forked;
 use crate::interruption::Killed;
 use crate::message::{Message, Reply};
 
@@ -57,7 +58,10 @@ impl PyBehaviour {
         argument: Py<PyAny>,
         reply: Option<Reply>,
     ) -> Flow {
-        match call_one(self.handler.bind(py), argument.bind(py)) {
+        let mark = forked::mark();
+        let outcome = call_one(self.handler.bind(py), argument.bind(py));
+        forked::end_if_child(py, mark, &outcome);
+        match outcome {
             Ok(value) => {
                 if let Some(reply) = reply {
                     reply.answer(py, Ok(value.unbind()));

@@ -12,6 +12,7 @@ use parking_lot::Mutex;
 use pyo3::exceptions::PySystemExit;
 use pyo3::prelude::*;
 
+use crate::crowd;
 use crate::interruption::{Killed, in_own_code, signed};
 use crate::limits::{EXECUTORS, INTERRUPT_LOOKS, INTERRUPT_PAUSE_US, RELEASE_GIL_THREADS};
 use crate::queue::ReadyQueue;
@@ -51,7 +52,11 @@ impl Host for Executor {
 
     fn hold(&self, body: &mut dyn FnMut()) {
         // `None` while the interpreter shuts down: then nothing Python may run any more.
-        Python::try_attach(|_| body());
+        Python::try_attach(|py| {
+            let stay = crowd::enter(py);
+            body();
+            crowd::leave(py, stay);
+        });
     }
 
     /// `still` is asked with the GIL, which the thread needs to go on: so the exception cannot meet another actor's handler, if the

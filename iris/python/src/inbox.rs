@@ -8,13 +8,14 @@ use std::task::{Wake, Waker};
 
 use iris_runtime::{Handle, Inbox as CoreInbox, Nothing, Received};
 use parking_lot::Mutex;
-use pyo3::exceptions::PySystemExit;
+use pyo3::exceptions::{PyRuntimeError, PySystemExit};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 
 use crate::compat::Compat;
 use crate::core::Core;
 use crate::exit;
+use crate::forked;
 use crate::message::{Message, Reply, Swapped};
 use crate::queue::ReadyQueue;
 
@@ -94,6 +95,8 @@ pub(crate) struct Inbox {
     compat: Arc<Compat>,
     pid: u64,
     system_messages: bool,
+    /// Before any fork in the actor's code.
+    mark: u32,
 }
 
 impl Inbox {
@@ -116,6 +119,7 @@ impl Inbox {
             compat: core.compat.clone(),
             pid,
             system_messages,
+            mark: forked::mark(),
         }
     }
 
@@ -167,6 +171,11 @@ impl Inbox {
 
     /// The next message, `EMPTY` (then the token will come), or `ENDED` if the actor has been asked to end.
     fn try_recv(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
+        if forked::mark() != self.mark {
+            return Err(PyRuntimeError::new_err(
+                "this is the child of a fork: the actor's messages are the parent's",
+            ));
+        }
         let mut guard = self.state.lock();
         let Some(state) = guard.as_mut() else { return ended(py) };
         state.swapped()?;
@@ -240,6 +249,7 @@ impl Inbox {
 
     /// Answers the request that was received last. False if it was not one.
     fn reply(&self, py: Python<'_>, value: Py<PyAny>) -> bool {
+        forked::end_if_child(py, self.mark, &Ok(()));
         let reply = self.state.lock().as_mut().and_then(|state| state.reply.take());
         reply.map(|reply| reply.answer(py, Ok(value))).is_some()
     }
@@ -330,6 +340,11 @@ impl Inbox {
     /// Ends the actor: normally, or for the exception that its code raised.
     #[pyo3(signature = (error=None, main=None))]
     fn close(&self, py: Python<'_>, error: Option<Bound<'_, PyAny>>, main: Option<Bound<'_, PyAny>>) {
+        forked::end_if_child(
+            py,
+            self.mark,
+            &error.clone().map_or(Ok(()), |error| Err(PyErr::from_value(error))),
+        );
         let Some(mut state) = self.state.lock().take() else { return };
         if let Some((waker, _)) = &self.waker {
             // Taken out first: what the token's end runs may ring again.

@@ -7,8 +7,10 @@ mod behaviour;
 mod buffer;
 mod compat;
 mod core;
+mod crowd;
 mod exit;
 mod ffi;
+mod forked;
 mod host;
 mod inbox;
 mod interruption;
@@ -86,5 +88,6 @@ fn _iris(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(host::parked, module)?)?;
     module.add_function(wrap_pyfunction!(interruption::interrupt_turn, module)?)?;
     module.add_function(wrap_pyfunction!(interruption::take_interrupt_back, module)?)?;
+    module.add_function(wrap_pyfunction!(crowd::note_stuck, module)?)?;
     module.add_function(wrap_pyfunction!(core::count_fork, module)?)
 }

@@ -52,3 +52,13 @@ pub(crate) const TICK_MS_MIN: u64 = 100;
 
 /// The longest time that can be given, in seconds: three decades, far below what a `Duration` or the clock can hold.
 pub(crate) const SECONDS_MAX: f64 = 1e9;
+
+/// Time in milliseconds after which a thread that runs handlers without a pause makes others' turns short: twenty slices.
+pub(crate) const OVERSTAY_MS: u64 = 20;
+
+/// CPython's switch interval while that is so, in seconds. Beside eight loops an answer takes tens of turns; shorter ones would cost the loops
+/// more than a quarter of what they do.
+pub(crate) const CROWDED_S: f64 = 0.0002;
+
+/// Threads that are looked at for that; further ones are not.
+pub(crate) const THREADS_WATCHED: usize = 128;

@@ -60,7 +60,13 @@ fn callable(handler: &Bound<'_, PyAny>) -> PyResult<()> {
 pub(crate) fn send_to(py: Python<'_>, actor: &ActorRef<Message>, message: Message) -> Delivery {
     let message = match actor.try_send(message) {
         Ok(()) => return Delivery::Accepted,
-        Err(SendError::NoProcess(_)) => return Delivery::NoProcess,
+        Err(SendError::NoProcess(message)) => {
+            // A request has its own answer.
+            if !matches!(message, Message::Ask(..)) {
+                actor.refuse(&message);
+            }
+            return Delivery::NoProcess;
+        }
         Err(SendError::Full(message)) => message,
     };
     if must_not_block() {
@@ -694,6 +700,10 @@ impl PyRuntime {
     #[pyo3(signature = (drain=None, timeout=STOP_TIMEOUT_S))]
     fn _stop<'py>(&self, py: Python<'py>, drain: Option<f64>, timeout: f64) -> PyResult<Bound<'py, PyDict>> {
         let (drain, timeout) = (waiting::timeout(drain)?, waiting::seconds(timeout)?);
+        let before = self.core.handle.dead_letters();
+        let drain = drain.map(|drain| waiting::drained(py, &self.core.handle, drain)).transpose()?;
+        // What ends during the drain leaves what it had.
+        let lost = self.core.handle.dead_letters() - before;
         let report: StopReport = crate::ffi::wait(py, || {
             let report = self.core.handle.stop(drain, timeout);
             if report.actors >= TRIM_ACTORS_MIN {
@@ -704,7 +714,7 @@ impl PyRuntime {
         let out = PyDict::new(py);
         out.set_item("complete", report.complete)?;
         out.set_item("drained", report.drained)?;
-        out.set_item("dropped", report.dropped)?;
+        out.set_item("dropped", report.dropped + lost)?;
         out.set_item("actors", report.actors)?;
         Ok(out)
     }

@@ -75,3 +75,19 @@ pub(crate) fn end(
     handle.unwatch(pid, number);
     Ok(result?.map_or(Ended::NotYet, Ended::Now))
 }
+
+/// Waits until all messages are handled, at most for so long; returns how long is left. Ctrl-C ends the wait: then the actors are asked to end,
+/// and it goes on to whoever waits.
+pub(crate) fn drained(py: Python<'_>, handle: &Handle, patience: Duration) -> PyResult<Duration> {
+    let until = Instant::now() + patience;
+    loop {
+        let left = until.saturating_duration_since(Instant::now());
+        let slice = left.min(Duration::from_millis(SIGNALS_MS));
+        let drained = crate::ffi::wait(py, || handle.wait_drained(slice));
+        // Inside an actor there is no waiting.
+        if drained || left.is_zero() || handle.current_actor().is_some() {
+            return Ok(left);
+        }
+        py.check_signals().inspect_err(|_| handle.request_stop())?;
+    }
+}

@@ -2,6 +2,7 @@
 //! subscriber. Invariant: every message that is dropped unhandled passes through `record`. Leaves the message's fate to its owner.
 
 use std::any::Any;
+use std::cell::Cell;
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -25,6 +26,11 @@ pub struct DeadLetter {
 
 type Subscriber = Arc<dyn Fn(&DeadLetter, &dyn Any) + Send + Sync>;
 
+thread_local! {
+    /// Whether this thread tells of a refusal.
+    static REFUSING: Cell<bool> = const { Cell::new(false) };
+}
+
 #[derive(Default)]
 pub(crate) struct DeadLetters {
     total: AtomicU64,
@@ -39,8 +45,22 @@ struct Recent {
 }
 
 impl DeadLetters {
+    /// Something that was accepted and is not handled.
     pub(crate) fn record<M: Any>(&self, to: Pid, message: &M, reason: &'static str) {
         self.total.fetch_add(1, Ordering::Relaxed);
+        self.tell(to, message, reason);
+    }
+
+    /// Something that was not accepted: it is told, and not among the accounts of what was. What a subscriber sends to the dead itself is not
+    /// told to it again.
+    pub(crate) fn refuse<M: Any>(&self, to: Pid, message: &M) {
+        if !REFUSING.replace(true) {
+            self.tell(to, message, "noproc");
+            REFUSING.set(false);
+        }
+    }
+
+    fn tell<M: Any>(&self, to: Pid, message: &M, reason: &'static str) {
         let letter = DeadLetter { to, kind: std::any::type_name::<M>(), reason };
         let subscriber = self.subscriber.read().clone();
         if let Some(subscriber) = subscriber {

@@ -191,6 +191,11 @@ impl<M: Send + 'static> ActorRef<M> {
         }
     }
 
+    /// Tells those who watch dead letters of a message that this actor, which has ended, did not take.
+    pub fn refuse(&self, message: &M) {
+        self.0.shared.dead_letters.refuse(self.0.pid, message);
+    }
+
     /// Sends for nobody in particular (timers): what cannot be delivered becomes a dead letter.
     pub(crate) fn send_or_bury(&self, message: M) -> bool {
         match self.try_send(message) {

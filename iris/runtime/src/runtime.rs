@@ -448,20 +448,32 @@ impl Handle {
         let inside = shared.on_any_worker() || shared.simulation.is_some();
         let mut drained = false;
         if let (Some(drain), false) = (drain, inside) {
-            let until = deadline(drain);
-            let mut pause = Duration::from_micros(50);
-            drained = shared.is_drained();
-            while !drained && until.is_none_or(|until| Instant::now() < until) {
-                std::thread::sleep(pause);
-                pause = (pause * 2).min(Duration::from_millis(2));
-                drained = shared.is_drained();
-            }
+            drained = self.wait_drained(drain);
         }
         shared.shut_down();
         let complete = !inside && shared.end_all(timeout);
         // Handlers that never return still have what their runner took for them; nobody will handle it.
         let in_hand = if complete || inside { 0 } else { shared.waiting() };
         StopReport { complete, drained, dropped: shared.dead_letters.total() - before + in_hand, actors }
+    }
+
+    /// Waits until all messages are handled and nobody runs; false after the time-out, and at once inside an actor.
+    #[must_use]
+    pub fn wait_drained(&self, timeout: Duration) -> bool {
+        let shared = self.shared();
+        if shared.on_any_worker() || shared.simulation.is_some() {
+            return false;
+        }
+        let until = deadline(timeout);
+        let mut pause = Duration::from_micros(50);
+        while !shared.is_drained() {
+            if until.is_some_and(|until| Instant::now() >= until) {
+                return false;
+            }
+            std::thread::sleep(pause);
+            pause = (pause * 2).min(Duration::from_millis(2));
+        }
+        true
     }
 
     /// Waits until no actor is left.

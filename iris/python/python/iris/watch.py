@@ -12,6 +12,8 @@ import threading
 import time
 from typing import Any, Optional
 
+from iris._iris import note_stuck
+
 # Seconds between two looks.
 LOOK_S = 0.05
 # Seconds that one actor may keep a thread that serves many before others are given another thread, and before that is reported.
@@ -121,11 +123,13 @@ def _watch() -> None:
     while True:
         with _changed:
             while not _served:
+                note_stuck(False)
                 _changed.wait()
             all_served = list(_served)
         now = time.monotonic()
         for served in all_served:
             served.look(now)
+        note_stuck(any(served.stuck for served in all_served))
         all_served = served = None  # type: ignore[assignment]
         time.sleep(LOOK_S)
 
