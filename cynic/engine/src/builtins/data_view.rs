@@ -86,12 +86,7 @@ fn construct(vm: &mut Vm, args: CallArgs) -> JsResult<Value> {
     if offset > bytes.len() || fixed_length.is_some_and(|n| offset + n > bytes.len()) {
         return Err(vm.throw_range_error("Invalid DataView length"));
     }
-    let cell = vm.alloc_data(TypedView {
-        buffer: bytes,
-        element: ElementType::Uint8,
-        byte_offset: offset,
-        fixed_length,
-    });
+    let cell = vm.alloc_data(TypedView::new(bytes, ElementType::Uint8, offset, fixed_length));
     view.set_slot(0, Value::cell(cell));
     view.set_slot(1, Value::object(o));
     Ok(Value::object(view))

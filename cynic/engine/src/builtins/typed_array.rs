@@ -212,7 +212,7 @@ fn create(
     byte_offset: usize,
     fixed_length: Option<usize>,
 ) -> Object {
-    let cell = vm.alloc_data(TypedView { buffer, element, byte_offset, fixed_length });
+    let cell = vm.alloc_data(TypedView::new(buffer, element, byte_offset, fixed_length));
     let o = vm.new_exotic(ObjectKind::TypedArray, Value::object(prototype), 2);
     o.set_slot(0, Value::cell(cell));
     o.set_slot(1, Value::object(buffer_object));

@@ -72,7 +72,7 @@ impl CodeSpace {
             entries,
             resume: self.stubs.resume as *const u8,
             stub: self.stubs.enter,
-            owner: Box::new(memory),
+            _owner: Box::new(memory),
         })
     }
 }

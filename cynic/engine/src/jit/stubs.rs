@@ -11,8 +11,10 @@
 use super::masm::{Alu, Assembler, Cond, Label, Reg, Width, at};
 use super::offsets::{CODE, FRAME, ICS, NUMBER_TAG, REGS, TAG, VM, frame, of_frame, template};
 use super::region::Region;
+use super::typed;
 use crate::bytecode::Op;
 use crate::bytecode::opcodes::OP_COUNT;
+use crate::value::Value;
 use crate::vm::Vm;
 use crate::vm::interpreter::compiled::{ENTER_CODE, EnterStub};
 use crate::vm::interpreter::single::function_of;
@@ -24,6 +26,12 @@ pub(super) struct Stubs {
     pub(super) enter: EnterStub,
     /// Goes on in the running frame at its own `pc`.
     pub(super) resume: usize,
+    /// Reads an element of a typed array: see `typed`.
+    pub(super) typed_get: usize,
+    /// Writes one.
+    pub(super) typed_set: usize,
+    /// Makes the object that a constructor begins with: `(isolate, closure)`, 0 if its shape is not known.
+    pub(super) new_this: usize,
     /// By opcode: executes an instruction.
     ops: Vec<usize>,
 }
@@ -40,6 +48,15 @@ impl Stubs {
         asm.mov(Reg::Rdx, FRAME);
         asm.bind(dispatch);
         emit_dispatch(&mut asm);
+        let (typed_get, typed_set) = (asm.label(), asm.label());
+        asm.bind(typed_get);
+        typed::emit_get(&mut asm);
+        asm.bind(typed_set);
+        typed::emit_set(&mut asm);
+        let new_this = asm.label();
+        asm.bind(new_this);
+        asm.mov_i(Reg::Rax, new_this_of as *const () as u64);
+        asm.jmp_r(Reg::Rax);
         let ops: Vec<Label> = (0..OP_COUNT).map(|_| asm.label()).collect();
         for (i, label) in ops.iter().enumerate() {
             let Some(op) = Op::decode(i as u32) else { continue };
@@ -49,13 +66,15 @@ impl Stubs {
         let address = region.take(asm.code.len())?;
         let place = |label: &Label| address + asm.offset_of(*label) as usize;
         let (enter, resume, ops) = (place(&enter), place(&resume), ops.iter().map(place).collect());
+        let (typed_get, typed_set) = (place(&typed_get), place(&typed_set));
+        let new_this = place(&new_this);
         let code = asm.finish(address)?;
         if !region.write(address, &code) {
             return None;
         }
         // SAFETY: the code at this address takes and gives what the type says.
         let enter = unsafe { std::mem::transmute::<usize, EnterStub>(enter) };
-        Some(Stubs { enter, resume, ops })
+        Some(Stubs { enter, resume, typed_get, typed_set, new_this, ops })
     }
 
     /// The stub that executes instructions of this opcode.
@@ -154,6 +173,14 @@ unsafe extern "C" fn find_code(_: *mut Vm, pc: *const u32, to: *mut Frame, from:
             None => Next { pc, frame: (to as usize | OUTSIDE) as *mut Frame },
         }
     }
+}
+
+/// See [`Stubs::new_this`].
+unsafe extern "C" fn new_this_of(vm: *mut Vm, closure: Value) -> u64 {
+    // SAFETY: compiled code has the isolate to itself, and looked what the closure is.
+    let vm = unsafe { &mut *vm };
+    let Some(closure) = closure.as_object() else { return 0 };
+    vm.construct_this_known(closure).map_or(0, Value::to_bits)
 }
 
 /// Notes where the frame goes on when the one above it returns.

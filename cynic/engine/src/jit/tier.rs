@@ -16,6 +16,8 @@ mod region;
 mod stubs;
 #[path = "template/mod.rs"]
 mod template;
+#[path = "typed.rs"]
+mod typed;
 
 use std::cell::{Cell, OnceCell, RefCell};
 use std::rc::Rc;
@@ -33,12 +35,7 @@ use crate::vm::interpreter::template::FunctionTemplate;
 
 /// What compiles the functions of one isolate: `force`, before they run.
 pub(super) fn compiler(force: bool) -> Option<Rc<dyn Compiler>> {
-    Some(Rc::new(Tier {
-        space: OnceCell::new(),
-        force,
-        heat: RefCell::default(),
-        stats: Cell::default(),
-    }))
+    Some(Rc::new(Tier { space: OnceCell::new(), force, heat: RefCell::default(), stats: Cell::default() }))
 }
 
 struct Tier {

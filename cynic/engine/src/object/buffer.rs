@@ -83,6 +83,13 @@ pub struct Buffer {
     charge: RefCell<Option<ExternalCharge>>,
 }
 
+/// Where the length of memory that is not shared is, for generated code.
+#[cfg(cynic_jit)]
+pub(super) const LEN_OFFSET: usize = std::mem::offset_of!(Buffer, len);
+/// Where the address of the bytes is, for generated code.
+#[cfg(cynic_jit)]
+pub(super) const DATA_OFFSET: usize = std::mem::offset_of!(Buffer, data);
+
 impl Trace for Buffer {
     const BARRIERED: bool = true;
     fn trace(&self, _: &mut Tracer<'_>) {}

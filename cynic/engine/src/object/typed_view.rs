@@ -166,6 +166,26 @@ pub struct TypedView {
     pub byte_offset: usize,
     /// Elements, unless the view tracks the length of its buffer.
     pub fixed_length: Option<usize>,
+    /// Elements that can be reached without asking the buffer for its length: none of a view that tracks it.
+    own_length: usize,
+    /// Where those end, in bytes of the buffer.
+    own_end: usize,
+}
+
+/// Where parts of a [`TypedView`] and its buffer are, for generated code.
+#[cfg(cynic_jit)]
+pub(crate) mod offsets {
+    use super::{Buffer, TypedView};
+    use crate::gc::offsets::data;
+    use std::mem::offset_of;
+
+    pub(crate) const BUFFER: usize = data::<TypedView>() + offset_of!(TypedView, buffer);
+    pub(crate) const ELEMENT: usize = data::<TypedView>() + offset_of!(TypedView, element);
+    pub(crate) const BYTE_OFFSET: usize = data::<TypedView>() + offset_of!(TypedView, byte_offset);
+    pub(crate) const OWN_LENGTH: usize = data::<TypedView>() + offset_of!(TypedView, own_length);
+    pub(crate) const OWN_END: usize = data::<TypedView>() + offset_of!(TypedView, own_end);
+    pub(crate) const BUFFER_LEN: usize = data::<Buffer>() + super::super::buffer::LEN_OFFSET;
+    pub(crate) const BUFFER_DATA: usize = data::<Buffer>() + super::super::buffer::DATA_OFFSET;
 }
 
 impl Trace for TypedView {
@@ -176,6 +196,18 @@ impl Trace for TypedView {
 }
 
 impl TypedView {
+    /// A view of `buffer` from `byte_offset` on, of so many elements or as many as there are.
+    pub fn new(
+        buffer: Gc<Data<Buffer>>,
+        element: ElementType,
+        byte_offset: usize,
+        fixed_length: Option<usize>,
+    ) -> Self {
+        let own_length = fixed_length.unwrap_or(0);
+        let own_end = byte_offset + own_length * element.size();
+        TypedView { buffer, element, byte_offset, fixed_length, own_length, own_end }
+    }
+
     /// TypedArrayLength (10.4.5.12), or `None` if IsTypedArrayOutOfBounds (10.4.5.13).
     #[inline]
     pub fn length(&self) -> Option<usize> {
@@ -241,11 +273,10 @@ impl TypedArrayObject for JsObject {
 /// element is there.
 #[inline(always)]
 fn own_element<T>(view: &TypedView, i: usize) -> Option<*mut T> {
-    let length = view.fixed_length?;
-    let end = view.byte_offset + length * size_of::<T>();
-    if i >= length || end > view.buffer.own_len() {
+    if i >= view.own_length || view.own_end > view.buffer.own_len() {
         return None;
     }
+    debug_assert_eq!(size_of::<T>(), view.element.size());
     Some(view.buffer.own_data().wrapping_add(view.byte_offset).cast::<T>().wrapping_add(i))
 }
 

@@ -204,7 +204,6 @@ pub(crate) mod offsets {
 
     pub(crate) const BUDGET: usize = offset_of!(Vm, mutator) + offset_of!(Mutator, budget);
     pub(crate) const PROTO_EPOCH: usize = offset_of!(Vm, mutator) + offset_of!(Mutator, proto_epoch);
-    pub(crate) const INDEXED_PROTOTYPES: usize = offset_of!(Vm, mutator) + offset_of!(Mutator, indexed_prototypes);
     pub(crate) const STACK_TOP: usize = offset_of!(Vm, stack) + offset_of!(RegisterStack, top);
     pub(crate) const STACK_LIMIT: usize = offset_of!(Vm, stack) + super::register_stack::LIMIT_OFFSET;
     pub(crate) const FRAME: usize = offset_of!(Vm, interpreter) + offset_of!(Interpreter, frame);

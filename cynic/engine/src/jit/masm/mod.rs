@@ -19,10 +19,7 @@ pub(super) enum Reg {
     Rsi,
     Rdi,
     R8,
-    R9,
-    R10,
-    R11,
-    R12,
+    R12 = 12,
     R13,
     R14,
     R15,
@@ -96,7 +93,6 @@ pub(super) enum Shift {
 #[repr(u8)]
 #[allow(missing_docs)]
 pub(super) enum Sse {
-    Sqrt = 0x51,
     Add = 0x58,
     Mul = 0x59,
     Sub = 0x5c,

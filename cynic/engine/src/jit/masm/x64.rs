@@ -21,7 +21,7 @@ impl Assembler {
         self.code.extend_from_slice(&word.to_le_bytes());
     }
 
-    /// Prefixes, opcode and operands. `byte_register`: the register is one of those whose low byte needs a prefix to be named.
+    /// Prefixes, opcode and operands.
     fn encode(&mut self, prefix: Option<u8>, wide: bool, opcode: &[u8], reg: u8, rm: Rm) {
         if let Some(prefix) = prefix {
             self.byte(prefix);
@@ -264,12 +264,6 @@ impl Assembler {
     fn distance(&mut self, label: Label) {
         let at = self.code.len() as u32;
         self.fixups.push((at, label));
-        self.dword(0);
-    }
-    /// Goes on at an address.
-    pub(crate) fn jmp_to(&mut self, address: usize) {
-        self.byte(0xe9);
-        self.outside.push((self.code.len() as u32, address));
         self.dword(0);
     }
     /// Calls the code at an address.

@@ -1,7 +1,6 @@
 //! Jumps, and branches on what a value is. Backward ones are steps.
 
 use super::super::masm::{Alu, Cond, Label, Reg, Width};
-use super::super::offsets::TAG;
 use super::Translator;
 use crate::bytecode::Op;
 use crate::value::Value;
@@ -113,6 +112,5 @@ impl Translator<'_> {
         self.asm.jcc(Cond::Equal, no);
         self.check_object(Reg::Rax, Reg::Rcx, slow);
         self.asm.jmp(yes);
-        let _ = TAG;
     }
 }

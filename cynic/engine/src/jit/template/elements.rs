@@ -42,8 +42,9 @@ impl Translator<'_> {
 
     fn get_element(&mut self, method: bool) {
         let slow = self.out_of_line();
+        let typed = if method { slow } else { self.elsewhere(|t| t.get_typed()) };
         self.object_and_index(self.b(), self.c(), slow);
-        self.dense_element(slow);
+        self.dense_element(typed);
         self.set(self.a(), Reg::Rsi);
         if method {
             self.set(self.a() + 1, Reg::Rax);
@@ -53,17 +54,38 @@ impl Translator<'_> {
     fn set_element(&mut self) {
         let slow = self.out_of_line();
         self.object_and_index(self.a(), self.b(), slow);
+        // Typed arrays are exotic.
+        let typed = self.elsewhere(|t| t.set_typed());
         self.asm.test_mi(at(Reg::Rax, cell::C), flags::ELEMENT_WRITE_SLOW);
-        self.asm.jcc(Cond::NotEqual, slow);
+        self.asm.jcc(Cond::NotEqual, typed);
         self.dense_element(slow);
         self.get(Reg::Rsi, self.c());
         self.asm.mov(Reg::Rdi, Reg::Rdx);
         let store = self.asm.label();
-        let old = self.check_for_barrier(Reg::Rdi, Reg::Rsi, store);
+        let old = self.check_for_barrier(Reg::Rsi, store);
         self.asm.cmp8_mi(at(Reg::Rdi, cell::COLOR), color::WHITE);
         self.asm.jcc(Cond::NotEqual, old);
         self.asm.bind(store);
         self.asm.store(indexed(Reg::Rdi, Reg::Rcx, 3, cell::ARRAY_VALUES), Reg::Rsi);
+    }
+
+    /// The element rcx of the object rax, if that is a typed array.
+    fn get_typed(&mut self) {
+        let (next, slow) = (self.next(), self.out_of_line());
+        self.asm.call_to(self.stubs.typed_get);
+        self.asm.test(Width::W64, Reg::Rax, Reg::Rax);
+        self.asm.jcc(Cond::Equal, slow);
+        self.set(self.a(), Reg::Rax);
+        self.asm.jmp(next);
+    }
+
+    fn set_typed(&mut self) {
+        let (next, slow) = (self.next(), self.out_of_line());
+        self.get(Reg::Rsi, self.c());
+        self.asm.call_to(self.stubs.typed_set);
+        self.asm.test(Width::W64, Reg::Rax, Reg::Rax);
+        self.asm.jcc(Cond::Equal, slow);
+        self.asm.jmp(next);
     }
 
     /// The next element of an array that is iterated over by its index.

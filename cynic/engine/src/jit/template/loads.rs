@@ -102,7 +102,7 @@ impl Translator<'_> {
         self.scope_above(hops);
         self.get(Reg::Rcx, self.a());
         let store = self.asm.label();
-        let old = self.check_for_barrier(Reg::Rax, Reg::Rcx, store);
+        let old = self.check_for_barrier(Reg::Rcx, store);
         self.asm.cmp8_mi(at(Reg::Rax, cell::COLOR), color::WHITE);
         self.asm.jcc(Cond::NotEqual, old);
         self.asm.bind(store);
@@ -111,7 +111,7 @@ impl Translator<'_> {
 
     /// Where a store of `value` into a cell that is not young goes on: at `store` if it is a number, which the collector need not know of,
     /// else out of line. Changes rdx.
-    pub(super) fn check_for_barrier(&mut self, _: Reg, value: Reg, store: Label) -> Label {
+    pub(super) fn check_for_barrier(&mut self, value: Reg, store: Label) -> Label {
         self.elsewhere(move |t| {
             let slow = t.out_of_line();
             t.asm.mov(Reg::Rdx, value);
@@ -138,11 +138,16 @@ impl Translator<'_> {
         self.asm.load(Reg::Rax, site(self.x(), ic::FAR));
         self.asm.test(Width::W64, Reg::Rax, Reg::Rax);
         self.asm.jcc(Cond::Equal, slow);
-        self.asm.alu_mi(Width::W64, Alu::Cmp, at(Reg::Rax, cell::ARRAY_VALUES), Value::EMPTY.to_bits() as i32);
+        self.asm.alu_mi(
+            Width::W64,
+            Alu::Cmp,
+            at(Reg::Rax, cell::ARRAY_VALUES),
+            Value::EMPTY.to_bits() as i32,
+        );
         self.asm.jcc(Cond::Equal, slow);
         self.get(Reg::Rcx, self.a());
         let store = self.asm.label();
-        let old = self.check_for_barrier(Reg::Rax, Reg::Rcx, store);
+        let old = self.check_for_barrier(Reg::Rcx, store);
         self.asm.cmp8_mi(at(Reg::Rax, cell::COLOR), color::WHITE);
         self.asm.jcc(Cond::NotEqual, old);
         self.asm.bind(store);

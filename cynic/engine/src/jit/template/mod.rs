@@ -232,13 +232,18 @@ impl<'a> Translator<'a> {
 
     /// One step, before going back: goes to the poll when the budget is used up.
     fn step(&mut self) {
-        let due = self.elsewhere(|t| {
-            // The interpreter's function takes the step itself.
-            t.asm.alu_mi(Width::W32, Alu::Add, at(VM, vm::BUDGET), 1);
+        self.steps(1);
+    }
+
+    /// So many steps at once, where the interpreter takes them one after the other.
+    fn steps(&mut self, count: i32) {
+        let due = self.elsewhere(move |t| {
+            // The interpreter's function takes them itself.
+            t.asm.alu_mi(Width::W32, Alu::Add, at(VM, vm::BUDGET), count);
             let slow = t.out_of_line();
             t.asm.jmp(slow);
         });
-        self.asm.alu_mi(Width::W32, Alu::Sub, at(VM, vm::BUDGET), 1);
+        self.asm.alu_mi(Width::W32, Alu::Sub, at(VM, vm::BUDGET), count);
         self.asm.jcc(Cond::BelowEqual, due);
     }
 }

@@ -1,7 +1,7 @@
 //! Named properties by the sites' caches, as the interpreter's handlers use them: own slots, prototypes' slots, overwriting.
 
 use super::super::masm::{Alu, Cond, Label, Reg, Width, at, indexed};
-use super::super::offsets::{TAG, VM, ic, register, site};
+use super::super::offsets::{VM, ic, register, site};
 use super::Translator;
 use crate::bytecode::Op;
 use crate::gc::{CellKind, color, offsets as cell};
@@ -170,7 +170,7 @@ impl Translator<'_> {
     fn store_slot(&mut self) {
         self.get(Reg::Rsi, self.b());
         let store = self.asm.label();
-        let old = self.check_for_barrier(Reg::Rax, Reg::Rsi, store);
+        let old = self.check_for_barrier(Reg::Rsi, store);
         // A young object, or one that is remembered already, needs no barrier.
         self.asm.cmp8_mi(at(Reg::Rax, cell::COLOR), color::BLACK);
         self.asm.jcc(Cond::Equal, old);
@@ -215,6 +215,5 @@ impl Translator<'_> {
         self.asm.jcc(Cond::NotEqual, slow);
         self.inline_slot(Reg::Rax, ic::SLOT, slow);
         self.load_slot(Reg::Rax, false);
-        let _ = TAG;
     }
 }

@@ -191,12 +191,22 @@ impl Vm {
             Some(shape) => shape,
             None => self.construct_shape(new_target)?,
         };
+        Ok(self.object_to_construct(shape))
+    }
+
+    /// The same if it needs no look at `prototype`.
+    #[cfg(cynic_jit)]
+    pub(crate) fn construct_this_known(&mut self, new_target: Object) -> Option<Value> {
+        cached_construct_shape(new_target).map(|shape| self.object_to_construct(shape))
+    }
+
+    #[inline(always)]
+    fn object_to_construct(&mut self, shape: Gc<Shape>) -> Value {
         let inline = match shape.slots_seen() {
             0 => INLINE_SLOTS_DEFAULT,
             seen => seen.min(limits::INLINE_SLOTS_MAX) as u8,
         };
-        let object = self.alloc_object(shape, ObjectKind::Ordinary, inline, 0);
-        Ok(Value::object(object))
+        Value::object(self.alloc_object(shape, ObjectKind::Ordinary, inline, 0))
     }
 
     #[cold]

@@ -65,7 +65,7 @@ pub(crate) struct Compiled {
     /// How code is entered from outside.
     pub(crate) stub: EnterStub,
     /// Gives the memory back when dropped.
-    pub(crate) owner: Box<dyn Any>,
+    pub(crate) _owner: Box<dyn Any>,
 }
 
 impl FunctionTemplate {

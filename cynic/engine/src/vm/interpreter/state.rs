@@ -213,7 +213,10 @@ macro_rules! slow {
             vm: *mut $crate::vm::Vm,
             frame: *mut $crate::vm::interpreter::Frame,
         ) {
-            $crate::vm::interpreter::Ways::go($crate::vm::interpreter::State::at(vm, $slow(pc, regs, vm, frame)))
+            $crate::vm::interpreter::Ways::go($crate::vm::interpreter::State::at(
+                vm,
+                $slow(pc, regs, vm, frame),
+            ))
         }
         // SAFETY: the handler's own state.
         unsafe { out_of_line($s.pc, $s.regs, $s.vm, $s.frame) }

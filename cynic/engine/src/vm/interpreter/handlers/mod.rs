@@ -13,14 +13,14 @@ mod loads;
 mod properties;
 mod protocols;
 
-pub(super) use allocation::*;
-pub(super) use arithmetic::*;
-pub(super) use calls::*;
-pub(super) use compare::*;
-pub(super) use control::*;
-pub(super) use loads::*;
-pub(super) use properties::*;
-pub(super) use protocols::*;
+pub(in crate::vm::interpreter) use allocation::*;
+pub(in crate::vm::interpreter) use arithmetic::*;
+pub(in crate::vm::interpreter) use calls::*;
+pub(in crate::vm::interpreter) use compare::*;
+pub(in crate::vm::interpreter) use control::*;
+pub(in crate::vm::interpreter) use loads::*;
+pub(in crate::vm::interpreter) use properties::*;
+pub(in crate::vm::interpreter) use protocols::*;
 
 /// Handlers that are nothing but a call of their slow path.
 macro_rules! outlined {
