@@ -38,9 +38,6 @@ pub(crate) const SHELLS_MAX: usize = 64;
 /// Input that waits for a command to read it, per run.
 pub(crate) const PENDING_INPUT_BYTES_MAX: usize = 16 << 20;
 
-/// Macros bound to keys that type one another.
-pub(crate) const MACRO_DEPTH_MAX: usize = 16;
-
 /// How long a prompt waits to be told whether the repository has changes: less than anybody sees.
 pub(crate) const GIT_PROMPT_PATIENCE_MS: u64 = 10;
 

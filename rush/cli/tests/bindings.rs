@@ -43,7 +43,7 @@ fn shell_commands_on_keys_see_and_change_the_line() {
 }
 
 #[test]
-fn functions_that_rustyline_lacks() {
+fn functions_of_the_shell() {
     let mut terminal = Terminal::start();
     terminal.line("echo first argument1");
     terminal.keys("echo second argument2\r");
@@ -93,11 +93,9 @@ fn the_initialisation_file_is_read() {
     terminal.keys("cho v\u{1b}0ie\r");
     terminal.wait("\nv\n");
     terminal.wait("ready> ");
-    let warning = terminal.line("bind '\"jk\": vi-movement-mode'");
-    assert!(
-        warning.ends_with("bind: warning: vi-movement-mode: not supported by this line editor\n"),
-        "{warning}"
-    );
+    assert_eq!(terminal.line("bind '\"jk\": vi-movement-mode'"), "");
+    terminal.keys("cho wjk0ie\r");
+    terminal.wait("\nw\n");
 }
 
 /// Standard output of a shell that edits no lines.

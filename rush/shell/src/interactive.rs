@@ -15,12 +15,31 @@ use crate::state::value::Value;
 use crate::syntax::{Context, Input, Next, Parser};
 use crate::{Bytes, Outcome, Session, Unwind, limits, sys};
 
+/// Whether a text is commands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum EntryState {
+    /// It is.
+    Whole,
+    /// It is the beginning of some.
+    Unfinished,
+    /// It can never be.
+    Wrong {
+        /// The line, from 1, in which the error is.
+        line: usize,
+    },
+}
+
 impl Session {
     /// Whether the text ends inside a command, so that the shell has to ask for more of it.
     pub fn needs_more(&mut self, text: &[u8]) -> bool {
+        self.entry_state(text) == EntryState::Unfinished
+    }
+
+    /// What the parser says of a text that is being typed.
+    pub fn entry_state(&mut self, text: &[u8]) -> EntryState {
         let trailing = text.strip_suffix(b"\n").unwrap_or(text);
         if trailing.iter().rev().take_while(|byte| **byte == b'\\').count() % 2 == 1 {
-            return true;
+            return EntryState::Unfinished;
         }
         let mut input = Input::from_bytes(text, 1);
         let aliases = self.aliases.clone();
@@ -34,12 +53,13 @@ impl Session {
             let next = parser.next_command();
             // Only a here-document without its end warns.
             if !parser.warnings.is_empty() {
-                return true;
+                return EntryState::Unfinished;
             }
             match next {
                 Ok(Next::List(_)) => {}
-                Ok(Next::End) => return false,
-                Err(error) => return error.incomplete,
+                Ok(Next::End) => return EntryState::Whole,
+                Err(error) if error.incomplete => return EntryState::Unfinished,
+                Err(error) => return EntryState::Wrong { line: error.line as usize },
             }
         }
     }
@@ -145,6 +165,7 @@ impl Session {
         let limit = self.history_limit(b"HISTSIZE");
         let history = Rc::make_mut(&mut self.builtin_state.history);
         if erases {
+            history.removals += 1;
             history.entries.retain(|old| old.text != entry);
         }
         history.push(Entry { text: entry.to_vec(), time: sys::now_seconds() }, limit);
@@ -243,9 +264,28 @@ impl Session {
         }
         self.aliases.contains_key(word)
             || self.functions.contains_key(word)
-            || crate::builtins::find(word).is_some()
+            || self.builtin(word).is_some()
             || crate::builtins::is_keyword(word)
             || !self.search_path(word, true).is_empty()
+    }
+
+    /// Asks to be told of a terminal that changes its size, or no longer; a trap of the user's is left alone.
+    pub fn watch_terminal_size(&mut self, on: bool) {
+        if self.traps.get(libc::SIGWINCH as usize).is_some() {
+            return;
+        }
+        if on {
+            sys::signal_catch(libc::SIGWINCH);
+        } else {
+            sys::signal_default(libc::SIGWINCH);
+            sys::clear_pending(libc::SIGWINCH);
+        }
+    }
+
+    /// A number that changes when entries were taken out of the history.
+    pub fn history_generation(&self) -> u64 {
+        let history = &self.builtin_state.history;
+        history.removals.wrapping_add((history.base as u64) << 32)
     }
 
     /// The history list.

@@ -1,13 +1,10 @@
 //! The interactive loop: prompt, line, history, running. Made only for interactive shells; nothing of it exists for `-c`, scripts or
 //! pipes. Lines are edited where they come from a terminal (`editor.rs`) and read as they are elsewhere (`plain.rs`).
 
-mod bindings;
 mod editor;
-mod edits;
-mod functions;
 mod git;
-mod helper;
-mod keys;
+mod highlight;
+mod host;
 mod plain;
 mod spinner;
 
@@ -29,6 +26,8 @@ const DEFAULT_PROMPT: &[u8] = b"\\w$RUSH_PROMPT_GIT\\$ ";
 /// A line that was read.
 enum Line {
     Text(Bytes),
+    /// The end of the input behind the beginning of a command.
+    Unfinished(Bytes),
     /// SIGINT: start again.
     Interrupted,
     /// The end of the input.
@@ -192,6 +191,7 @@ impl Loop {
                         return Entry::Text(text);
                     }
                 }
+                Line::Unfinished(line) => return Entry::Unfinished([&text[..], &line].concat()),
                 Line::Interrupted => return Entry::Interrupted,
                 Line::End if !text.is_empty() => return Entry::Unfinished(text),
                 Line::End => return Entry::End,

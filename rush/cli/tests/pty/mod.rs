@@ -47,6 +47,16 @@ impl Terminal {
     }
 
     fn launch_with(home: TempDir, arguments: &[&str], variables: &[(&str, &str)]) -> Terminal {
+        Terminal::launch_program(home, env!("CARGO_BIN_EXE_rush"), arguments, variables)
+    }
+
+    /// Another program, to compare with.
+    pub fn launch_program(
+        home: TempDir,
+        program: &str,
+        arguments: &[&str],
+        variables: &[(&str, &str)],
+    ) -> Terminal {
         let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).expect("a terminal");
         grantpt(&master).expect("granted");
         unlockpt(&master).expect("unlocked");
@@ -56,7 +66,7 @@ impl Terminal {
         };
         // `setsid -c` makes the terminal the controlling one.
         let child = Command::new("setsid")
-            .args(["-c", env!("CARGO_BIN_EXE_rush")])
+            .args(["-c", program])
             .args(arguments)
             .env_clear()
             .env("PATH", "/usr/bin:/bin")

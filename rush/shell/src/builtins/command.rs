@@ -64,7 +64,7 @@ pub(super) fn run_builtin(session: &mut Session, args: &[Bytes]) -> Outcome {
     }
     let words = options.operands();
     let Some(name) = words.first() else { return Ok(0) };
-    match super::find(name).filter(|_| !session.is_disabled(name)) {
+    match session.builtin(name) {
         Some(builtin) => session.run_builtin(builtin, words.to_vec()),
         None => {
             session.builtin_error(b"builtin", [name, b": not a shell builtin".as_slice()].concat());

@@ -156,6 +156,7 @@ fn delete(session: &mut Session, range: &[u8]) -> i32 {
             drop(history);
             let history = Rc::make_mut(&mut session.builtin_state.history);
             history.entries.drain(first..=last);
+            history.removals += 1;
             history.holds_current = holds_current;
             history.unsaved = history.unsaved.min(history.entries.len());
             0

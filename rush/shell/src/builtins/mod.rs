@@ -2,6 +2,7 @@
 //! called), writes with `Session::write_out` and reports with `Session::builtin_error`; the dispatcher flushes the
 //! output and turns a write error into a message and status 1. Redirections are in place before it is called.
 
+pub mod abbr;
 mod alias;
 mod assign;
 pub mod bind;
@@ -82,6 +83,9 @@ const COMPGEN: &str = "[-abcdefgjksuv] [-o option] [-A action] [-G globpat] [-W 
                        [-C command] [-X filterpat] [-P prefix] [-S suffix] [word]";
 const BIND: &str = "[-lpsvPSVX] [-m keymap] [-f filename] [-q name] [-u name] [-r keyseq] \
                     [-x keyseq:shell-command] [keyseq:readline-function or readline-command]";
+
+/// What there is at a terminal besides; in scripts these names are programs.
+const AT_TERMINAL: [Builtin; 1] = [regular("abbr", abbr::run, "[-g] [name[=text] ...] or abbr -r name ...")];
 
 /// Every builtin, sorted by name.
 pub static BUILTINS: &[Builtin] = &TABLE;
@@ -179,6 +183,17 @@ static PLACES: [u8; PLACES_COUNT] = {
 const fn place(name: &[u8]) -> usize {
     let (first, middle, last) = (name[0], name[name.len() / 2], name[name.len() - 1]);
     (first as usize + middle as usize * 5 + last as usize * 29 + name.len() * 43) % PLACES_COUNT
+}
+
+impl crate::Session {
+    /// The builtin of this name, if it is not turned off; some are there at a terminal only.
+    pub(crate) fn builtin(&self, name: &[u8]) -> Option<&'static Builtin> {
+        match find(name) {
+            Some(builtin) => Some(builtin).filter(|_| !self.is_disabled(name)),
+            None if self.interactive => AT_TERMINAL.iter().find(|builtin| builtin.name.as_bytes() == name),
+            None => None,
+        }
+    }
 }
 
 /// The builtin called `name`.

@@ -13,6 +13,8 @@ pub struct BuiltinState {
     pub getopts: Progress,
     /// The history list.
     pub history: Rc<History>,
+    /// What `abbr` has been told.
+    pub abbreviations: Rc<std::collections::BTreeMap<crate::Bytes, super::abbr::Abbreviation>>,
     /// Completion specifications.
     pub completions: Rc<super::completion::Completions>,
     /// The `-o` options of the completion being generated, which `compopt` changes.

@@ -49,7 +49,7 @@ pub(crate) fn meanings(session: &mut Session, name: &[u8], search: Search) -> Ve
         if !search.no_functions && session.functions.contains_key(name) {
             found.push(Meaning::Function);
         }
-        if let Some(builtin) = super::find(name).filter(|_| !session.is_disabled(name)) {
+        if let Some(builtin) = session.builtin(name) {
             found.push(Meaning::Builtin { special: builtin.special });
         }
         if !search.all && !found.is_empty() {

@@ -21,7 +21,7 @@ pub mod silence;
 mod simple;
 mod spawn;
 pub mod subshell;
-mod suggest;
+pub(crate) mod suggest;
 pub mod traps;
 mod utility;
 mod xtrace;

@@ -120,7 +120,7 @@ impl Session {
 
     /// Whether neither a function nor a builtin has this name.
     fn is_program_name(&self, name: &[u8]) -> bool {
-        !self.functions.contains_key(name) && (builtins::find(name).is_none() || self.is_disabled(name))
+        !self.functions.contains_key(name) && self.builtin(name).is_none()
     }
 
     fn redirect_and_run(&mut self, command: &SimpleCommand, args: Vec<Bytes>) -> Outcome {
@@ -191,7 +191,7 @@ impl Session {
                 return self.call_function(&function, args);
             }
         }
-        if let Some(builtin) = builtins::find(name).filter(|_| !self.is_disabled(name)) {
+        if let Some(builtin) = self.builtin(name) {
             self.misuse = None;
             let result = self.run_builtin(builtin, args);
             return if functions { self.after_builtin(builtin.name.as_bytes(), result) } else { result };

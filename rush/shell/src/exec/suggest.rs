@@ -37,7 +37,7 @@ impl Session {
 }
 
 /// The number of letters to insert, remove, replace or exchange with the next one (optimal string alignment).
-fn distance(left: &[u8], right: &[u8]) -> usize {
+pub(crate) fn distance(left: &[u8], right: &[u8]) -> usize {
     let mut before: Vec<usize> = Vec::new();
     let mut row: Vec<usize> = (0..=right.len()).collect();
     for (i, a) in left.iter().enumerate() {

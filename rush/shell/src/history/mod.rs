@@ -30,6 +30,8 @@ pub struct History {
     pub unsaved: usize,
     /// How many lines of the history file have been read.
     pub lines_read: usize,
+    /// How often entries other than the oldest were taken out: who keeps something for each entry begins anew.
+    pub removals: u64,
     /// Whether the command that runs is the last entry, which `fc` and `history -s` leave out or replace.
     pub holds_current: bool,
 }
@@ -52,6 +54,7 @@ impl History {
     /// Takes the entry of the command that runs out of the list, if it is there.
     pub fn forget_current(&mut self) {
         if std::mem::take(&mut self.holds_current) && self.entries.pop().is_some() {
+            self.removals += 1;
             self.unsaved = self.unsaved.saturating_sub(1);
         }
     }

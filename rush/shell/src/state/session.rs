@@ -89,8 +89,6 @@ pub struct Session {
     pub(crate) killed_by: Option<i32>,
     /// The argument that makes this executable run a script as a shell would, for hosts whose executable is no shell.
     pub script_role: Option<&'static [u8]>,
-    /// Whether the line editor of the front end has a function of readline's.
-    pub supports_editing_function: Option<fn(&str) -> bool>,
     /// Shows that a silent program runs, if the front end wants to.
     pub spinner: Option<crate::exec::silence::Spinner>,
     /// How pipelines ended, when a host wants to know.
@@ -199,7 +197,6 @@ impl Session {
             interrupt_discards: false,
             killed_by: None,
             script_role: None,
-            supports_editing_function: None,
             spinner: None,
             pipeline_record: None,
             perf: None,

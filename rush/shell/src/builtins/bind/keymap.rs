@@ -113,19 +113,6 @@ impl Bindings {
         keys
     }
 
-    /// The longest sequence that `keys` begins with and that is bound, and what to.
-    pub fn longest(&self, keymap: Keymap, keys: &[u8]) -> (usize, Option<Action>) {
-        for length in (1..=keys.len()).rev() {
-            let sequence = keys.get(..length).unwrap_or(keys);
-            let changed = self.changes.get(&(keymap, sequence.to_vec())).cloned();
-            let default = || DEFAULTS[keymap as usize].get(sequence).map(|name| Action::Function(name));
-            if let Some(action) = changed.or_else(default) {
-                return (length, Some(action));
-            }
-        }
-        (1, None)
-    }
-
     /// The value of a variable of line editing.
     pub fn variable(&self, name: &str) -> Bytes {
         let default = VARIABLES.iter().find(|(n, _)| *n == name).map_or("", |(_, value)| *value);

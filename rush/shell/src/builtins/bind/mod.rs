@@ -104,7 +104,6 @@ pub(super) fn run(session: &mut Session, args: &[Bytes]) -> Outcome {
     session.read_init_file();
     let status = carry_out(session, &request, place);
     for line in options.operands() {
-        warn_of_unsupported(session, line);
         init_file::apply(session, place, line);
     }
     Ok(status)
@@ -138,17 +137,6 @@ fn carry_out(session: &mut Session, request: &Request<'_>, place: Place) -> i32 
         status |= bind_command(session, place, text);
     }
     status
-}
-
-/// A function that the line editor does not have can be bound, as the file may be another program's too, but does nothing.
-fn warn_of_unsupported(session: &mut Session, line: &[u8]) {
-    let Some(supports) = session.supports_editing_function.filter(|_| session.interactive) else { return };
-    let target = line.rsplit(|byte| *byte == b':').next().unwrap_or_default().trim_ascii();
-    if let Some(name) = function(target)
-        && !supports(name)
-    {
-        session.builtin_error(b"bind", format!("warning: {name}: not supported by this line editor"));
-    }
 }
 
 fn quoted(keys: &[u8]) -> Bytes {
@@ -244,8 +232,9 @@ fn list_own(bindings: &Bindings, letter: u8, place: Place, out: &mut Bytes) {
     }
 }
 
+/// The function of this name: readline's, or one that rush adds, which `bind -l` does not list.
 fn function(name: &[u8]) -> Option<&'static str> {
-    FUNCTIONS.iter().map(|(n, _)| *n).find(|n| n.as_bytes().eq_ignore_ascii_case(name))
+    FUNCTIONS.iter().map(|(n, _)| *n).chain(["redo"]).find(|n| n.as_bytes().eq_ignore_ascii_case(name))
 }
 
 fn unknown_function(session: &mut Session, name: &[u8]) -> i32 {

@@ -84,7 +84,7 @@ pub(in crate::builtins) fn run(session: &mut Session, args: &[Bytes]) -> Outcome
     if specification == Specification::default() {
         return Ok(0);
     }
-    let mut candidates = generate(session, &specification, b"compgen", &word, b"")?;
+    let mut candidates = generate(session, &specification, b"compgen", (&word, &word), b"")?;
     if candidates.is_empty() && specification.options.iter().any(|o| matches!(*o, "default" | "bashdefault"))
     {
         candidates = actions::candidates(session, "file", &word);
@@ -107,12 +107,13 @@ pub(in crate::builtins) fn run(session: &mut Session, args: &[Bytes]) -> Outcome
     Ok(status)
 }
 
-/// The candidates of `specification` for `word`, which follows `previous` in the arguments of `command`.
+/// The candidates of `specification` for a word, as it was typed and without its quotes, which follows `previous` in the arguments of
+/// `command`.
 pub fn generate(
     session: &mut Session,
     specification: &Specification,
     command: &[u8],
-    word: &[u8],
+    (typed, word): (&[u8], &[u8]),
     previous: &[u8],
 ) -> Result<Vec<Bytes>, Unwind> {
     let mut candidates = Vec::new();
@@ -132,10 +133,10 @@ pub fn generate(
         candidates.extend(fields.into_iter().filter(|w| !w.is_empty() && w.starts_with(word)));
     }
     if let Some(function) = &specification.function {
-        candidates.extend(from_function(session, function, command, word, previous)?);
+        candidates.extend(from_function(session, function, command, typed, previous)?);
     }
     if let Some(program) = &specification.command {
-        let quoted = [command, word, previous].map(crate::quote::single_quote).join(&b' ');
+        let quoted = [command, typed, previous].map(crate::quote::single_quote).join(&b' ');
         let text = session.expand_text(&[b"$(".as_slice(), program, b" ", &quoted, b")"].concat())?;
         candidates.extend(text.split(|&b| b == b'\n').filter(|l| !l.is_empty()).map(<[u8]>::to_vec));
     }
@@ -152,7 +153,7 @@ pub fn generate(
 }
 
 /// Splits the list of `-W` at separators that are not quoted, escaped or inside an expansion.
-fn split_words(words: &[u8], separators: &Separators) -> Vec<Bytes> {
+pub(super) fn split_words(words: &[u8], separators: &Separators) -> Vec<Bytes> {
     let mut pieces = vec![Bytes::new()];
     let mut quote: Option<u8> = None;
     let mut nesting = 0usize;

@@ -5,11 +5,15 @@
 mod actions;
 mod compgen;
 mod complete;
+mod editing;
+mod insert;
 mod line;
+mod word;
 
 pub use compgen::generate;
 pub(super) use compgen::run as run_compgen;
 pub(super) use complete::{run as run_complete, run_compopt};
+pub use insert::Insertion;
 pub use line::LineCompletion;
 
 use std::collections::BTreeMap;
