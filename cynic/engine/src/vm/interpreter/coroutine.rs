@@ -6,9 +6,8 @@
 use std::cell::{Cell, RefCell, UnsafeCell};
 use std::collections::VecDeque;
 
-use super::call::STACK_RESERVE;
+use super::call::{self, STACK_RESERVE, leave};
 use super::template::FunctionTemplate;
-use super::unwind::{self, leave};
 use super::{Frame, Next, State, compiled, dispatch, frame_flags};
 use crate::builtins::generator;
 use crate::builtins::promise::Capability;
@@ -334,7 +333,7 @@ pub(crate) fn yield_to_step(s: State) -> Option<State> {
     let value = s.reg(s.b());
     coroutine.is_delegating.set(false);
     save(s, coroutine, CoroutineState::Suspended);
-    unwind::pop(s.vm(), s.frame);
+    call::pop(s.vm(), s.frame);
     let stepping = stepping_instruction(s.vm());
     stepping.set(stepping.a(), value);
     Some(State::new(stepping.pc.wrapping_add(2), stepping.regs, s.vm, stepping.frame))
@@ -401,7 +400,7 @@ pub(crate) fn leave_generator(s: State, left: Left, value: Value) -> Next {
         return leave(vm, s.frame, value);
     }
     let flags = s.frame().flags;
-    unwind::pop(vm, s.frame);
+    call::pop(vm, s.frame);
     let stepping = stepping_instruction(vm);
     let item = match (left, value.as_object()) {
         (Left::Done, _) => Ok(None),
@@ -511,5 +510,5 @@ pub(crate) fn finish(s: State, value: Value) -> Next {
 
 /// Unwinds from a slow path of suspension.
 pub(crate) fn fail(s: State, abrupt: Abrupt) -> Next {
-    unwind::unwind(s.vm(), abrupt)
+    call::unwind(s.vm(), abrupt)
 }

@@ -26,7 +26,6 @@ mod slow;
 pub mod stack_trace;
 mod state;
 pub mod template;
-pub mod unwind;
 
 use std::mem::MaybeUninit;
 

@@ -5,7 +5,7 @@
 //! and as the last thing a handler does, that call is compiled to a jump. So nothing may follow the making of a step.
 
 use super::template::{FunctionTemplate, Ic};
-use super::{Frame, unwind};
+use super::{Frame, call};
 use crate::gc::{Data, Gc};
 use crate::value::Value;
 use crate::vm::{Abrupt, JsResult, Vm};
@@ -150,7 +150,7 @@ impl State {
         }
     }
     pub(crate) fn unwind(self, abrupt: Abrupt) -> Next {
-        unwind::unwind(self.vm(), abrupt)
+        call::unwind(self.vm(), abrupt)
     }
     /// The template as a cell.
     pub(crate) fn template_cell(self) -> Gc<Data<FunctionTemplate>> {

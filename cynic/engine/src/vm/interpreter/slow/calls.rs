@@ -2,7 +2,7 @@
 
 use super::super::call::{Entry, STACK_RESERVE, closure_template, enter};
 use super::super::template::template_flags;
-use super::super::{Frame, Next, State, frame_flags, unwind};
+use super::super::{Frame, Next, State, call, frame_flags};
 use super::slow_paths;
 use crate::object::function::CallArgs;
 use crate::object::{Object, ObjectKind};
@@ -344,5 +344,5 @@ fn construct(s: State, callee: Value, new_target: Value, arguments: &[Value]) ->
 fn return_slow(s: State, value: Value) -> Next {
     let is_construct = s.frame().flags & frame_flags::CONSTRUCT != 0;
     let value = if is_construct && !value.is_object() { s.reg(0) } else { value };
-    unwind::leave(s.vm(), s.frame, value)
+    call::leave(s.vm(), s.frame, value)
 }
