@@ -13,6 +13,7 @@ mod miri;
 mod npm;
 mod python;
 mod release;
+mod signals;
 mod site;
 mod start_order;
 mod steps;
@@ -44,6 +45,7 @@ usage: cargo xtask COMMAND [ARG...]
 ";
 
 fn main() -> ExitCode {
+    signals::begin_with_defaults();
     let mut arguments = std::env::args().skip(1);
     let command = arguments.next().unwrap_or_default();
     let rest: Vec<String> = arguments.collect();

@@ -40,8 +40,8 @@ fn answer(shell: &str, case: &Case) -> String {
     let work = folder.path().join("w");
     std::fs::create_dir(&work).expect("a folder");
     std::fs::write(folder.path().join("case.sh"), &case.script).expect("a file");
-    let output = Command::new("sh")
-        .args(["-c", r#"exec "$0" ../case.sh 2>&1 </dev/null"#, shell])
+    let output = Command::new("env")
+        .args(["--default-signal", "sh", "-c", r#"exec "$0" ../case.sh 2>&1 </dev/null"#, shell])
         .env_clear()
         .envs([("PATH", "/usr/bin:/bin"), ("LC_ALL", "C.UTF-8")])
         .env("HOME", folder.path())

@@ -14,8 +14,8 @@ struct Client {
 
 impl Client {
     fn start() -> Client {
-        let mut child = Command::new(env!("CARGO_BIN_EXE_rush"))
-            .arg("session")
+        let mut child = Command::new("env")
+            .args(["--default-signal", env!("CARGO_BIN_EXE_rush"), "session"])
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .spawn()
