@@ -79,17 +79,17 @@ impl Reader {
             match step {
                 Step::Edit => {}
                 Step::Accept => {
-                    self.finish(host, &view, true);
+                    self.finish(host, &view, &mut raw, true);
                     return Some(Line::Text(self.editor.text().0.to_string()));
                 }
                 Step::Interrupted => {
-                    self.finish(host, &view, false);
+                    self.finish(host, &view, &mut raw, false);
                     return Some(Line::Interrupted);
                 }
                 Step::End => {
                     let text = self.editor.text().0.to_string();
                     if !text.is_empty() {
-                        self.finish(host, &view, false);
+                        self.finish(host, &view, &mut raw, false);
                     }
                     return Some(Line::End(text));
                 }
@@ -160,14 +160,17 @@ impl Reader {
         terminal::write(&self.row.draw(&shown, cursor, columns));
     }
 
-    /// The last look of a line, and the cursor behind it.
-    fn finish(&mut self, host: &mut dyn Outside, view: &View, whole: bool) {
+    /// The last look of a line, and the cursor behind it. The line break comes when the terminal is the command's: whoever sees it may type.
+    fn finish(&mut self, host: &mut dyn Outside, view: &View, raw: &mut Raw, whole: bool) {
         self.draw(host, view, true);
         if !whole {
             terminal::write("^C");
         }
         let out = if view.moves { self.screen.leave() } else { "\r\n".into() };
-        terminal::write(&out);
+        let behind = out.strip_suffix("\r\n").unwrap_or(&out);
+        terminal::write(behind);
+        raw.leave();
+        terminal::write(&out[behind.len()..]);
     }
 
     /// Does something outside the editor: the line is taken from the screen meanwhile.

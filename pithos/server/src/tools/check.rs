@@ -100,7 +100,7 @@ mod tests {
         let action = arguments("session", &json!({"action": "mend"})).expect_err("no such action");
         assert_eq!(
             action,
-            "'action' must be one of open, fork, close, list, diff, undo, commit, discard, checkpoint, restore, and is \"mend\""
+            "'action' must be one of open, fork, close, list, diff, undo, commit, discard, checkpoint, checkpoints, restore, delete, and is \"mend\""
         );
     }
 }
