@@ -180,7 +180,7 @@ fn commands_of_bash_completion() {
     let keys = names
         .iter()
         .step_by(step)
-        .flat_map(|name| ["-\t", "--\t", "--h\t"].map(|rest| format!("{name} {rest}")));
+        .flat_map(|name| ["\t", "so\t", "-\t", "--\t", "--h\t"].map(|rest| format!("{name} {rest}")));
     let (count, out) = differences(folder.path(), &setup, keys);
     assert!(out.is_empty(), "{} of {count} lines differ:\n{}", out.len(), out.join("\n"));
 }

@@ -85,11 +85,10 @@ pub(in crate::builtins) fn run(session: &mut Session, args: &[Bytes]) -> Outcome
         return Ok(0);
     }
     let mut candidates = generate(session, &specification, b"compgen", (&word, &word), b"")?;
-    if candidates.is_empty() && specification.options.iter().any(|o| matches!(*o, "default" | "bashdefault"))
-    {
+    add_directories(session, &specification.options, &word, &mut candidates);
+    // `bashdefault` alone means no files.
+    if candidates.is_empty() && specification.options.contains(&"default") {
         candidates = actions::candidates(session, "file", &word);
-    } else if candidates.is_empty() && specification.options.contains(&"dirnames") {
-        candidates = actions::candidates(session, "directory", &word);
     }
     let status = i32::from(candidates.is_empty());
     if let Some(array) = array {
@@ -150,6 +149,24 @@ pub fn generate(
         }
     }
     Ok(candidates)
+}
+
+/// Adds the directories that `dirnames` (if there is nothing else) or `plusdirs` (always) ask for, to which no filter, prefix or suffix
+/// applies; whether there were any.
+pub(super) fn add_directories(
+    session: &mut Session,
+    options: &[&'static str],
+    word: &[u8],
+    candidates: &mut Vec<Bytes>,
+) -> bool {
+    let wanted = options.contains(&"plusdirs") || candidates.is_empty() && options.contains(&"dirnames");
+    if !wanted {
+        return false;
+    }
+    let directories = actions::candidates(session, "directory", word);
+    let any = !directories.is_empty();
+    candidates.extend(directories);
+    any
 }
 
 /// Splits the list of `-W` at separators that are not quoted, escaped or inside an expansion.

@@ -241,11 +241,10 @@ impl Session {
         found.no_quote = has("noquote");
         found.files = has("filenames")
             || specification.actions.iter().any(|action| matches!(*action, "file" | "directory"));
+        found.files |=
+            compgen::add_directories(self, &specification.options, &word.text, &mut found.candidates);
         if found.candidates.is_empty() && (has("default") || has("bashdefault")) {
             self.complete_default(word, found);
-        } else if found.candidates.is_empty() && has("dirnames") || has("plusdirs") {
-            found.files = true;
-            found.candidates.extend(actions::candidates(self, "directory", &word.text));
         }
         has("nosort")
     }
