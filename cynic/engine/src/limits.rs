@@ -29,6 +29,8 @@ pub const ASYNC_WAITERS_MAX: usize = 1 << 16;
 pub const LUNISOLAR_YEARS_MAX: u32 = 2_500;
 /// The same in the other calendars that are not the ISO one, where it is quicker.
 pub const COUNTED_YEARS_MAX: u32 = 200_000;
+/// Own keys of an object that are listed without a look at the room for the list.
+pub const KEYS_UNCHECKED_MAX: usize = 4096;
 /// Arguments in one call (spread, apply).
 pub const ARGUMENTS_MAX: usize = 1 << 18;
 /// Most bytes of one array buffer, its maximal length included; beyond it is a RangeError, as on every engine somewhere.

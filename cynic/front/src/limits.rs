@@ -10,6 +10,13 @@ pub const NESTING_MAX: u32 = 16_000;
 /// Tokens that a parser of TypeScript may read again because a `<` before them might begin type arguments, added up over all such
 /// signs: it tries each, so that `a<b<c…` takes quadratic time.
 pub const TYPE_ATTEMPTS_MAX: u64 = 4_000_000;
+/// Bytes of all texts that the constants of a source's enums may be: they are worked out before the program runs, and each may be
+/// twice the one before.
+pub const ENUM_TEXT_BYTES_MAX: usize = 1 << 18;
+/// Enums that are looked through for the names in the constants of enums, added up.
+pub const ENUM_LOOKUPS_MAX: u64 = 4_000_000;
+/// The longest text of a number, about.
+pub const NUMBER_TEXT_BYTES_MAX: usize = 32;
 /// Native stack that parser, semantic pass and compiler need together for one unit of nesting, at most (measured: see
 /// `docs/cynic.md`).
 pub const FRONT_END_BYTES_PER_UNIT: usize = if cfg!(debug_assertions) { 12 * 1024 } else { 4 * 1024 };

@@ -2,10 +2,12 @@
 
 use rustc_hash::FxHashSet;
 
+use super::site::ImportSite;
 use super::{Module, ModuleRecord, Status, module_of};
 use crate::bytecode::Text;
 use crate::compiler::{ExportEntry, ImportName};
 use crate::gc::{Gc, ValueArray};
+use crate::realm::Intrinsic;
 use crate::value::Value;
 use crate::vm::{JsResult, Vm};
 
@@ -48,7 +50,7 @@ fn named<'m>(module: &'m ModuleRecord, name: &Text) -> Named<'m> {
             ExportEntry::Local { name: exported, slot } if exported == name => {
                 return Named::Here(own_cell(module, *slot));
             }
-            ExportEntry::Indirect { name: exported, request, import } if exported == name => {
+            ExportEntry::Indirect { name: exported, request, import, .. } if exported == name => {
                 return match (requested(module, *request), import) {
                     (None, _) => Named::Here(Resolution::Missing),
                     (Some(target), ImportName::Namespace) => Named::Here(Resolution::Namespace(target)),
@@ -180,20 +182,26 @@ impl Vm {
         Ok(())
     }
 
-    fn throw_unresolved(&mut self, module: Module, name: &Text, resolution: Resolution) -> crate::vm::Abrupt {
+    fn throw_unresolved(
+        &mut self,
+        (module, offset): (Module, u32),
+        name: &Text,
+        resolution: Resolution,
+    ) -> crate::vm::Abrupt {
         let name = name.to_lossy();
         let why = if resolution == Resolution::Ambiguous { "is ambiguous" } else { "is not there" };
-        self.throw_syntax_error(&format!("the export '{name}' that '{}' asks for {why}", module.name))
+        let message = format!("the export '{name}' that '{}' asks for {why}", module.name);
+        self.throw_at_import(ImportSite::Text(module, offset), Intrinsic::SyntaxErrorPrototype, &message)
     }
 
     /// InitializeEnvironment (16.2.1.6.4).
     fn initialize_environment(&mut self, module: Module) -> JsResult<()> {
         let Some(body) = &module.code.body else { return Ok(()) };
         for entry in &module.code.exports {
-            if let ExportEntry::Indirect { name, .. } = entry {
+            if let ExportEntry::Indirect { name, offset, .. } = entry {
                 let resolution = self.resolve_export(module, name)?;
                 if matches!(resolution, Resolution::Missing | Resolution::Ambiguous) {
-                    return Err(self.throw_unresolved(module, name, resolution));
+                    return Err(self.throw_unresolved((module, *offset), name, resolution));
                 }
             }
         }
@@ -227,7 +235,9 @@ impl Vm {
                         let namespace = Value::object(self.module_namespace(inner)?);
                         Value::cell(self.new_value_array(1, namespace))
                     }
-                    resolution => return Err(self.throw_unresolved(module, name, resolution)),
+                    resolution => {
+                        return Err(self.throw_unresolved((module, entry.offset), name, resolution));
+                    }
                 },
             };
             scope.set(entry.slot + 1, value);

@@ -120,6 +120,10 @@ impl Vm {
 
     fn for_in_keys(&mut self, state: Gc<Data<ForInState>>, object: Object) -> JsResult<()> {
         let keys = self.own_property_keys(object)?;
+        if keys.len() > limits::UNCHARGED_VALUES_MAX {
+            // The list and the set that its keys get into.
+            self.check_heap_room(keys.len() * 2 * size_of::<Option<PropertyKey>>())?;
+        }
         let strings = keys.iter().copied().filter(|key| !key.is_symbol()).map(Some).collect();
         let before = state.keys.replace(strings);
         let mut visited = state.visited.borrow_mut();
