@@ -76,6 +76,48 @@ fn source((start, middle, end): (&str, &str, &str), bytes: usize) -> String {
 /// Statuses of an uncaught error and of the terminations by fuel, heap and deadline; and the normal end.
 const ENDED: [i32; 5] = [0, 1, 120, 121, 124];
 
+/// What the parser tries as the parameters of an arrow function, and reads again.
+#[test]
+fn parentheses_that_may_be_parameters_are_bounded() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut faults = Vec::new();
+    for (index, (start, end)) in [
+        ("(a=", ")"),
+        ("([a]=", ")"),
+        ("({a}=", ")"),
+        ("({a=", "})"),
+        ("([a=", "])"),
+        ("({a:b=", "})"),
+        ("(a,b=", ")"),
+        ("async(a=", ")"),
+        ("f(async(a=", "))"),
+        ("x=>(a=", ")"),
+    ]
+    .iter()
+    .enumerate()
+    {
+        for n in [100, 700, 3000, 8000] {
+            let file = folder.path().join(format!("a{index}-{n}.js"));
+            std::fs::write(&file, format!("{}1{}", start.repeat(n), end.repeat(n))).expect("written");
+            check_ends(&["--check"], &format!("{start} {n} times"), &file, &mut faults);
+        }
+    }
+    assert!(faults.is_empty(), "{}", faults.join("\n"));
+}
+
+/// Code as it is written, and minified, is hardly heavier for it.
+#[test]
+fn assignments_in_parentheses_are_no_patterns() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let function =
+        "if((m=/a\\(b=/.exec(s))&&(t=m[1],u=(v=2)+t)){w=(0,f)(function(){x=1;return(y=x,y)},z=>{q=(r=z)})}";
+    let source = format!("(e=function(s){{{}}})", function.repeat(400));
+    let file = folder.path().join("a.js");
+    std::fs::write(&file, source).expect("written");
+    let ended = run(&["--check", "--heap-limit=32M"], &file);
+    assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+}
+
 /// The constants of enums are worked out before the program runs, and may double from one to the next.
 #[test]
 fn constants_of_enums_are_bounded() {

@@ -10,6 +10,10 @@ pub const NESTING_MAX: u32 = 16_000;
 /// Tokens that a parser of TypeScript may read again because a `<` before them might begin type arguments, added up over all such
 /// signs: it tries each, so that `a<b<c…` takes quadratic time.
 pub const TYPE_ATTEMPTS_MAX: u64 = 4_000_000;
+/// The same for parentheses that may be the parameters of an arrow function with defaults, besides a few for each byte of the text.
+pub const ARROW_ATTEMPTS_MAX: u64 = 1_000_000;
+/// See [`ARROW_ATTEMPTS_MAX`].
+pub const ARROW_ATTEMPTS_PER_BYTE: u64 = 8;
 /// Bytes of all texts that the constants of a source's enums may be: they are worked out before the program runs, and each may be
 /// twice the one before.
 pub const ENUM_TEXT_BYTES_MAX: usize = 1 << 18;

@@ -125,6 +125,12 @@ pub fn stack_needed(
     if options.dialect.typescript && nesting.type_attempts > limits::TYPE_ATTEMPTS_MAX {
         return Err(too_deep("too much stands after `<` signs that may each begin type arguments"));
     }
+    let attempts_max = limits::ARROW_ATTEMPTS_MAX + limits::ARROW_ATTEMPTS_PER_BYTE * text.len() as u64;
+    if nesting.arrow_attempts > attempts_max {
+        return Err(too_deep(
+            "too much stands in parentheses that may each be the parameters of an arrow function",
+        ));
+    }
     let stack = nesting.bound() as usize * limits::FRONT_END_BYTES_PER_UNIT + limits::FRONT_END_BYTES;
     if stack > limits::FRONT_END_STACK_BYTES_MAX {
         return Err(too_deep("the source is too large to make sure that it is not nested too deeply"));

@@ -60,8 +60,14 @@ pub fn capture(vm: &mut Vm) -> Value {
     capture_at(vm, None)
 }
 
-/// The same below a place where something is imported.
-pub fn capture_at(vm: &mut Vm, import: Option<(Arc<FunctionCode>, u32)>) -> Value {
+impl Vm {
+    /// Captures the stack below a place in a module where something is imported.
+    pub(crate) fn capture_stack_at(&mut self, module: Arc<FunctionCode>, offset: u32) -> Value {
+        capture_at(self, Some((module, offset)))
+    }
+}
+
+fn capture_at(vm: &mut Vm, import: Option<(Arc<FunctionCode>, u32)>) -> Value {
     let frames = vm
         .interpreter
         .active_frames()

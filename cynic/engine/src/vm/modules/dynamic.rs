@@ -1,6 +1,6 @@
 //! `import()` (13.3.10).
 
-use super::site::ImportSite;
+use super::link::ImportSite;
 use super::{Module, module_of};
 use crate::atoms;
 use crate::builtins::promise::{self, Capability};

@@ -1,15 +1,15 @@
-//! Resolving exports, and Link (16.2.1.5.1): imports get their cells, functions are instantiated.
+//! Resolving exports, and Link (16.2.1.5.1): imports get their cells, functions are instantiated. Where a module is asked for, which is the
+//! place that an error about it names.
 
 use rustc_hash::FxHashSet;
 
-use super::site::ImportSite;
 use super::{Module, ModuleRecord, Status, module_of};
 use crate::bytecode::Text;
 use crate::compiler::{ExportEntry, ImportName};
 use crate::gc::{Gc, ValueArray};
 use crate::realm::Intrinsic;
 use crate::value::Value;
-use crate::vm::{JsResult, Vm};
+use crate::vm::{Abrupt, JsResult, Vm};
 
 /// What ResolveExport finds.
 #[derive(Clone, Copy, PartialEq)]
@@ -187,7 +187,7 @@ impl Vm {
         (module, offset): (Module, u32),
         name: &Text,
         resolution: Resolution,
-    ) -> crate::vm::Abrupt {
+    ) -> Abrupt {
         let name = name.to_lossy();
         let why = if resolution == Resolution::Ambiguous { "is ambiguous" } else { "is not there" };
         let message = format!("the export '{name}' that '{}' asks for {why}", module.name);
@@ -243,5 +243,42 @@ impl Vm {
             scope.set(entry.slot + 1, value);
         }
         Ok(())
+    }
+}
+
+/// Who asks for a module.
+#[derive(Clone, Copy)]
+pub(super) enum ImportSite {
+    /// Code that runs, or the host: the stack says where.
+    Running,
+    /// A declaration of a module, at this offset of its text.
+    Text(Module, u32),
+}
+
+impl Vm {
+    /// Throws an error whose stack begins at `site`.
+    pub(super) fn throw_at_import(
+        &mut self,
+        site: ImportSite,
+        prototype: Intrinsic,
+        message: &str,
+    ) -> Abrupt {
+        let error = self.new_error(prototype, message);
+        if let ImportSite::Text(module, offset) = site
+            && let Some(body) = &module.code.body
+        {
+            let stack = self.capture_stack_at(body.clone(), offset);
+            error.set_slot(0, stack);
+        }
+        self.throw(Value::object(error))
+    }
+
+    /// Throws again, with the module's name and who asks for it, what parsing its text threw.
+    pub(super) fn throw_unreadable_json(&mut self, site: ImportSite, key: &str) -> Abrupt {
+        let error = self.take_exception();
+        let header = error.as_object().map(|error| self.error_header(error)).unwrap_or_default();
+        let message = header.strip_prefix("SyntaxError: ").unwrap_or(&header);
+        let message = format!("cannot load module '{key}': {message}");
+        self.throw_at_import(site, Intrinsic::SyntaxErrorPrototype, &message)
     }
 }

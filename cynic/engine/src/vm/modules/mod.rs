@@ -13,14 +13,13 @@ mod dynamic;
 mod evaluate;
 mod link;
 pub mod namespace;
-mod site;
 
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
 use rustc_hash::FxHashMap;
 
-use self::site::ImportSite;
+use self::link::ImportSite;
 use super::{Abrupt, JsResult, Vm};
 use crate::bytecode::Text;
 use crate::compiler::{self, ModuleCode};
