@@ -66,9 +66,9 @@ impl Vm {
             return false;
         }
         let Some(info) = prototype.shape().lookup(symbol::ITERATOR) else { return false };
-        let Ok(method) = self.get(prototype, symbol::ITERATOR) else { return false };
+        let Ok(method) = self.get_cached(prototype, symbol::ITERATOR) else { return false };
         let iterator_prototype = self.intrinsic(Intrinsic::ArrayIteratorPrototype);
-        let Ok(next) = self.get(iterator_prototype, atoms::NEXT) else { return false };
+        let Ok(next) = self.get_cached(iterator_prototype, atoms::NEXT) else { return false };
         debug_assert!(info.slot < u32::MAX);
         is_native(method, "values")
             && is_native(next, "next")
