@@ -192,6 +192,9 @@ const PROGRAMS: &[&str] = &[
      try { touch(1); } catch (e) { s += e.name; } Object.defineProperty(globalThis, 'counter', { get: () => 5, set(v) { s += v; }, configurable: true }); try { touch(2); } catch (e) { s += e.name; } s",
     "const names = ['alpha', 'b', '\u{1F600}x', 'rope' + 'x'.repeat(30) + String(Math.PI)]; let s = ''; for (let i = 0; i < 40; i++) { const n = names[i % 4]; s += n.charCodeAt(i % 7) + n.slice(1, 3) + n.indexOf('x') + n.at(-1).length; } String.prototype.extra = function () { return this.length; };
      for (const n of names) s += n.extra(); String.prototype.charCodeAt = () => 'other'; s + names[0].charCodeAt(0)",
+    "const make = [() => ({ a: 1 }), () => ({ b: 1, a: 1 }), () => Object.freeze({ a: 1 }), () => ({ c: 0, get a() { return this.c; }, set a(v) { this.c = -v; } }), () => [1], () => ({ __proto__: { a: 2 } }),
+       () => new Proxy({}, { set(t, k, v) { t.seen = v; return true; } }), () => ({ d: 1, e: 1, a: 3 }), () => Object.create({ set a(v) { this.z = v; } })];
+     let s = ''; for (let i = 0; i < 54; i++) { const o = make[i % 9](); try { o.a = i; } catch (e) { s += e.name; } try { o.length = 2; } catch (e) { s += 'l'; } s += JSON.stringify(o) + o.a; } s",
     "let s = 0; for (const list of [[], [1], [1, 2, 3], [,], [[]], 'ab', new Set([4])]) { for (const v of list) { s += Number(v ?? 100); if (v === 1) list.push?.(50); } for (const v of list) { if (v) break; } } s",
     "let s = ''; const f = function self(n) { return n ? self(n - 1) + this.k : ''; }; f.call({ k: 'x' }, 0) + [1, 2].reduce((a, b) => a + b) + f.length + f.name",
 ];

@@ -43,6 +43,7 @@ pub(super) struct Stubs {
     pub(super) set_element: usize,
     pub(super) named: usize,
     pub(super) unit: usize,
+    pub(super) set_named: usize,
     /// By opcode: executes an instruction.
     ops: Vec<usize>,
     /// By opcode: how often that was done. The code counts.
@@ -74,6 +75,7 @@ impl Stubs {
         let set_element = emit_function(&mut asm, short::set_element as *const ());
         let named = emit_function(&mut asm, short::named as *const ());
         let unit = emit_function(&mut asm, short::unit as *const ());
+        let set_named = emit_function(&mut asm, short::set_named as *const ());
         let native = asm.label();
         asm.bind(native);
         emit_single(&mut asm, call_native, Op::Call.len(), dispatch);
@@ -90,8 +92,9 @@ impl Stubs {
         let place = |label: &Label| address + asm.offset_of(*label) as usize;
         let (enter, resume, ops) = (place(&enter), place(&resume), ops.iter().map(place).collect());
         let (typed_get, typed_set) = (place(&typed_get), place(&typed_set));
-        let [new_this, slot, set_slot, set_element, named, unit, native] =
-            [new_this, slot, set_slot, set_element, named, unit, native].map(|label| place(&label));
+        let [new_this, slot, set_slot, set_element, named, unit, set_named, native] =
+            [new_this, slot, set_slot, set_element, named, unit, set_named, native]
+                .map(|label| place(&label));
         let code = asm.finish(address)?;
         if !region.write(address, &code) {
             return None;
@@ -110,6 +113,7 @@ impl Stubs {
             set_element,
             named,
             unit,
+            set_named,
             ops,
             counts,
         })

@@ -267,7 +267,17 @@ impl Translator<'_> {
         self.asm.jmp(next);
         self.asm.bind(second);
         self.asm.alu_m(Width::W64, Alu::Cmp, Reg::Rcx, site(self.x(), ic::SHAPE_2));
-        self.asm.jcc(Cond::NotEqual, slow);
+        let others = self.elsewhere(move |t| {
+            t.asm.mov(Reg::Rdi, VM);
+            t.asm.mov(Reg::Rsi, Reg::Rax);
+            t.asm.load(Reg::Rdx, site(t.x(), ic::KEY));
+            t.get(Reg::Rcx, t.b());
+            t.asm.call_to(t.stubs.set_named);
+            t.asm.test(Width::W32, Reg::Rax, Reg::Rax);
+            t.asm.jcc(Cond::Equal, slow);
+            t.asm.jmp(next);
+        });
+        self.asm.jcc(Cond::NotEqual, others);
         self.store_slot(ic::SLOT_2, self.b());
         self.asm.jmp(next);
     }

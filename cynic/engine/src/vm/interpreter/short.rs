@@ -7,6 +7,7 @@
 use crate::object::cache::GetLookup;
 use crate::object::{Object, flags};
 use crate::property_key::PropertyKey;
+use crate::shape::attrs;
 use crate::value::Value;
 use crate::vm::Vm;
 
@@ -65,6 +66,23 @@ pub(crate) unsafe extern "C" fn named(vm: *mut Vm, object: Value, key: u64) -> N
         },
         _ => answer(Value::UNDEFINED, what::UNKNOWN),
     }
+}
+
+/// Overwrites the own property `key` of an object, if it is ordinary writable data: whether it was.
+pub(crate) unsafe extern "C" fn set_named(vm: *mut Vm, object: Value, key: u64, value: Value) -> u32 {
+    // SAFETY: compiled code has the isolate to itself.
+    let vm = unsafe { &mut *vm };
+    // SAFETY: as in `named`.
+    let key = unsafe { std::mem::transmute::<u64, PropertyKey>(key) };
+    let Some(object) = object.as_object().filter(|_| vm.budget > 0) else { return 0 };
+    let has_other_rules = key.is_index() || object.has_flag(flags::EXOTIC) || object.is_array();
+    let own = if has_other_rules { None } else { object.shape().lookup(key) };
+    let Some(info) = own.filter(|info| info.attrs & (attrs::ACCESSOR | attrs::WRITABLE) == attrs::WRITABLE)
+    else {
+        return 0;
+    };
+    object.set_slot(info.slot, value);
+    1
 }
 
 fn getter(holder: Object, slot: u32) -> Option<Value> {
