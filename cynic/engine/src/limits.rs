@@ -65,10 +65,14 @@ pub const JIT_RESERVED_BYTES: usize = 64 << 20;
 pub const JIT_CODE_BYTES_MAX: usize = 16 << 20;
 /// Up to how many times 16 bytes are left unused before compiled code.
 pub const JIT_GAPS_MAX: usize = 8;
-/// How often a function must be met at looks at the limits before it is compiled: the running one counts four times.
-pub const JIT_HEAT: u32 = 8;
-/// How much hotter the running function gets than those that wait for it.
-pub const JIT_HEAT_TOP: u32 = 4;
+/// How hot a function must be to be compiled.
+pub const JIT_HEAT: u32 = 64;
+/// How much hotter the running function gets at a look at the limits.
+pub const JIT_HEAT_TOP: u32 = 32;
+/// How much hotter those get that wait for it.
+pub const JIT_HEAT_BELOW: u32 = 8;
+/// How much hotter a function gets that compiled code enters.
+pub const JIT_HEAT_FROM_CODE: u32 = 2;
 /// How many waiting functions a look at the limits sees.
 pub const JIT_FRAMES_SEEN: usize = 3;
 /// How many functions' heat is remembered; then all are forgotten.
