@@ -51,6 +51,17 @@ impl At {
         Ok(At { folder, name: name.to_os_string() })
     }
 
+    /// The same; `None` where there is no such folder.
+    pub(crate) fn find(path: &Path) -> io::Result<Option<At>> {
+        match At::open(path) {
+            Ok(at) => Ok(Some(at)),
+            Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
+                Ok(None)
+            }
+            Err(error) => Err(error),
+        }
+    }
+
     /// What is there; `None` for nothing.
     pub(crate) fn stat(&self) -> io::Result<Option<Stat>> {
         stat_in(&self.folder, &self.name)
@@ -76,7 +87,9 @@ fn open_folder(path: &Path) -> io::Result<OwnedFd> {
     for component in path.components() {
         match component {
             Component::RootDir => {}
-            Component::Normal(name) => folder = rustix::fs::openat(&folder, name, WALKED | FOLDER, Mode::empty())?,
+            Component::Normal(name) => {
+                folder = rustix::fs::openat(&folder, name, WALKED | FOLDER, Mode::empty())?
+            }
             _ => return Err(io::ErrorKind::InvalidInput.into()),
         }
     }
