@@ -15,6 +15,8 @@ use rustix::process::{Pid, Signal, WaitOptions, kill_process, waitpid};
 #[derive(Debug)]
 pub struct Standby {
     copy: Pid,
+    /// False in a further copy of the original, whose business it is not.
+    ours: bool,
 }
 
 impl Standby {
@@ -30,7 +32,7 @@ impl Standby {
             return Err(io::Error::last_os_error());
         }
         if let Some(copy) = Pid::from_raw(copy) {
-            return Ok(Self { copy });
+            return Ok(Self { copy, ours: true });
         }
         wait_for(original);
         // A panic must not return into the original's frames.
@@ -46,13 +48,16 @@ impl Standby {
     }
 
     /// For a further copy of the original: leaves the waiting one alone.
-    pub fn forget(self) {
-        std::mem::forget(self);
+    pub fn forget(mut self) {
+        self.ours = false;
     }
 }
 
 impl Drop for Standby {
     fn drop(&mut self) {
+        if !self.ours {
+            return;
+        }
         let _ = kill_process(self.copy, Signal::TERM);
         while matches!(waitpid(Some(self.copy), WaitOptions::empty()), Err(rustix::io::Errno::INTR)) {}
     }
