@@ -259,12 +259,18 @@ def test_any_object_is_a_reason_and_arrives_as_itself(system, kind, value):
 def test_an_object_given_as_a_reason_is_not_kept(system):
     value = Term()
     weak = weakref.ref(value)
-    actors = [system.spawn(lambda message: None) for _ in range(20)]
-    for ending in actors:
-        ending.exit(value)
-    for ending in actors:
-        assert ending.join(20).kind == "error"
+
+    def end_all(count, reason):
+        actors = [system.spawn(lambda message: None) for _ in range(count)]
+        for ending in actors:
+            ending.exit(reason)
+        for ending in actors:
+            assert ending.join(20).kind == "error"
+
+    end_all(20, value)
     del value
+    # The latest are kept as they are, as exceptions are, for those who ask at once.
+    end_all(200, {})
 
     def gone():
         gc.collect()
