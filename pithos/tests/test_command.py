@@ -41,6 +41,45 @@ def test_bytes_go_through_unchanged(run) -> None:
     assert (both.stdout, both.stderr, both.returncode) == (b"out\n", b"error\n\xff", 3)
 
 
+#: Ways in which a run ends, and what it leaves in its private folder.
+LEAVINGS = {
+    "nothing": (":", ()),
+    "a file": ("echo x > /tmp/file", ()),
+    "a tree": ("mkdir -p $TMPDIR/a/b && touch $TMPDIR/a/b/c && ln -s / $TMPDIR/link", ()),
+    "a closed folder": ("mkdir /tmp/closed && touch /tmp/closed/file && chmod 0 /tmp/closed", ()),
+    "a failure": ("echo x > /tmp/file; exit 3", ()),
+    "a signal": ("echo x > /tmp/file; kill -9 $$", ()),
+    "a time-out": ("echo x > /tmp/file; sleep 100", ("--timeout", "0.3")),
+}
+
+
+@pytest.mark.parametrize("place", ["below the temporary folder", "elsewhere"])
+def test_a_run_leaves_nothing_of_its_own(pithos: str, tmp_path: Path, place: str) -> None:
+    """Whatever it wrote, however it ended, and also when everything of it was killed at once."""
+    state, temporary = tmp_path / "state", tmp_path / "tmp"
+    workspace = temporary / "work" if place.startswith("below") else tmp_path / "work"
+    for folder in (state, temporary, workspace):
+        folder.mkdir(parents=True)
+    environment = os.environ | {"XDG_STATE_HOME": str(state), "TMPDIR": str(temporary)}
+    environment.pop("XDG_RUNTIME_DIR", None)
+
+    def left() -> list[str]:
+        places = [*state.glob("pithos/*"), *temporary.glob("pithos-*/*")]
+        return [str(path) for path in places if path.name not in ("machine.json", "checkpoints")]
+
+    for name, (script, options) in LEAVINGS.items():
+        subprocess.run([pithos, "run", *options, script], cwd=workspace, env=environment, capture_output=True, timeout=PATIENCE)
+        assert left() == [], name
+    killed = subprocess.Popen([pithos, "run", "echo x > /tmp/file; echo begun; sleep 100"], cwd=workspace, env=environment, stdout=subprocess.PIPE, start_new_session=True)
+    assert killed.stdout.readline() == b"begun\n" and left()
+    os.killpg(killed.pid, signal.SIGKILL)
+    killed.wait()
+    deadline = time.monotonic() + PATIENCE
+    while left():
+        assert time.monotonic() < deadline, left()
+        time.sleep(0.01)
+
+
 def test_every_status_comes_back(run) -> None:
     for status in (0, 1, 2, 42, 124, 126, 127, 128, 200, 255):
         assert run(f"exit {status}").returncode == status

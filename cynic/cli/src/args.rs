@@ -110,7 +110,7 @@ pub(crate) const JIT_MODES: [(&str, Jit); 3] =
 #[rustfmt::skip]
 const FLAGS: &[Flag] = &[
     Flag { name: "eval", group: PROGRAM, help: "evaluate CODE and print its value, as `cynic eval` does; operands are the program's arguments", action: Action::Value("CODE", |o, v| { o.code = Some(v.to_owned()); Ok(()) }) },
-    Flag { name: "check", group: PROGRAM, help: "look for syntax errors and run nothing", action: Action::Set(|o| o.check = true) },
+    Flag { name: "check", group: PROGRAM, help: "look for syntax errors in the FILEs and run nothing", action: Action::Set(|o| o.check = true) },
     Flag { name: "module", group: PROGRAM, help: "the program is a module, whatever its name and its text", action: Action::Set(|o| o.module = true) },
     Flag { name: "before", group: PROGRAM, help: "run the script FILE first, in the same realm; may be repeated", action: Action::Value("FILE", |o, v| { o.before.push(v.into()); Ok(()) }) },
     Flag { name: "allow", group: PERMISSIONS, help: permissions::HELP, action: Action::Value("WHAT", |o, v| o.allow.add(v)) },

@@ -36,10 +36,23 @@ pub(crate) struct FileLoader {
 }
 
 /// What may be left out of the path of a module.
-const ENDINGS: [&str; 9] =
-    [".js", ".mjs", ".ts", ".mts", ".json", "/index.js", "/index.mjs", "/index.ts", "/index.mts"];
+const ENDINGS: [&str; 13] = [
+    ".js",
+    ".mjs",
+    ".ts",
+    ".mts",
+    ".tsx",
+    ".jsx",
+    ".json",
+    "/index.js",
+    "/index.mjs",
+    "/index.ts",
+    "/index.mts",
+    "/index.tsx",
+    "/index.jsx",
+];
 /// What a file may be named that was TypeScript when the specifier was written for its output.
-const WRITTEN_AS: [(&str, &str); 2] = [(".js", ".ts"), (".mjs", ".mts")];
+const WRITTEN_AS: [(&str, &str); 4] = [(".js", ".ts"), (".js", ".tsx"), (".mjs", ".mts"), (".jsx", ".tsx")];
 
 impl FileLoader {
     /// A loader without limits, for programs that are trusted; it finds what is named exactly.
@@ -97,11 +110,12 @@ impl FileLoader {
         let Some(folders) = &self.folders else { return Ok(path.to_owned()) };
         // By the text first: a program must not even learn which files there are elsewhere.
         let spelled = self.permitted_by_text(path)?;
-        let real = spelled.canonicalize().map_err(|error| error.to_string())?;
-        if folders.iter().any(|folder| real.starts_with(&folder.real)) {
-            Ok(real)
-        } else {
-            Err(refusal(path))
+        let is_inside = |real: &Path| folders.iter().any(|folder| real.starts_with(&folder.real));
+        match spelled.canonicalize() {
+            Ok(real) if is_inside(&real) => Ok(real),
+            // What is not there beyond a link must look like what is.
+            Err(error) if nearest(&spelled).is_some_and(|real| is_inside(&real)) => Err(error.to_string()),
+            _ => Err("a link leads it to where nothing may be read".into()),
         }
     }
 
@@ -149,6 +163,11 @@ impl ModuleLoader for FileLoader {
         let path = std::path::absolute(key).unwrap_or_else(|_| PathBuf::from(key));
         url::Url::from_file_path(&path).map_or_else(|()| key.to_owned(), String::from)
     }
+}
+
+/// The last folder on the way to a path that is there, without links.
+fn nearest(path: &Path) -> Option<PathBuf> {
+    path.ancestors().skip(1).find_map(|folder| folder.canonicalize().ok())
 }
 
 fn refusal(path: &Path) -> String {

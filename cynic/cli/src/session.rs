@@ -274,7 +274,9 @@ impl Session {
         let excerpt = excerpt.map_or_else(String::new, |excerpt| format!("{excerpt}\n"));
         let shown = inspect(&mut self.isolate.realm(), &exception.value, styles);
         let shown = shown.unwrap_or_else(|error| error.to_string());
-        format!("{excerpt}Uncaught{place} {shown}")
+        // An error without a place is shown in brackets, to tell it from text beside it; here is none.
+        let bare = exception.stack.as_deref().filter(|stack| shown == format!("[{stack}]"));
+        format!("{excerpt}Uncaught{place} {}", bare.unwrap_or(&shown))
     }
 }
 

@@ -73,25 +73,89 @@ fn types_are_stripped() {
 }
 
 #[test]
-fn typescript_with_a_meaning_at_run_time_is_refused() {
-    for (source, what) in [
-        ("enum E { A }", "enum"),
-        ("const enum E { A }", "enum"),
-        ("namespace N { export const x = 1 }", "namespace"),
-        ("class C { constructor(private x: number) {} }", "parameter properties"),
-        ("class C { constructor(readonly x: number) {} }", "parameter properties"),
-        ("import x = N.y", "import ="),
-        ("@d class C {}", "decorators"),
-        ("class C { @d m() {} }", "decorators"),
-        ("class C { @d x = 1 }", "decorators"),
-        ("class C { m(@d x: number) {} }", "decorators"),
+fn typescript_with_a_meaning_at_run_time_has_it() {
+    for (source, output) in [
+        ("enum E { A, B = 5, C, D = 'd' } print(E.A, E[5], E.C, E.D, Object.keys(E).length)", "0 B 6 d 7"),
+        ("const enum E { A = 1 << 2, B = A | 1 } print(E.B, E.A)", "5 4"),
+        ("enum E { A = f(), B = 2 } function f() { return 9 } print(E.A, E[9], E.B)", "9 A 2"),
+        ("enum E { A } enum E { B = 1 } print(E.A, E.B)", "0 1"),
+        ("declare enum E { A } declare namespace N { const x: number } print(1);", "1"),
+        (
+            "namespace N { export const x = 1; export function f() { return x + y } const y = 2 } print(N.f(), N.y)",
+            "3 undefined",
+        ),
+        (
+            "namespace A.B { export const x = 2 } namespace A.B { export const y = B.x + 1 } print(A.B.x, A.B.y)",
+            "2 3",
+        ),
+        ("namespace N { export const x = 7 } import y = N.x; print(y)", "7"),
+        (
+            "class P { constructor(private x: number, readonly y = 2, z = 3) {} s() { return [this.x, this.y, this.z] } } print(new P(1).s())",
+            "1,2,",
+        ),
+        (
+            "class A {} class P extends A { constructor(public x: number) { super(); print(this.x) } } new P(4)",
+            "4",
+        ),
+        (
+            "try { print(N.x) } catch (e) { print(e.name) } namespace N { export const x = 1 } print(N.x)",
+            "ReferenceError\n1",
+        ),
+        ("const f = () => E.A; enum E { A = 3 } print(f())", "3"),
+        (
+            "try { g() } catch (e) { print(e.name) } function g() { return new M.C() } namespace M { export class C { x = 1 } } print(g().x)",
+            "ReferenceError\n1",
+        ),
+        (
+            "abstract class A { abstract f(): number; declare x: string; constructor(protected n: number) {} } class B extends A { f() { return this.n } } print(new B(3).f(), 'x' in new B(1))",
+            "3 false",
+        ),
+        (
+            "function f(this: string, a?: number): asserts a is number {} f.call('', 1); let x = <any>1; print(x!)",
+            "1",
+        ),
     ] {
-        let (status, _, diagnostics) = run("a.ts", source, &["--enable=typescript"]);
-        assert_eq!(status, Some(1), "{source}");
-        assert!(diagnostics.contains("SyntaxError") && diagnostics.contains(what), "{source}: {diagnostics}");
+        for name in ["a.ts", "a.mts"] {
+            let expected = (Some(0), format!("{output}\n"), String::new());
+            assert_eq!(run(name, source, &[]), expected, "{name}: {source}");
+        }
     }
-    let declared = "declare enum E { A } declare namespace N { const x: number } print(1);";
-    assert_eq!(run("a.ts", declared, &["--enable=typescript"]), (Some(0), "1\n".into(), String::new()));
+}
+
+#[test]
+fn namespaces_that_export_variables_are_refused() {
+    let (status, _, diagnostics) = run("a.ts", "namespace N { export let x = 1 }", &[]);
+    assert_eq!(status, Some(1));
+    assert!(
+        diagnostics.contains("SyntaxError: a namespace can export `const` and no other variable"),
+        "{diagnostics}"
+    );
+}
+
+#[test]
+fn decorators_are_refused() {
+    for source in
+        ["@d class C {}", "class C { @d m() {} }", "class C { @d x = 1 }", "class C { m(@d x: number) {} }"]
+    {
+        let (status, _, diagnostics) = run("a.ts", source, &[]);
+        assert_eq!(status, Some(1), "{source}");
+        assert!(diagnostics.contains("SyntaxError: decorators are not"), "{source}: {diagnostics}");
+    }
+}
+
+#[test]
+fn elements_are_calls() {
+    let h = "const h = (type, attributes, ...children) => type + JSON.stringify(attributes) + children.join('');\n";
+    let classic = "/** @jsx h @jsxRuntime classic */\n";
+    for (name, source, output) in [
+        ("a.jsx", "print(<p id=\"a\">don't {1 + 1}<br/></p>)", "p{\"id\":\"a\"}don't 2brnull\n"),
+        ("a.tsx", "const n: number = 2; print(<b>{n satisfies number}</b>)", "bnull2\n"),
+    ] {
+        let source = format!("{classic}{h}{source}");
+        assert_eq!(run(name, &source, &[]), (Some(0), output.into(), String::new()), "{name}");
+    }
+    let (status, _, diagnostics) = run("a.jsx", "print(<p/>)", &[]);
+    assert!(status == Some(1) && diagnostics.contains("react/jsx-runtime"), "{diagnostics}");
 }
 
 #[test]

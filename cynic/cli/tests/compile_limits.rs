@@ -1,19 +1,11 @@
 //! Compiling is inside the limits: for every kind of source, large ones end in time and within the heap's limit, and little more.
 
-use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
-use std::sync::OnceLock;
+use std::path::Path;
 
-use nix::sys::resource::{UsageWho, getrusage};
+use measured::{BESIDES_KIB, HEAP_KIB, empty_kib, run};
 
-/// The heap's limit of every child.
-const HEAP_KIB: u64 = 16 << 10;
-/// What a process may take besides its heap and what an empty program takes.
-const BESIDES_KIB: u64 = 16 << 10;
-/// Tells the measuring test what to run: the files for its report and for the child's errors, then the command, a line each.
-const MEASURED: &str = "CYNIC_TEST_MEASURED_COMMAND";
-/// Processor seconds of a child: its deadline is half a second, and the machine may be slow.
-const PROCESSOR_SECONDS: u64 = 20;
+mod measured;
+
 /// Bytes of a large source.
 const LARGE: usize = 6 << 20;
 
@@ -81,66 +73,84 @@ fn source((start, middle, end): (&str, &str, &str), bytes: usize) -> String {
     source
 }
 
-/// How one child ended, and the greatest resident set it had.
-struct Ended {
-    code: Option<i32>,
-    peak_kib: u64,
-    stderr: String,
-}
-
-/// Runs a file under the limits; the shell's limit of processor time ends what hangs. What the system tells of a process's children is the most that any
-/// took, so each child gets a parent of its own: this program again, at the test below.
-fn run(flags: &[&str], file: &Path) -> Ended {
-    let folder = tempfile::tempdir().expect("a folder");
-    let (report, errors) = (folder.path().join("report"), folder.path().join("errors"));
-    let mut command = vec![report.clone(), errors.clone(), PathBuf::from(env!("CARGO_BIN_EXE_cynic"))];
-    command.extend(["--heap-limit=16M", "--timeout=500ms"].map(PathBuf::from));
-    command.extend(flags.iter().map(PathBuf::from));
-    command.push(file.to_owned());
-    let lines: Vec<_> = command.iter().map(|path| path.to_str().expect("UTF-8")).collect();
-    let measurer = Command::new(std::env::current_exe().expect("this program"))
-        .args(["--exact", "measures_one_child"])
-        .env(MEASURED, lines.join("\n"))
-        .stdin(Stdio::null())
-        .output()
-        .expect("this program runs");
-    assert!(measurer.status.success(), "{}", String::from_utf8_lossy(&measurer.stdout));
-    let report = std::fs::read_to_string(report).expect("a report");
-    let (code, peak) = report.split_once(' ').expect("two numbers");
-    let stderr = String::from_utf8_lossy(&std::fs::read(errors).expect("errors")).into_owned();
-    Ended { code: code.parse().ok(), peak_kib: peak.parse().expect("a size"), stderr }
-}
-
-/// Not a test by itself: the parent of one measured child.
-#[test]
-fn measures_one_child() {
-    let Ok(lines) = std::env::var(MEASURED) else { return };
-    let mut lines = lines.lines();
-    let mut next = || lines.next().expect("a line");
-    let (report, errors) = (next(), next());
-    let script = format!("ulimit -c 0; ulimit -t {PROCESSOR_SECONDS}; exec \"$@\"");
-    let mut command = Command::new("sh");
-    command.args(["-c", &script, "sh"]).args(lines).stdout(Stdio::null());
-    let errors = std::fs::File::create(errors).expect("created");
-    let status = command.stderr(errors).status().expect("the shell runs");
-    let usage = getrusage(UsageWho::RUSAGE_CHILDREN).expect("it cannot fail");
-    let code = status.code().map_or_else(|| status.to_string(), |code| code.to_string());
-    std::fs::write(report, format!("{} {}", code.replace(' ', "_"), usage.max_rss())).expect("written");
-}
-
-/// The resident set of an empty program, in KiB.
-fn empty_kib() -> u64 {
-    static EMPTY: OnceLock<u64> = OnceLock::new();
-    *EMPTY.get_or_init(|| {
-        let folder = tempfile::tempdir().expect("a folder");
-        let file = folder.path().join("a.js");
-        std::fs::write(&file, "").expect("written");
-        run(&[], &file).peak_kib
-    })
-}
-
 /// Statuses of an uncaught error and of the terminations by fuel, heap and deadline; and the normal end.
 const ENDED: [i32; 5] = [0, 1, 120, 121, 124];
+
+/// What the parser tries as the parameters of an arrow function, and reads again.
+#[test]
+fn parentheses_that_may_be_parameters_are_bounded() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut faults = Vec::new();
+    for (index, (start, end)) in [
+        ("(a=", ")"),
+        ("([a]=", ")"),
+        ("({a}=", ")"),
+        ("({a=", "})"),
+        ("([a=", "])"),
+        ("({a:b=", "})"),
+        ("(a,b=", ")"),
+        ("async(a=", ")"),
+        ("f(async(a=", "))"),
+        ("x=>(a=", ")"),
+    ]
+    .iter()
+    .enumerate()
+    {
+        for n in [100, 700, 3000, 8000] {
+            let file = folder.path().join(format!("a{index}-{n}.js"));
+            std::fs::write(&file, format!("{}1{}", start.repeat(n), end.repeat(n))).expect("written");
+            check_ends(&["--check"], &format!("{start} {n} times"), &file, &mut faults);
+        }
+    }
+    assert!(faults.is_empty(), "{}", faults.join("\n"));
+}
+
+/// Code as it is written, and minified, is hardly heavier for it.
+#[test]
+fn assignments_in_parentheses_are_no_patterns() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let function =
+        "if((m=/a\\(b=/.exec(s))&&(t=m[1],u=(v=2)+t)){w=(0,f)(function(){x=1;return(y=x,y)},z=>{q=(r=z)})}";
+    let source = format!("(e=function(s){{{}}})", function.repeat(400));
+    let file = folder.path().join("a.js");
+    std::fs::write(&file, source).expect("written");
+    let ended = run(&["--check", "--heap-limit=32M"], &file);
+    assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+}
+
+/// The constants of enums are worked out before the program runs, and may double from one to the next.
+#[test]
+fn constants_of_enums_are_bounded() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let doubled = |each: &dyn Fn(usize) -> String| {
+        let members: String = (1..60).map(|i| format!(", a{i} = {}", each(i - 1))).collect();
+        format!("enum E {{ a0 = 'xxxxxxxx'{members} }}")
+    };
+    for (index, source) in [
+        doubled(&|i| format!("a{i} + a{i}")),
+        doubled(&|i| format!("`${{a{i}}}${{a{i}}}`")),
+        doubled(&|i| format!("E.a{i} + E['a{i}']")),
+        doubled(&|i| format!("+(a{i} + a{i})")),
+        (1..60).fold("enum E { a0 = 'xxxxxxxx' }".to_owned(), |all, i| {
+            format!("{all} enum E {{ a{i} = a{0} + a{0} }}", i - 1)
+        }),
+    ]
+    .iter()
+    .enumerate()
+    {
+        let file = folder.path().join(format!("a{index}.ts"));
+        std::fs::write(&file, source).expect("written");
+        let ended = run(&["--check"], &file);
+        assert_eq!(ended.code, Some(1), "{source}: {}", ended.stderr);
+        assert!(ended.stderr.contains("the constants of these enums are too long"), "{}", ended.stderr);
+        assert!(ended.peak_kib <= empty_kib() + BESIDES_KIB, "{source}: {} KiB", ended.peak_kib);
+    }
+    let flags: String =
+        (1..31).map(|i| format!(", a{i} = a{0} | a{0} << 1, b{i} = a{i} + b{0}", i - 1)).collect();
+    let file = folder.path().join("fine.ts");
+    std::fs::write(&file, format!("enum E {{ a0 = 1, b0 = 1{flags} }} print(E.a30)")).expect("written");
+    assert_eq!(run(&[], &file).code, Some(0));
+}
 
 /// Runs the files of a folder that begin with `a`, and collects what goes wrong.
 fn check_ends(flags: &[&str], kind: &str, file: &Path, faults: &mut Vec<String>) {

@@ -60,6 +60,8 @@ const OUTSIDE: &[&str] = &[
     "../beside/bad.txt",
     "../apps/a.mjs",
     "./link/a.mjs",
+    "./link/nowhere.mjs",
+    "./link/nowhere/deeper.mjs",
     "./link/b.json",
     "./link/bad.txt",
     "./link.mjs",

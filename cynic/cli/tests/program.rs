@@ -106,6 +106,55 @@ fn typescript_needs_no_flag() {
 }
 
 #[test]
+fn imports_that_only_name_types_are_none() {
+    let folder = Folder::new(&[
+        ("types.ts", "export interface T { a: number }\nexport const v = 1;\nexport type U = T;"),
+        (
+            "a.ts",
+            "import { T, v, type U } from './types';\nimport Nowhere from './nowhere';\nconst t: T = { a: v };\nlet n: Nowhere;\nprint(t.a)",
+        ),
+    ]);
+    assert_eq!(folder.cynic(&["a.ts"]), fine("1\n"));
+}
+
+#[test]
+fn errors_of_modules_name_who_imports() {
+    let folder = Folder::new(&[
+        ("lib.js", "export const y = 1;"),
+        ("missing.js", "// first\nimport './lib.js';\n  import x from './nowhere.js';"),
+        ("name.js", "import { y,\n  x } from './lib.js';"),
+        ("again.js", "export * as all from './lib.js'; export { y as z, x } from './lib.js';"),
+        ("kind.js", "import x from './lib.js' with { type: 'css' };"),
+        ("package.js", "import 'left-pad';"),
+        ("above.js", "import './missing.js';"),
+        ("dynamic.js", "\nawait import('./nowhere.js');"),
+        ("wrong.js", "import './broken.js';"),
+        ("json.js", "import j from './bad.json' with { type: 'json' };"),
+        ("bad.json", "{ 1: }"),
+        ("broken.js", "let a = ;"),
+    ]);
+    for (name, line, rest) in [
+        (
+            "missing.js",
+            "missing.js:3\n  import x from './nowhere.js';\n                ^\n",
+            "Uncaught TypeError: cannot load module 'nowhere.js'",
+        ),
+        ("above.js", "missing.js:3\n", "    at missing.js:3:17"),
+        ("name.js", "name.js:2\n  x } from './lib.js';\n  ^\n", "Uncaught SyntaxError: the export 'x'"),
+        ("again.js", "again.js:1\n", "    at again.js:1:51"),
+        ("kind.js", "kind.js:1\n", "    at kind.js:1:15"),
+        ("package.js", "package.js:1\n", "    at package.js:1:8"),
+        ("json.js", "json.js:1\n", "SyntaxError: cannot load module 'bad.json': "),
+        ("dynamic.js", "dynamic.js:2\n", "    at dynamic.js:2:7"),
+        ("wrong.js", "Uncaught SyntaxError: Unexpected token (broken.js:1:9)\nlet a = ;\n        ^\n", ""),
+    ] {
+        let (status, _, diagnostics) = folder.cynic(&[name]);
+        assert_eq!(status, Some(1), "{name}");
+        assert!(diagnostics.starts_with(line) && diagnostics.contains(rest), "{name}: {diagnostics}");
+    }
+}
+
+#[test]
 fn checks_run_nothing() {
     let folder = Folder::new(&[
         ("a.js", "print('ran')"),
@@ -117,6 +166,8 @@ fn checks_run_nothing() {
     let (status, output, diagnostics) = folder.cynic(&["--check", "c.js"]);
     assert_eq!((status, output.as_str()), (Some(1), ""));
     assert!(diagnostics.contains("already been declared (c.js:"), "{diagnostics}");
+    let (status, _, diagnostics) = folder.cynic(&["--check", "a.js", "c.js"]);
+    assert!(status == Some(1) && diagnostics.contains("(c.js:"), "{diagnostics}");
 }
 
 #[test]

@@ -29,6 +29,8 @@ pub const ASYNC_WAITERS_MAX: usize = 1 << 16;
 pub const LUNISOLAR_YEARS_MAX: u32 = 2_500;
 /// The same in the other calendars that are not the ISO one, where it is quicker.
 pub const COUNTED_YEARS_MAX: u32 = 200_000;
+/// Own keys of an object that are listed without a look at the room for the list.
+pub const KEYS_UNCHECKED_MAX: usize = 4096;
 /// Arguments in one call (spread, apply).
 pub const ARGUMENTS_MAX: usize = 1 << 18;
 /// Most bytes of one array buffer, its maximal length included; beyond it is a RangeError, as on every engine somewhere.
@@ -63,10 +65,14 @@ pub const JIT_RESERVED_BYTES: usize = 64 << 20;
 pub const JIT_CODE_BYTES_MAX: usize = 16 << 20;
 /// Up to how many times 16 bytes are left unused before compiled code.
 pub const JIT_GAPS_MAX: usize = 8;
-/// How often a function must be met at looks at the limits before it is compiled: the running one counts four times.
-pub const JIT_HEAT: u32 = 8;
-/// How much hotter the running function gets than those that wait for it.
-pub const JIT_HEAT_TOP: u32 = 4;
+/// How hot a function must be to be compiled.
+pub const JIT_HEAT: u32 = 64;
+/// How much hotter the running function gets at a look at the limits.
+pub const JIT_HEAT_TOP: u32 = 32;
+/// How much hotter those get that wait for it.
+pub const JIT_HEAT_BELOW: u32 = 8;
+/// How much hotter a function gets that compiled code enters.
+pub const JIT_HEAT_FROM_CODE: u32 = 2;
 /// How many waiting functions a look at the limits sees.
 pub const JIT_FRAMES_SEEN: usize = 3;
 /// How many functions' heat is remembered; then all are forgotten.

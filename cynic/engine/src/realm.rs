@@ -234,6 +234,12 @@ impl Vm {
         }
     }
 
+    /// The global object of `realm`, if it has been made.
+    #[cfg(cynic_jit)]
+    pub(crate) fn global_object_made(realm: Gc<Data<Realm>>) -> Option<Object> {
+        realm.intrinsics[Intrinsic::GlobalThis as usize].get().as_object()
+    }
+
     /// The intrinsic object of `realm`.
     pub fn intrinsic_of(&mut self, realm: Gc<Data<Realm>>, which: Intrinsic) -> Object {
         let previous = self.enter_realm(realm);

@@ -170,6 +170,32 @@ const PROGRAMS: &[&str] = &[
     "let n = 0; const shapes = [{ v: 1 }, { a: 0, v: 2 }, { a: 0, b: 0, v: 3 }, Object.create({ v: 4 }), { get v() { return 5; } }, 'str', [6]];
      for (let i = 0; i < 70; i++) { const o = shapes[i % 7]; n += (o.v ?? 10); if (typeof o === 'object' && i % 7 < 4) o.w = i; } n",
     "const o = {}; for (let i = 0; i < 40; i++) o['p' + i] = i; let s = 0; for (let i = 0; i < 3; i++) { s += o.p0 + o.p5 + o.p39; o.p39 = i; o.p1 = i; } s",
+    // Sites that meet many shapes, values and getters; getters of every kind.
+    "const make = [() => ({ v: 1, m() { return this.v; } }), () => ({ a: 0, v: 2, m() { return -this.v; } }), () => new (class { v = 3; m() { return this.v; } }), () => ({ get v() { return this.m(); }, m() { return 4; } }),
+       () => Object.create({ v: 5, m() { return 5; } }), () => new (class { #w = 6; get v() { return this.#w++; } m() { return this.v + this.v; } }), () => ({ __proto__: null, v: 7, m: (...a) => a.length }), () => ({ get v() { throw new Error('v'); }, m: Math.max })];
+     let s = ''; for (let i = 0; i < 48; i++) { const o = make[i % 8](); try { s += o.v + ',' + o.m(1) + ';'; o.n = i; o.v = i; } catch (e) { s += e.message; } } s",
+    "const o = { get length() { return 9; }, get loud() { 'use strict'; return arguments.length + typeof this; }, get strange() { return (function () { return 1; })(); } };
+     Object.defineProperty(o, 'bad', { get: class {} }); Object.defineProperty(o, 'two', { get: function (a, b) { return a === undefined && b === undefined; } });
+     Object.defineProperty(o, 'native', { get: Object.prototype.toString }); let s = ''; for (let i = 0; i < 12; i++) { s += o.length + o.loud + o.strange + o.two + o.native; try { o.bad; } catch (e) { s += e.name; } } s",
+    // Arguments that are missing or too many, and tail calls that keep and change the count.
+    "function three(a, b, c) { return a + ',' + b + ',' + c; } function all(a) { return a + arguments.length; } function tail(n, x) { return n > 0 ? tail(n - 1) : three(x, n); } function New(a, b) { this.r = a + '' + b; }
+     function ping(n) { 'use strict'; return n ? pong(n - 1, n, n) : this; } function pong(n, a, b) { 'use strict'; return n ? ping(n - 1) : all(a, b, n); } const self = { f() { 'use strict'; return three.call(this, 1); } };
+     let s = ''; for (let i = 0; i < 20; i++) s += three() + three(1, 2, 3, 4, 5) + all() + all(1, 2, 3) + tail(i) + new New().r + new New(1, 2, 3).r + ping(i) + self.f(); s",
+    "class D extends Array { constructor(a) { super(a); this.k = 1; } } function outer(n) { 'use strict'; return n === 0 ? new D(3).length : (() => outer(n - 1))(); }
+     async function later(x) { return inner(x); } async function inner(x) { return await x; } function* gen(n) { return n ? yield* gen(n - 1) : outer(2); } let s = outer(20); for (const v of gen(3)) s += v; later(1); s + [...gen(2)].length",
+    // Private members, slots beyond those inside the object, old objects that are written.
+    "class P { #a = 0; #b = {}; set(v) { this.#a = v; this.#b = { v }; return this; } get() { return this.#a + this.#b.v; } static other(o) { o.#a = 1; } }
+     const p = new P(); let s = 0; for (let i = 0; i < 30; i++) { p.set(i); s += p.get(); } try { P.other({}); } catch (e) { s += e.name; } s",
+    "const big = {}; for (let i = 0; i < 60; i++) big['k' + i] = i; function work(o) { o.k59 = o.k58 + 1; o.k3 = { x: o.k59 }; o.k58 = o.k3.x; return o.k58; } let s = 0; for (let i = 0; i < 50; i++) s += work(big); const list = [0, 0, 0];
+     for (let i = 0; i < 50; i++) { list[i % 3] = { i }; list[(i + 1) % 3] = i; s += typeof list[i % 3] === 'object' ? 1 : 2; } s",
+    "globalThis.counter = 0; globalThis.holder = null; function touch(i) { counter = counter + i; holder = { i, before: counter }; return holder.before + Math.PI; } let s = 0; for (let i = 0; i < 40; i++) s += touch(i); delete globalThis.holder;
+     try { touch(1); } catch (e) { s += e.name; } Object.defineProperty(globalThis, 'counter', { get: () => 5, set(v) { s += v; }, configurable: true }); try { touch(2); } catch (e) { s += e.name; } s",
+    "const names = ['alpha', 'b', '\u{1F600}x', 'rope' + 'x'.repeat(30) + String(Math.PI)]; let s = ''; for (let i = 0; i < 40; i++) { const n = names[i % 4]; s += n.charCodeAt(i % 7) + n.slice(1, 3) + n.indexOf('x') + n.at(-1).length; } String.prototype.extra = function () { return this.length; };
+     for (const n of names) s += n.extra(); String.prototype.charCodeAt = () => 'other'; s + names[0].charCodeAt(0)",
+    "const make = [() => ({ a: 1 }), () => ({ b: 1, a: 1 }), () => Object.freeze({ a: 1 }), () => ({ c: 0, get a() { return this.c; }, set a(v) { this.c = -v; } }), () => [1], () => ({ __proto__: { a: 2 } }),
+       () => new Proxy({}, { set(t, k, v) { t.seen = v; return true; } }), () => ({ d: 1, e: 1, a: 3 }), () => Object.create({ set a(v) { this.z = v; } })];
+     let s = ''; for (let i = 0; i < 54; i++) { const o = make[i % 9](); try { o.a = i; } catch (e) { s += e.name; } try { o.length = 2; } catch (e) { s += 'l'; } s += JSON.stringify(o) + o.a; } s",
+    "let s = 0; for (const list of [[], [1], [1, 2, 3], [,], [[]], 'ab', new Set([4])]) { for (const v of list) { s += Number(v ?? 100); if (v === 1) list.push?.(50); } for (const v of list) { if (v) break; } } s",
     "let s = ''; const f = function self(n) { return n ? self(n - 1) + this.k : ''; }; f.call({ k: 'x' }, 0) + [1, 2].reduce((a, b) => a + b) + f.length + f.name",
 ];
 
@@ -196,6 +222,40 @@ fn fuel_ends_them_at_the_same_step() {
             );
         }
     }
+}
+
+/// Natives that have code of their own, with every kind of argument and as a different function of that name.
+#[test]
+fn natives_on_edges() {
+    for call in [
+        "Math.abs(a)",
+        "Math.floor(a)",
+        "Math.sqrt(a)",
+        "Math.clz32(a)",
+        "Math.imul(a, 7)",
+        "Math.imul(a, b)",
+        "Math.max(a, b)",
+        "Math.min(a, b)",
+        "Math.max(a)",
+        "Math.min(a, b, 0)",
+        "'text\\u{1F600}'.charCodeAt(a)",
+        "('' + a).charCodeAt(b)",
+        "'x'.charCodeAt()",
+        "-a",
+        "a >>> b",
+        "a % b",
+        "({ abs: Math.floor, floor: (x) => x, sqrt: Math.abs }).abs(a)",
+        "({ floor: (x) => [x] }).floor(a)",
+        "({ max: Math.min }).max(a, b)",
+    ] {
+        same(&format!(
+            "{EDGES} for (const a of edges) for (const b of edges) {{ out += attempt(() => {call}); if ({}) break; }} out",
+            !call.contains('b')
+        ));
+    }
+    same(
+        "const kept = Math.floor; let s = 0; const f = (x) => Math.floor(x); for (let i = 0; i < 20; i++) { s += f(i + 0.5); if (i === 10) Math.floor = (x) => x * 2; } Math.floor = kept; s + f(1.5)",
+    );
 }
 
 /// How far a guest came before it was ended.

@@ -51,6 +51,24 @@ fn getters_run_in_the_same_loop_and_may_change_or_throw() {
 }
 
 #[test]
+fn iteration_over_arrays_follows_what_stands_in_the_prototypes() {
+    for other in ["Map.prototype.values", "Set.prototype.values", "Object.values", "Array.prototype.keys"] {
+        check(
+            &format!(
+                "const sum = () => {{ let s = 0; for (const v of [1, 2]) s += v; return s; }}; const first = sum();
+                Array.prototype[Symbol.iterator] = {other}; let s; try {{ s = sum(); }} catch (e) {{ s = e.name; }} first + ',' + s"
+            ),
+            if other == "Array.prototype.keys" { "3,1" } else { "3,TypeError" },
+        );
+    }
+    check(
+        "let calls = 0; const values = Array.prototype.values; Object.defineProperty(Array.prototype, Symbol.iterator, { get() { calls++; return values; } });
+        let s = 0; for (const v of [1, 2]) s += v; const [a] = [5]; s + ',' + a + ',' + calls",
+        "3,5,2",
+    );
+}
+
+#[test]
 fn methods_of_primitives_follow_their_prototypes() {
     check(
         "const f = (v) => v.twice(); String.prototype.twice = function () { return this + this; };

@@ -179,3 +179,16 @@ fn a_small_heap_with_survivors_stays_small() {
     assert!((700_000..2_000_000).contains(&live), "{stats:?}");
     assert!(stats.peak_bytes < live + (7 << 18), "{stats:?}");
 }
+
+/// Near the limit room for the next cells shrinks with each collection: it must not end with one for every few cells, each of which looks at
+/// all that builtins gather.
+#[test]
+fn a_heap_near_its_limit_does_not_crawl() {
+    for mebibytes in 6..=12 {
+        let mut vm = Vm::new(Options { heap_bytes_max: mebibytes << 20, ..Options::default() });
+        let _ = vm.evaluate_script("a.js", "Object.keys(new BigInt64Array(2e5)).length");
+        let stats = vm.gc_stats();
+        let collections = stats.young_collections + stats.full_collections;
+        assert!(collections < 150, "{mebibytes} MiB: {stats:?}");
+    }
+}

@@ -10,6 +10,17 @@ pub const NESTING_MAX: u32 = 16_000;
 /// Tokens that a parser of TypeScript may read again because a `<` before them might begin type arguments, added up over all such
 /// signs: it tries each, so that `a<b<c…` takes quadratic time.
 pub const TYPE_ATTEMPTS_MAX: u64 = 4_000_000;
+/// The same for parentheses that may be the parameters of an arrow function with defaults, besides a few for each byte of the text.
+pub const ARROW_ATTEMPTS_MAX: u64 = 1_000_000;
+/// See [`ARROW_ATTEMPTS_MAX`].
+pub const ARROW_ATTEMPTS_PER_BYTE: u64 = 8;
+/// Bytes of all texts that the constants of a source's enums may be: they are worked out before the program runs, and each may be
+/// twice the one before.
+pub const ENUM_TEXT_BYTES_MAX: usize = 1 << 18;
+/// Enums that are looked through for the names in the constants of enums, added up.
+pub const ENUM_LOOKUPS_MAX: u64 = 4_000_000;
+/// The longest text of a number, about.
+pub const NUMBER_TEXT_BYTES_MAX: usize = 32;
 /// Native stack that parser, semantic pass and compiler need together for one unit of nesting, at most (measured: see
 /// `docs/cynic.md`).
 pub const FRONT_END_BYTES_PER_UNIT: usize = if cfg!(debug_assertions) { 12 * 1024 } else { 4 * 1024 };

@@ -47,6 +47,8 @@ pub const GC_FREE_BLOCKS_KEPT: usize = 32;
 pub const GC_BLOCKS_RELEASED_MAX: usize = 64;
 /// A heap below this is marked in one stop, which is then short.
 pub const GC_INCREMENTAL_MIN_BYTES: usize = 4 << 20;
+/// Near the heap's limit at least this part of it is allocated between two collections: each looks at all roots, however little is new.
+pub const GC_NEAR_LIMIT_DIVISOR: usize = 256;
 /// A collection forced by the heap limit is futile when it gains less than this part of the limit.
 pub const GC_GAIN_MIN_DIVISOR: usize = 64;
 /// Most rounds of root scanning before the last stop.

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use cynic::{Engine, Limits, Script};
+use cynic::{Engine, Jit, Limits, Script};
 use cynic_front::bytecode::code::{FunctionCode, Handler};
 use cynic_front::compiler::{CompileOptions, compile_script};
 
@@ -34,17 +34,17 @@ pub(super) fn damaged(random: &mut Random) -> Result<u64, Failure> {
         }
         // Everything that code from elsewhere must pass.
         if let Ok(script) = Script::from_bytecode(code) {
-            run(&script, random.chance(50));
+            run(&script, random.chance(50), if random.chance(50) { Jit::ForceTemplate } else { Jit::Off });
             ran += 1;
         }
     }
     Ok(ran)
 }
 
-fn run(script: &Script, hardened: bool) {
+fn run(script: &Script, hardened: bool, jit: Jit) {
     let engine = if hardened { Engine::new() } else { Engine::new().unhardened() };
     let mut isolate =
-        engine.isolate(Limits { heap_bytes: HEAP_BYTES, fuel: Some(FUEL), ..Limits::default() });
+        engine.jit(jit).isolate(Limits { heap_bytes: HEAP_BYTES, fuel: Some(FUEL), ..Limits::default() });
     let _ = isolate.realm().run(script);
 }
 

@@ -29,12 +29,17 @@ pub(crate) struct Target {
 pub(crate) const ALL: &[Target] = &[
     Target {
         name: "script-node",
-        about: "random programs against node: the same output, hardened or not",
+        about: "random programs against node: the same output, hardened or not, compiled or not",
         round: script::against_node,
     },
     Target {
+        name: "script-jit",
+        about: "random programs in every mode of the code generator: the same output, errors and fuel left",
+        round: script::in_every_mode,
+    },
+    Target {
         name: "script-bytecode",
-        about: "damaged bytecode: refused by the verifier, or survived by the virtual machine",
+        about: "damaged bytecode: refused by the verifier, or survived by the virtual machine, compiled or not",
         round: bytecode::damaged,
     },
     Target {

@@ -2,11 +2,16 @@
 //! old one read-only, and a path that was missing may come to be. A thread hears of both from the kernel and mounts again.
 //!
 //! Between the change and the mount, until the thread has run, the watcher alone refuses whoever names the path.
+//!
+//! So it does for the first moments: whoever closes the kernel's list of watched folders waits for all processors, and a command that ends at
+//! once would take longer to end than to run.
 
 use std::ffi::CString;
+use std::io;
 use std::mem::MaybeUninit;
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use rustix::fs::inotify::{self, CreateFlags, WatchFlags};
 use rustix::fs::{AtFlags, CWD, StatxAttributes, StatxFlags, statx};
@@ -15,14 +20,30 @@ use crate::child;
 use crate::error::Error;
 use crate::plan::c_path;
 
-/// Begins to keep `paths` closed in the mount namespace of this thread. Those whose folder is missing are left out.
-pub(crate) fn begin<'a>(paths: impl Iterator<Item = &'a Path>) -> Result<(), Error> {
+/// Begins to keep `paths` closed in the mount namespace of this thread, `after` a while. Those whose folder is missing then are left out.
+pub(crate) fn begin<'a>(paths: impl Iterator<Item = &'a Path>, after: Duration) -> Result<(), Error> {
     let paths = paths.map(|path| Ok((path.to_owned(), c_path(path)?))).collect::<Result<Vec<_>, Error>>()?;
     if paths.is_empty() {
         return Ok(());
     }
-    let failed = |error: rustix::io::Errno| Error::Start(error.into());
-    let changes = inotify::init(CreateFlags::CLOEXEC).map_err(failed)?;
+    let keeper = std::thread::Builder::new().name("keeper".to_owned());
+    if after.is_zero() {
+        let changes = listen(&paths).map_err(Error::Start)?;
+        return keeper.spawn(move || keep(&changes, &paths)).map(drop).map_err(Error::Start);
+    }
+    let later = move || {
+        std::thread::sleep(after);
+        // Without it there is still the watcher.
+        if let Ok(changes) = listen(&paths) {
+            keep(&changes, &paths);
+        }
+    };
+    keeper.spawn(later).map(drop).map_err(Error::Start)
+}
+
+/// Has the kernel tell of changes in the folders of the paths.
+fn listen(paths: &[(PathBuf, CString)]) -> io::Result<OwnedFd> {
+    let changes = inotify::init(CreateFlags::CLOEXEC)?;
     let mut folders: Vec<&Path> = paths.iter().filter_map(|(path, _)| path.parent()).collect();
     folders.sort_unstable();
     folders.dedup();
@@ -31,8 +52,7 @@ pub(crate) fn begin<'a>(paths: impl Iterator<Item = &'a Path>) -> Result<(), Err
         // A folder that cannot be heard of is one more reason for the watcher.
         let _ = inotify::add_watch(&changes, folder, wanted);
     }
-    let keeper = std::thread::Builder::new().name("keeper".to_owned());
-    keeper.spawn(move || keep(&changes, &paths)).map(drop).map_err(Error::Start)
+    Ok(changes)
 }
 
 fn keep(changes: &OwnedFd, paths: &[(PathBuf, CString)]) {

@@ -46,6 +46,7 @@ mod probe;
 mod protect;
 mod repository;
 mod ruleset;
+mod standby;
 mod watch;
 
 pub use denial::{Denial, DenialKind, refused_host};
@@ -60,4 +61,5 @@ pub use policy::{
 };
 pub use preset::Preset;
 pub use probe::{Machine, probe};
+pub use standby::Standby;
 pub use watch::{Refused, Watching};

@@ -38,5 +38,7 @@ pub const LINKS_MAX: usize = 40;
 pub const REPOSITORIES_MAX: usize = 256;
 /// Files of git's configuration that include one another in a chain, and folders in folders of submodules; git has the same bound for the first.
 pub const INCLUDES_MAX: usize = 10;
+/// While calls are watched, protected paths that change are closed again only after this: most commands have ended by then.
+pub const KEEPER_AFTER: std::time::Duration = std::time::Duration::from_millis(50);
 /// The longest path that a call can name, and how many names that can be.
 pub const PATH_STEPS_MAX: usize = 4096;

@@ -7,6 +7,7 @@ use crate::error::Error;
 use crate::filter;
 use crate::gitconfig;
 use crate::keeper;
+use crate::limits::KEEPER_AFTER;
 use crate::overlay;
 use crate::policy::{
     Access, Context, Namespaces, Network, Policy, ResolvedPolicy, ResourceLimits, UnixSockets,
@@ -22,6 +23,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::process::{Child, Command};
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 /// What a plan enforces, for results and for `pithos doctor`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -121,7 +123,9 @@ impl Plan {
         steps.loopback = false;
         let mut plan = Plan::finish(resolved, steps, enforcement, context, machine)?;
         if mounts.is_some() {
-            keeper::begin(plan.resolved.protected_below())?;
+            let watched = machine.watching && policy.denials == Watching::All;
+            let after = if watched { KEEPER_AFTER } else { Duration::ZERO };
+            keeper::begin(plan.resolved.protected_below(), after)?;
         }
         plan.overlays = store.zip(mounts).map(|(store, mounts)| overlay::Ground::new(store, mounts, machine));
         Ok(Contained::Inside(Box::new(plan)))

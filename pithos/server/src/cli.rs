@@ -239,11 +239,7 @@ fn parse_and_run() -> Result<ExitCode, Failure> {
                         .to_string(),
                 ));
             }
-            let code = once::run(&config.confinement, &program, options.timeout);
-            for folder in &config.passing {
-                let _ = std::fs::remove_dir_all(folder);
-            }
-            Ok(code)
+            Ok(once::run(&config.confinement, &program, options.timeout, &config.passing))
         }
         Some("js") => {
             let code = code_of(&mut options)?;

@@ -83,7 +83,7 @@ impl ServerHandler for Handler {
         _request: Option<PaginatedRequestParams>,
         _context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
-        Ok(ListToolsResult::with_all_items(schema::tools().to_vec()))
+        Ok(ListToolsResult::with_all_items(schema::listed().to_vec()))
     }
 
     fn get_tool(&self, name: &str) -> Option<Tool> {

@@ -2,6 +2,7 @@
 //! first call is left out; what the machine can enforce is remembered between commands, because to find it out takes longer than most of them.
 
 use std::ffi::OsString;
+use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
 
@@ -67,8 +68,13 @@ fn key() -> String {
 }
 
 /// Runs the command; the status to end with.
-pub(crate) fn run(confinement: &Confinement, program: &Program, timeout: Option<Duration>) -> ExitCode {
-    match once::run(confinement, program, timeout) {
+pub(crate) fn run(
+    confinement: &Confinement,
+    program: &Program,
+    timeout: Option<Duration>,
+    passing: &[PathBuf],
+) -> ExitCode {
+    match once::run(confinement, program, timeout, passing) {
         Ok(status) => status.into(),
         Err(error) => {
             errln!("pithos: {error}");

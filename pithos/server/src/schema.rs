@@ -1,5 +1,5 @@
-//! The tools as clients see them: names, descriptions, input and output schemas. Small on purpose: every byte of it is read by
-//! a model at every start.
+//! The tools: names, descriptions, input and output schemas. What clients are listed is small on purpose, because every byte of it is read by a
+//! model at every start: what the server checks anyway, and what a result says itself, is left out ([`listed`]).
 
 use std::sync::{Arc, OnceLock};
 
@@ -11,6 +11,46 @@ use serde_json::{Value, json};
 pub(crate) fn tools() -> &'static [Tool] {
     static TOOLS: OnceLock<Vec<Tool>> = OnceLock::new();
     TOOLS.get_or_init(|| vec![run(), job(), log(), session(), js(), actors()])
+}
+
+/// The tools as clients list them: arguments and what they are for, without bounds, without what is the protocol's default, and without the
+/// shapes of results, which `tools.declarations()` of a cell gives.
+pub(crate) fn listed() -> &'static [Tool] {
+    static LISTED: OnceLock<Vec<Tool>> = OnceLock::new();
+    LISTED.get_or_init(|| tools().iter().map(shortened).collect())
+}
+
+fn shortened(tool: &Tool) -> Tool {
+    let mut tool = tool.clone();
+    tool.output_schema = None;
+    // Not read-only and destructive is what a tool is that says nothing.
+    let read_only =
+        tool.annotations.as_ref().and_then(|annotations| annotations.read_only_hint) == Some(true);
+    tool.annotations = read_only.then(|| ToolAnnotations::new().read_only(true));
+    let mut input = (*tool.input_schema).clone();
+    input.remove("additionalProperties");
+    for argument in input.get_mut("properties").and_then(Value::as_object_mut).into_iter().flatten() {
+        shorten(argument.1);
+    }
+    tool.input_schema = Arc::new(input);
+    tool
+}
+
+fn shorten(schema: &mut Value) {
+    let Some(fields) = schema.as_object_mut() else { return };
+    if fields.contains_key("enum") {
+        fields.remove("type");
+    }
+    fields.retain(|name, value| match name.as_str() {
+        // Who asks for nothing asks for a mistake; only a larger least is news.
+        "minimum" => value.as_u64().is_some_and(|least| least > 1),
+        "maximum" => false,
+        "additionalProperties" => value.is_object(),
+        _ => true,
+    });
+    for inner in fields.get_mut("properties").and_then(Value::as_object_mut).into_iter().flatten() {
+        shorten(inner.1);
+    }
 }
 
 fn object(value: Value) -> Arc<JsonObject> {
@@ -72,27 +112,27 @@ fn run() -> Tool {
             "session": {"type": "string", "description": "default: main"},
             "cwd": {"type": "string"},
             "env": {"type": "object", "additionalProperties": {"type": "string"}},
-            "stdin": {"type": "string", "description": "text for stdin; without it reads see end of file"},
+            "stdin": {"type": "string", "description": "text for stdin; else it is at its end"},
             "interactive": {"type": "boolean", "description": "keep stdin open for the job tool"},
-            "terminal": {"type": "object", "description": "run it on a terminal of this size, open for the job tool", "properties": {
+            "terminal": {"type": "object", "description": "run on a terminal, open for the job tool", "properties": {
                 "columns": {"type": "integer", "minimum": 1, "maximum": 1000},
                 "rows": {"type": "integer", "minimum": 1, "maximum": 1000}
             }, "additionalProperties": false},
             "timeout_ms": {"type": "integer", "minimum": 1},
-            "yield_ms": {"type": "integer", "minimum": 0, "description": "come back with a running job after this; default 30000"},
-            "background": {"type": "boolean", "description": "run in a copy of the session and come back at once"},
-            "overlay": {"type": "boolean", "description": "run in an overlaid copy of the session, which the result names: diff it, then commit or close it"},
+            "yield_ms": {"type": "integer", "minimum": 0, "description": "come back with a running job after this (30000)"},
+            "background": {"type": "boolean", "description": "in a copy of the session; come back at once"},
+            "overlay": {"type": "boolean", "description": "run in an overlaid copy of the session: diff it, then commit or close it"},
             "output_bytes": {"type": "integer", "minimum": 256},
             "output_lines": {"type": "integer", "minimum": 2},
             "ansi": {"type": "string", "enum": ["keep", "strip"]},
             "screen": {"type": "boolean", "description": "show what the terminal shows"},
-            "streams": {"type": "boolean", "description": "stdout and stderr apart as well"}
+            "streams": {"type": "boolean", "description": "stdout and stderr apart"}
         },
         "required": ["command"],
         "additionalProperties": false
     });
     let description = "Run a bash command in a session that keeps cwd, variables, functions and options. Long output is cut in the \
-                       middle; the log tool reads all of it. A command that is still running comes back as a job.";
+                       middle; the log tool reads all of it. One that still runs comes back as a job.";
     tool("run", description, input, job_output(), true)
 }
 
@@ -102,15 +142,15 @@ fn job() -> Tool {
         "properties": {
             "action": {"type": "string", "enum": ["wait", "write", "signal", "resize", "stop", "list"]},
             "job": {"type": "string"},
-            "timeout_ms": {"type": "integer", "minimum": 0, "description": "wait: at most this long; default 30000"},
-            "until": {"type": "string", "description": "wait: until a line of output matches this regular expression"},
-            "port": {"type": "integer", "description": "wait: until something in the session listens on this TCP port"},
+            "timeout_ms": {"type": "integer", "minimum": 0, "description": "wait: at most (30000)"},
+            "until": {"type": "string", "description": "wait: for a line that matches this regex"},
+            "port": {"type": "integer", "description": "wait: until this TCP port is listened on"},
             "text": {"type": "string", "description": "write: text for stdin"},
             "close_stdin": {"type": "boolean"},
-            "columns": {"type": "integer", "minimum": 1, "maximum": 1000, "description": "resize: of the job's terminal"},
+            "columns": {"type": "integer", "minimum": 1, "maximum": 1000, "description": "resize"},
             "rows": {"type": "integer", "minimum": 1, "maximum": 1000},
-            "signal": {"type": "string", "description": "signal: INT, TERM, HUP, KILL, USR1, USR2, STOP, CONT"},
-            "since": {"type": "integer", "minimum": 0, "description": "show the output from this byte on"},
+            "signal": {"type": "string", "description": "signal: INT, TERM, KILL, ..."},
+            "since": {"type": "integer", "minimum": 0, "description": "show output from this byte on"},
             "output_bytes": {"type": "integer", "minimum": 256},
             "output_lines": {"type": "integer", "minimum": 2},
             "ansi": {"type": "string", "enum": ["keep", "strip"]},
@@ -125,7 +165,7 @@ fn job() -> Tool {
     output["properties"]["more"] = json!({"type": "boolean"});
     output["properties"]["matched"] = json!({"type": "boolean"});
     output["required"] = json!([]);
-    let description = "Wait for a job (its end, a line, a port), write to it, signal it, resize its terminal, stop it with everything it started, or list jobs.";
+    let description = "Wait for a job (its end, a line, a port), write to it, signal it, resize its terminal, stop all of it, or list jobs.";
     tool("job", description, input, output, true)
 }
 
@@ -158,7 +198,7 @@ fn log() -> Tool {
     });
     tool(
         "log",
-        "Read a job's whole output: a range, the last lines, or the lines that match a regular expression.",
+        "Read a job's whole output: a range, the last lines, or those that match a regex.",
         input,
         output,
         false,
@@ -171,12 +211,12 @@ fn session() -> Tool {
         "properties": {
             "action": {"type": "string", "enum": ["open", "fork", "close", "list", "diff", "undo", "commit", "discard", "checkpoint", "checkpoints", "restore", "delete"]},
             "session": {"type": "string"},
-            "name": {"type": "string", "description": "open, fork, checkpoint: the new handle"},
+            "name": {"type": "string", "description": "the new handle"},
             "cwd": {"type": "string"},
-            "ttl_s": {"type": "integer", "minimum": 1, "description": "open, fork: close it after so long without a run; checkpoint: delete it then"},
-            "overlay": {"type": "boolean", "description": "open: what runs change is seen in the session only, until it is committed"},
+            "ttl_s": {"type": "integer", "minimum": 1, "description": "open, fork: close it when idle so long; checkpoint: delete it then"},
+            "overlay": {"type": "boolean", "description": "open: changes stay in the session until committed"},
             "paths": {"type": "array", "items": {"type": "string"}, "description": "commit, discard: only these"},
-            "job": {"type": "string", "description": "undo: go back to before this call; default: the last"},
+            "job": {"type": "string", "description": "undo: to before this call (the last)"},
             "checkpoint": {"type": "string", "description": "restore, delete, fork"},
             "output_bytes": {"type": "integer", "minimum": 256, "description": "diff"}
         },
@@ -200,7 +240,7 @@ fn session() -> Tool {
             "jobs": {"type": "array", "items": {"type": "object"}}
         }
     });
-    let description = "Open a shell session, fork one with all its state (a fork that is left alone is a snapshot: fork it again to restore), \
+    let description = "Open a shell session, fork one with all its state (fork a snapshot again to restore it), \
                        close one with everything in it, or list them. With an overlay: diff, undo a call, commit or discard changed files, checkpoint files, shell, cells' stores and the list of jobs, restore them here or fork them elsewhere, after a restart too.";
     tool("session", description, input, output, true)
 }
@@ -209,8 +249,8 @@ fn js() -> Tool {
     let input = json!({
         "type": "object",
         "properties": {
-            "code": {"type": "string", "description": "an expression, or the body of an async function (use return)"},
-            "cell": {"type": "string", "description": "wait for this running cell instead"},
+            "code": {"type": "string", "description": "an expression, or the body of an async function"},
+            "cell": {"type": "string", "description": "wait for this running cell"},
             "session": {"type": "string"},
             "timeout_ms": {"type": "integer", "minimum": 1},
             "yield_ms": {"type": "integer", "minimum": 0},
@@ -231,9 +271,9 @@ fn js() -> Tool {
         },
         "required": ["cell", "state"]
     });
-    let description = "Evaluate JavaScript in a fresh hardened isolate with limits. There: await shell(command, {cwd, stdin, timeout_ms}) gives {status, output, stderr}; \
+    let description = "Evaluate JavaScript in a fresh hardened isolate with limits. There: await shell(command, {cwd, stdin}) gives {status, output, stderr}; \
                        await read(path), write(path, text), list(path); store(name, value) and load(name) keep JSON between cells of a session; console; \
-                       await tools.SERVER.NAME(arguments) calls tools, this server's as tools.pithos.run({command}); await tools.declarations() says which there are. The value is the last expression's.";
+                       await tools.SERVER.NAME(arguments) calls tools, e.g. tools.pithos.run({command}); await tools.declarations() says which there are. The value is the last expression's.";
     tool("js", description, input, output, true)
 }
 
@@ -242,10 +282,10 @@ fn actors() -> Tool {
         "type": "object",
         "properties": {
             "action": {"type": "string", "enum": ["spawn", "send", "ask", "swap", "stop", "tree"]},
-            "system": {"type": "string", "description": "a process of its own; default: main"},
+            "system": {"type": "string", "description": "a process of its own (main)"},
             "group": {"type": "string", "description": "spawn, swap: the group"},
-            "to": {"type": "string", "description": "send, ask, stop: a group, or one actor as group/index"},
-            "code": {"type": "string", "description": "spawn (new group), swap: ({init(argument, actor), receive(state, message, actor), migrate(state, fromVersion)})"},
+            "to": {"type": "string", "description": "a group, or one actor as group/index"},
+            "code": {"type": "string", "description": "spawn a new group, swap: ({init(argument, actor), receive(state, message, actor), migrate(state, fromVersion)})"},
             "count": {"type": "integer", "minimum": 1, "maximum": ACTORS_MAX},
             "argument": {"description": "spawn: for init"},
             "restart": {"type": "string", "enum": ["temporary", "transient", "permanent"]},
@@ -282,6 +322,32 @@ fn actors() -> Tool {
         }
     });
     let description = "Many small supervised JavaScript actors, each with its own state. receive returns the next state; actor.id, actor.send(to, message), actor.reply(value), \
-                       actor.stop(), actor.log(text). swap replaces the behaviour of a running group in mailbox order; tree shows everything that lives in this server.";
+                       actor.stop(), actor.log(text). swap replaces a group's behaviour in mailbox order; tree shows all that lives in this server.";
     tool("actors", description, input, output, true)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{listed, tools};
+
+    /// Every model reads the list at every start.
+    const LIST_BYTES_MAX: usize = 6000;
+
+    #[test]
+    fn the_list_is_small_and_names_every_argument() {
+        let sizes: Vec<(String, usize)> = listed()
+            .iter()
+            .map(|tool| (tool.name.to_string(), serde_json::to_string(tool).expect("JSON").len()))
+            .collect();
+        let all: usize = sizes.iter().map(|(_, bytes)| bytes + 1).sum();
+        assert!(all < LIST_BYTES_MAX, "{all} bytes: {sizes:?}");
+        for (whole, short) in tools().iter().zip(listed()) {
+            assert_eq!((&whole.name, &whole.description), (&short.name, &short.description));
+            let names = |schema: &rmcp::model::JsonObject| {
+                schema["properties"].as_object().expect("properties").keys().cloned().collect::<Vec<_>>()
+            };
+            assert_eq!(names(&whole.input_schema), names(&short.input_schema));
+            assert_eq!(whole.input_schema.get("required"), short.input_schema.get("required"));
+        }
+    }
 }

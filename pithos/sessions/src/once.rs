@@ -3,19 +3,20 @@
 //!
 //! Three processes: this one, outside, passes signals on and keeps the time; its child, the first process inside the namespaces
 //! ([`Plan::contain`]), starts the command, reaps, and at its end the kernel ends what is left; the command is a shell worker of one script.
+//! A fourth waits to remove the folders: the one outside cannot, because its mounts are as read-only as the command's.
 //! Signals are blocked from the beginning and read one by one, so none is lost between two steps.
 
 use std::ffi::{OsStr, OsString};
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use nix::sys::signal::{SigSet, Signal as Number};
 use nix::sys::signalfd::{SfdFlags, SignalFd};
-use pithos_sandbox::{Contained, Denial, Plan};
+use pithos_sandbox::{Contained, Denial, Plan, Standby};
 use rush::errln;
 use rush_session::process_tree;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -60,12 +61,18 @@ pub enum Program {
     Words(Vec<OsString>),
 }
 
-/// Runs a program in the sandbox of `confinement` with this process's standard streams; the status to end with. This process must have one thread, and
+/// Runs a program in the sandbox of `confinement` with this process's standard streams; the status to end with. Afterwards, and also when this process is
+/// killed, the folders `passing` are removed. This process must have one thread, and
 /// must do nothing but end afterwards: it may be the copy inside that comes back.
 ///
 /// # Errors
 /// When the sandbox cannot be had, or the program cannot be started in it.
-pub fn run(confinement: &Confinement, program: &Program, timeout: Option<Duration>) -> Result<u8, Error> {
+pub fn run(
+    confinement: &Confinement,
+    program: &Program,
+    timeout: Option<Duration>,
+    passing: &[PathBuf],
+) -> Result<u8, Error> {
     let end = timeout.map(|timeout| Instant::now() + timeout);
     rush::sys::keep_closed_descriptors();
     let mut signals = SigSet::empty();
@@ -74,9 +81,18 @@ pub fn run(confinement: &Confinement, program: &Program, timeout: Option<Duratio
     signals.thread_block().map_err(|error| Error::Once(error.into()))?;
     rustix::process::set_child_subreaper(Some(rustix::process::getpid()))
         .map_err(|error| Error::Once(error.into()))?;
+    let cleaner = Standby::new(|| {
+        for folder in passing {
+            let _ = std::fs::remove_dir_all(folder);
+        }
+    });
+    let cleaner = cleaner.map_err(Error::Once)?;
     match confinement.contain().map_err(Error::Sandbox)? {
-        Contained::Outside { child } => outside(child, &signals, end).map_err(Error::Once),
-        Contained::Inside(plan) => inside(*plan, program, &signals, &confinement.workspace),
+        Contained::Outside { child } => outside(child, &signals, end, &cleaner).map_err(Error::Once),
+        Contained::Inside(plan) => {
+            cleaner.forget();
+            inside(*plan, program, &signals, &confinement.workspace)
+        }
     }
 }
 
@@ -112,7 +128,7 @@ impl Signals {
 }
 
 /// The process outside: passes signals on until the one inside has ended.
-fn outside(child: u32, set: &SigSet, mut end: Option<Instant>) -> io::Result<u8> {
+fn outside(child: u32, set: &SigSet, mut end: Option<Instant>, cleaner: &Standby) -> io::Result<u8> {
     // Nothing here may open a file before the one inside has made its mounts read-only: whoever reads one at that moment writes its time of access,
     // and the kernel calls the mount busy. Devices have no such time.
     let (number, child) = (child, pid(child)?);
@@ -143,7 +159,7 @@ fn outside(child: u32, set: &SigSet, mut end: Option<Instant>) -> io::Result<u8>
     };
     if own_processes != Some(true) {
         process_tree::end_all_below(
-            &std::collections::HashSet::new(),
+            &std::collections::HashSet::from([cleaner.id()]),
             Duration::from_millis(END_PATIENCE_MS),
         );
     }

@@ -221,6 +221,7 @@ fn start_interactive(
     if sys::is_terminal(0) && sys::is_terminal(2) && session.control_terminal() {
         // A program can be stopped with the keyboard, and the shell itself cannot.
         session.options.put(SetOption::Utilities, false);
+        session.options.put(SetOption::Undo, true);
     }
     if no_rc { Ok(0) } else { session.run_rc_file(rc_file) }
 }

@@ -257,3 +257,26 @@ fn a_client_that_goes_leaves_nothing() {
     }
     println!("all were gone after {:.1} ms", start.elapsed().as_secs_f64() * 1e3);
 }
+
+#[test]
+fn a_run_that_asked_for_it_is_undone_as_a_whole() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut client = Client::start();
+    let path = folder.path().display();
+    client.run(
+        1,
+        &format!("cd {path}; RUSH_UNDO_DIR={path}/.kept; mkdir d; echo old > d/x; echo old > y; type undo"),
+    );
+    // Nothing is kept before it is asked for.
+    client.run(1, "rm y; set -o undo; echo old > y");
+    let (_, text) = client.run(
+        1,
+        "rm -r d; mv y z; for i in 1 2 3; do echo $i > z; done; ls; undo --list | wc -l; undo; ls; cat d/x y",
+    );
+    assert_eq!(
+        text,
+        "z\n1\nundone (3): rm -r d; mv y z; for i in 1 2 3; do echo $i > z; done; ls; undo --list | wc -l; undo; ls; cat d/x y\n`undo 2` takes this back\nd\ny\nold\nold\n"
+    );
+    let (_, text) = client.run(1, "undo 2>&1; set +o undo; rm y; type undo 2>&1");
+    assert!(text.contains("nothing to undo") && text.ends_with("undo: not found\n"), "{text}");
+}

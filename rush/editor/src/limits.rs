@@ -26,3 +26,13 @@ pub(crate) const SEARCH_ROWS: usize = 10;
 
 /// How many rows the menu of completions has at most.
 pub(crate) const MENU_ROWS_MAX: usize = 12;
+
+/// Bytes of states that a line can be taken back to.
+pub(crate) const UNDO_BYTES_MAX: usize = 8 << 20;
+
+/// A drawing that took at least this long is put off for as long as it took, in case more comes: bytes that arrive in
+/// small pieces do not have a long line drawn for each piece.
+pub(crate) const DRAWING_MS_MIN: u64 = 4;
+
+/// How long it is put off at most: what is typed shows before anyone wonders.
+pub(crate) const DRAWING_MS_MAX: u64 = 100;

@@ -118,9 +118,22 @@ impl Line {
         if self.undo.last() != Some(&state) {
             self.undo.push(state);
         }
-        if self.undo.len() > limits::UNDO_STATES_MAX {
-            self.undo.remove(0);
-        }
+        let bytes: usize = self.undo.iter().map(|state| state.text.len()).sum();
+        let spare = bytes.saturating_sub(limits::UNDO_BYTES_MAX);
+        let mut gone = 0;
+        // The newest stays, however long it is.
+        let oldest = self.undo.iter().take(self.undo.len() - 1).take_while(|state| {
+            let more = gone < spare;
+            gone += state.text.len();
+            more
+        });
+        let count = oldest.count().max(self.undo.len().saturating_sub(limits::UNDO_STATES_MAX));
+        self.undo.drain(..count);
+    }
+
+    /// How many characters that are typed are one change: the more there are, the more, because each state is a copy.
+    fn together(&self) -> usize {
+        limits::TYPED_TOGETHER_MAX.max(self.text.len() / 32)
     }
 
     /// Puts text before the cursor, as one change.
@@ -135,13 +148,14 @@ impl Line {
     /// Puts what was typed before the cursor; a row of characters is one change.
     pub(crate) fn type_text(&mut self, text: &str) {
         let typed = self.typed;
-        if typed == 0 || typed >= limits::TYPED_TOGETHER_MAX {
+        let full = typed >= self.together();
+        if typed == 0 || full {
             self.keep();
         } else {
             self.redo.clear();
         }
         self.put(text);
-        self.typed = if typed >= limits::TYPED_TOGETHER_MAX { 1 } else { typed + 1 };
+        self.typed = if full { 1 } else { typed + 1 };
     }
 
     fn put(&mut self, text: &str) {
@@ -230,6 +244,7 @@ impl Line {
 #[cfg(test)]
 mod tests {
     use super::Line;
+    use crate::limits;
 
     #[test]
     fn characters_are_what_a_reader_sees() {
@@ -258,5 +273,23 @@ mod tests {
         line.undo();
         line.insert("n");
         assert!(!line.redo());
+    }
+
+    #[test]
+    fn what_can_be_undone_of_a_long_line_is_bounded() {
+        let mut line = Line::new(String::new(), 0);
+        for _ in 0..300_000 {
+            line.type_text("x");
+        }
+        assert!(line.undo.len() < 1_000, "{}", line.undo.len());
+        for _ in 0..200 {
+            line.insert("y");
+        }
+        let bytes = |line: &Line| line.undo.iter().map(|state| state.text.len()).sum::<usize>();
+        assert!(bytes(&line) <= limits::UNDO_BYTES_MAX);
+        line.insert(&"z".repeat(2 * limits::UNDO_BYTES_MAX));
+        line.insert("z");
+        assert_eq!(line.undo.len(), 1);
+        assert!(line.undo());
     }
 }

@@ -1,11 +1,12 @@
 //! Reads a line from the terminal: takes bytes, lets the editor answer them, and draws when nothing more waits to be read.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use crate::editor::{Editor, Request, Settings, Step};
 use crate::host::Host;
 use crate::keys::Keys;
 use crate::layout::{self, Prompt, Size};
+use crate::limits;
 use crate::screen::{OneRow, Screen};
 use crate::terminal::{self, Input, RawMode};
 
@@ -57,6 +58,8 @@ pub struct Reader {
     editor: Editor,
     screen: Screen,
     row: OneRow,
+    /// How long the last drawing took.
+    drawing: Duration,
 }
 
 const PASTES: (&str, &str) = ("\x1b[?2004h", "\x1b[?2004l");
@@ -111,8 +114,13 @@ impl Reader {
     /// Waits for a byte and answers it; what is on the screen is brought up to date first, unless a byte waits already.
     fn answer(&mut self, host: &mut dyn Outside, view: &View) -> Step {
         let mut input = terminal::read(Some(Duration::ZERO));
+        if input == Input::Pause && self.drawing >= Duration::from_millis(limits::DRAWING_MS_MIN) {
+            input = terminal::read(Some(self.drawing.min(Duration::from_millis(limits::DRAWING_MS_MAX))));
+        }
         if input == Input::Pause {
+            let begun = Instant::now();
             self.draw(host, view, false);
+            self.drawing = begun.elapsed();
             let wait = self.editor.is_pending().then_some(view.pause);
             input = terminal::read(wait);
         }

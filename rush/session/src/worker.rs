@@ -112,6 +112,7 @@ impl Worker {
         }
         let options = OPTIONS_OF_A_RUN.map(|option| (option, self.session.is(option)));
         self.session.pipeline_record = Some(Box::new(PipelineRecord::new(Wanted::Every)));
+        self.session.begin_undo_line(run.script.as_bytes());
         let result = self.session.run_text(run.script.as_bytes(), 1);
         let (status, exited, terminated) = self.outcome(result);
         options.into_iter().for_each(|(option, on)| self.session.options.put(option, on));

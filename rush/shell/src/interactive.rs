@@ -67,6 +67,7 @@ impl Session {
     /// Runs what was typed. Errors of commands end the command only; `Err` means that the shell is to end.
     pub fn run_entry(&mut self, text: &[u8]) -> Outcome {
         let mut input = Input::from_bytes(text, 1);
+        self.begin_undo_line(text);
         let result = self.run_input(&mut input, true);
         self.flush_output();
         self.command_number += 1;

@@ -84,6 +84,12 @@ pub(crate) fn run(context: &mut Context<'_>) -> io::Result<Outcome> {
     if (parsed.has(b'c') && parsed.has(b'C')) || (parsed.has(b'd') && parsed.has(b'i')) {
         return Ok(Outcome::Fallthrough);
     }
+    // Several outputs are an error of GNU's, and one is made before folders among the operands are complained of.
+    let folder = |word: &&[u8]| context.path(word).is_dir();
+    let one_output = parsed.every(b"o", |_, value| Some(value) == parsed.value(b'o'));
+    if !one_output || parsed.has(b'o') && parsed.operands.iter().any(folder) {
+        return Ok(Outcome::Fallthrough);
+    }
     let check = parsed.last_of(b"cC");
     let operands = if parsed.operands.is_empty() { vec![b"-".as_slice()] } else { parsed.operands.clone() };
     if check.is_some() && (operands.len() > 1 || parsed.has(b'o')) {

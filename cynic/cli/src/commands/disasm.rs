@@ -17,7 +17,7 @@ pub(crate) fn run(options: &Options, files: &[PathBuf]) -> Result<ExitStatus, St
         let name = file.display().to_string();
         let ends_with =
             |known: &[&str]| file.extension().is_some_and(|extension| known.iter().any(|k| extension == *k));
-        let is_module = ends_with(&["mjs", "mts"]);
+        let is_module = ends_with(&["mjs", "mts", "tsx", "jsx"]);
         let engine = if options.allow.eval { Engine::new().allow_eval() } else { Engine::new() };
         let code = match is_module {
             true => engine.typescript().disassemble_module(&name, &text),

@@ -5,7 +5,7 @@ use crate::print::outln;
 
 /// The features that `--enable` knows, with what they do.
 const FEATURES: &[(&str, &str)] =
-    &[("typescript", "run .ts, .mts and .cts files, their types stripped (on by default)")];
+    &[("typescript", "run .ts, .mts, .cts, .tsx and .jsx files (on by default)")];
 
 /// Prints the features.
 pub(crate) fn run() -> Result<ExitStatus, String> {

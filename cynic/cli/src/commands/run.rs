@@ -13,8 +13,19 @@ use crate::session::Session;
 /// What the standard input is called.
 const STDIN: &str = "<stdin>";
 
-/// Runs the program, or only checks it.
+/// Runs the program, or only checks it and the files after it.
 pub(crate) fn run(options: &Options, file: Option<&Path>) -> Result<ExitStatus, String> {
+    let mut status = run_one(options, file)?;
+    if options.check {
+        for file in &options.arguments {
+            let next = run_one(options, Some(Path::new(file)))?;
+            status = if status == ExitStatus::Success { next } else { status };
+        }
+    }
+    Ok(status)
+}
+
+fn run_one(options: &Options, file: Option<&Path>) -> Result<ExitStatus, String> {
     let mut session = Session::for_program(options, file);
     let outcome = run_before(&mut session, options)?;
     let (name, text) = match file {
@@ -59,10 +70,11 @@ fn read(file: &Path) -> Result<String, String> {
 
 /// Whether the name says that the file is a module, or that it is none; otherwise its text does.
 fn is_module(name: &str) -> Option<bool> {
-    let ends_with = |endings: [&str; 2]| endings.iter().any(|ending| name.ends_with(ending));
-    if ends_with([".mjs", ".mts"]) {
+    let ends_with = |endings: &[&str]| endings.iter().any(|ending| name.ends_with(ending));
+    // Elements need an import, which lowering adds.
+    if ends_with(&[".mjs", ".mts", ".tsx", ".jsx"]) {
         Some(true)
-    } else if ends_with([".cjs", ".cts"]) {
+    } else if ends_with(&[".cjs", ".cts"]) {
         Some(false)
     } else {
         None

@@ -16,6 +16,7 @@ use cynic_engine::gc::{GcStats, Persistent, Zeal};
 use cynic_engine::host::{Capabilities, Clock, Entropy, Randomness};
 use cynic_engine::jit::{Mode as Jit, Stats as JitStats};
 use cynic_engine::limits::HEAP_BYTES_DEFAULT;
+use cynic_engine::syntax::Dialect;
 use cynic_engine::vm::modules::ModuleLoader;
 use cynic_engine::vm::{CancelToken, JsResult, Options, Vm};
 
@@ -90,7 +91,7 @@ impl Engine {
         self
     }
 
-    /// Takes sources whose names end in `.ts`, `.mts` or `.cts` as TypeScript and strips their types.
+    /// Takes sources whose names end in `.ts`, `.mts` or `.cts` as TypeScript, `.tsx` as TypeScript with JSX, `.jsx` as JavaScript with JSX.
     #[must_use]
     pub fn typescript(mut self) -> Self {
         self.options.typescript = true;
@@ -127,19 +128,19 @@ impl Engine {
 
     /// Compiles a script for any number of isolates.
     pub fn compile(&self, name: &str, text: &str) -> Result<Script, HostError> {
-        self.compile_as(name, text, self.options.is_typescript(name))
+        self.compile_as(name, text, self.options.dialect(name))
     }
 
-    /// Compiles a script whose types are stripped, whatever its name.
+    /// Compiles a script in TypeScript, whatever its name.
     pub fn compile_typescript(&self, name: &str, text: &str) -> Result<Script, HostError> {
-        self.compile_as(name, text, true)
+        self.compile_as(name, text, Dialect::TYPESCRIPT)
     }
 
     /// Where the last statement of an async function's body begins, in bytes, if it is an expression: what a console would show as the value.
     /// `None` also where the body is wrong, or nested so deeply that looking would take more stack than there is.
     #[must_use]
     pub fn last_expression(&self, body: &str) -> Option<usize> {
-        let options = self.compile_options(true);
+        let options = self.compile_options(Dialect::TYPESCRIPT);
         let stack = compiler::stack_needed("<body>", body, options).ok()?;
         // The wrapper around it is a few units more.
         if stack.saturating_mul(2) > options.stack_room {
@@ -160,21 +161,21 @@ impl Engine {
     }
 
     fn module_code(&self, name: &str, text: &str) -> Result<ModuleCode, HostError> {
-        let options = self.compile_options(self.options.is_typescript(name));
+        let options = self.compile_options(self.options.dialect(name));
         compiler::compile_module(name, text, options).map_err(|error| HostError::Syntax(Box::new(error)))
     }
 
-    fn compile_options(&self, typescript: bool) -> CompileOptions {
+    fn compile_options(&self, dialect: Dialect) -> CompileOptions {
         CompileOptions {
             allow_eval: self.options.allow_eval,
-            typescript,
+            dialect,
             stack_room: StackBounds::of_current_thread().room(),
             ..CompileOptions::default()
         }
     }
 
-    fn compile_as(&self, name: &str, text: &str, typescript: bool) -> Result<Script, HostError> {
-        let options = self.compile_options(typescript);
+    fn compile_as(&self, name: &str, text: &str, dialect: Dialect) -> Result<Script, HostError> {
+        let options = self.compile_options(dialect);
         match compiler::compile_script(name, text, options) {
             Ok(code) => Ok(Script { code }),
             Err(error) => Err(HostError::Syntax(Box::new(error))),

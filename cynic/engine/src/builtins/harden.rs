@@ -61,6 +61,7 @@ impl Vm {
         if o.has_flag(flags::EXOTIC) {
             let keys = self.own_property_keys(o)?;
             for &key in keys.iter() {
+                self.poll()?;
                 if let Some(p) = self.get_own_property(o, key)? {
                     note_property(found, seen, p.value, p.attrs);
                 }

@@ -5,12 +5,17 @@
 //! normalisation from ICU4X. Without ECMA-402 the locale variants equal the plain ones, and `localeCompare` uses one fixed order.
 
 use std::cmp::Ordering;
+use std::fmt;
+use std::time::Instant;
 
 use icu_normalizer::{ComposingNormalizerBorrowed, DecomposingNormalizerBorrowed};
 use icu_properties::CodePointSetData;
 use icu_properties::props::{CaseIgnorable, Cased};
 
+use write16::Write16;
+
 use super::string::this_string;
+use crate::limits;
 use crate::object::function::CallArgs;
 use crate::string::builder::StringBuilder;
 use crate::string::{JsStr, StrView};
@@ -165,12 +170,57 @@ impl Form {
             .map(|(_, form)| form)
     }
 
-    fn apply(self, units: &[u16]) -> Vec<u16> {
+    fn apply(self, units: &[u16], sink: &mut Bounded) -> fmt::Result {
         match self {
-            Self::Nfc => ComposingNormalizerBorrowed::new_nfc().normalize_utf16(units).into_owned(),
-            Self::Nfkc => ComposingNormalizerBorrowed::new_nfkc().normalize_utf16(units).into_owned(),
-            Self::Nfd => DecomposingNormalizerBorrowed::new_nfd().normalize_utf16(units).into_owned(),
-            Self::Nfkd => DecomposingNormalizerBorrowed::new_nfkd().normalize_utf16(units).into_owned(),
+            Self::Nfc => ComposingNormalizerBorrowed::new_nfc().normalize_utf16_to(units, sink),
+            Self::Nfkc => ComposingNormalizerBorrowed::new_nfkc().normalize_utf16_to(units, sink),
+            Self::Nfd => DecomposingNormalizerBorrowed::new_nfd().normalize_utf16_to(units, sink),
+            Self::Nfkd => DecomposingNormalizerBorrowed::new_nfkd().normalize_utf16_to(units, sink),
+        }
+    }
+
+    /// The normaliser replaces lone surrogates; they separate the parts that are normalised.
+    fn apply_to_parts(self, units: &[u16], sink: &mut Bounded) -> fmt::Result {
+        let mut rest = units;
+        while !rest.is_empty() {
+            let good = well_formed_prefix(rest);
+            self.apply(rest.get(..good).unwrap_or_default(), sink)?;
+            if let Some(&lone) = rest.get(good) {
+                sink.write_slice(&[lone])?;
+            }
+            rest = rest.get(good + 1..).unwrap_or_default();
+        }
+        Ok(())
+    }
+}
+
+/// What is normalised, up to what the heap has room for and until the deadline: one unit may become eighteen.
+struct Bounded {
+    units: Vec<u16>,
+    units_max: usize,
+    deadline: Option<Instant>,
+    /// How many units there are when the deadline is looked at next.
+    next_look: usize,
+}
+
+/// Units between two looks at the deadline.
+const LOOK_UNITS: usize = 1 << 16;
+/// Bytes that a unit takes at the most while it goes from a vector that grows into a builder and into the string.
+const BYTES_PER_UNIT: usize = 8;
+
+impl Write16 for Bounded {
+    fn write_slice(&mut self, units: &[u16]) -> fmt::Result {
+        if self.units.len() + units.len() > self.units_max {
+            return Err(fmt::Error);
+        }
+        self.units.extend_from_slice(units);
+        if self.units.len() < self.next_look {
+            return Ok(());
+        }
+        self.next_look = self.units.len() + LOOK_UNITS;
+        match self.deadline {
+            Some(deadline) if deadline <= Instant::now() => Err(fmt::Error),
+            _ => Ok(()),
         }
     }
 }
@@ -184,19 +234,29 @@ fn normalized(vm: &mut Vm, s: JsStr, form: Form) -> JsResult<JsStr> {
         return Ok(s);
     }
     vm.poll_n((s.len() / 16) as u32)?;
-    vm.check_heap_room(s.len() * 8)?;
+    vm.check_heap_room(s.len() * BYTES_PER_UNIT)?;
     let units: Vec<u16> = view.units().collect();
-    // The normaliser replaces lone surrogates; they separate the parts that are normalised.
-    let mut out = StringBuilder::new();
-    let mut rest = &units[..];
-    while !rest.is_empty() {
-        let good = well_formed_prefix(rest);
-        out.push_view(StrView::Utf16(&form.apply(rest.get(..good).unwrap_or_default())));
-        if let Some(&lone) = rest.get(good) {
-            out.push_unit(lone);
+    let units = loop {
+        let mut sink = Bounded {
+            units: Vec::new(),
+            units_max: vm.heap_room().saturating_sub(units.len() * 2) / BYTES_PER_UNIT,
+            deadline: vm.metering.deadline,
+            next_look: LOOK_UNITS,
+        };
+        let outcome = form.apply_to_parts(&units, &mut sink);
+        vm.charge_bytes(sink.units.len() * 2);
+        if outcome.is_ok() {
+            break sink.units;
         }
-        rest = rest.get(good + 1..).unwrap_or_default();
-    }
+        let wanted = units.len() * 2 + (sink.units_max + LOOK_UNITS) * BYTES_PER_UNIT;
+        drop(sink);
+        vm.poll_n(limits::POLL_INTERVAL)?;
+        // A collection may make the room; if not, this ends the program.
+        vm.check_heap_room(wanted)?;
+    };
+    let mut out = StringBuilder::new();
+    out.push_view(StrView::Utf16(&units));
+    drop(units);
     out.finish(vm)
 }
 

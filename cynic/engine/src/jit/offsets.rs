@@ -82,6 +82,7 @@ pub(super) fn site(i: u32, offset: usize) -> Mem {
 #[allow(missing_docs)]
 pub(super) mod ic {
     use super::{Ic, offset_of};
+    pub(in crate::jit) const KEY: usize = offset_of!(Ic, key);
     pub(in crate::jit) const SHAPE: usize = offset_of!(Ic, shape);
     pub(in crate::jit) const SHAPE_2: usize = offset_of!(Ic, shape_2);
     pub(in crate::jit) const SLOT: usize = offset_of!(Ic, slot);

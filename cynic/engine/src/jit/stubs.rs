@@ -8,6 +8,8 @@
 
 #![allow(unsafe_code)]
 
+use std::cell::Cell;
+
 use super::masm::{Alu, Assembler, Cond, Label, Reg, Width, at};
 use super::offsets::{CODE, FRAME, ICS, NUMBER_TAG, REGS, TAG, VM, frame, of_frame, template};
 use super::region::Region;
@@ -17,7 +19,8 @@ use crate::bytecode::opcodes::OP_COUNT;
 use crate::value::Value;
 use crate::vm::Vm;
 use crate::vm::interpreter::compiled::{ENTER_CODE, EnterStub};
-use crate::vm::interpreter::single::function_of;
+use crate::vm::interpreter::short;
+use crate::vm::interpreter::single::{Single, call_native, function_of};
 use crate::vm::interpreter::{Frame, Next, frame_flags};
 
 /// The addresses of the shared code.
@@ -32,8 +35,19 @@ pub(super) struct Stubs {
     pub(super) typed_set: usize,
     /// Makes the object that a constructor begins with: `(isolate, closure)`, 0 if its shape is not known.
     pub(super) new_this: usize,
+    /// Calls a native function, as the instruction at rdi says.
+    pub(super) native: usize,
+    /// See `interpreter::short`.
+    pub(super) slot: usize,
+    pub(super) set_slot: usize,
+    pub(super) set_element: usize,
+    pub(super) named: usize,
+    pub(super) unit: usize,
+    pub(super) set_named: usize,
     /// By opcode: executes an instruction.
     ops: Vec<usize>,
+    /// By opcode: how often that was done. The code counts.
+    counts: Box<[Cell<u64>]>,
 }
 
 impl Stubs {
@@ -53,28 +67,67 @@ impl Stubs {
         typed::emit_get(&mut asm);
         asm.bind(typed_set);
         typed::emit_set(&mut asm);
-        let new_this = asm.label();
-        asm.bind(new_this);
-        asm.mov_i(Reg::Rax, new_this_of as *const () as u64);
-        asm.jmp_r(Reg::Rax);
+        let new_this = emit_function(&mut asm, new_this_of as *const ());
+        let (slot, set_slot) = (
+            emit_function(&mut asm, short::slot as *const ()),
+            emit_function(&mut asm, short::set_slot as *const ()),
+        );
+        let set_element = emit_function(&mut asm, short::set_element as *const ());
+        let named = emit_function(&mut asm, short::named as *const ());
+        let unit = emit_function(&mut asm, short::unit as *const ());
+        let set_named = emit_function(&mut asm, short::set_named as *const ());
+        let native = asm.label();
+        asm.bind(native);
+        emit_single(&mut asm, call_native, Op::Call.len(), dispatch);
+        let counts: Box<[Cell<u64>]> = (0..OP_COUNT).map(|_| Cell::new(0)).collect();
         let ops: Vec<Label> = (0..OP_COUNT).map(|_| asm.label()).collect();
         for (i, label) in ops.iter().enumerate() {
             let Some(op) = Op::decode(i as u32) else { continue };
             asm.bind(*label);
-            emit_single(&mut asm, op, dispatch);
+            asm.mov_i(Reg::Rax, counts[i].as_ptr() as u64);
+            asm.alu_mi(Width::W64, Alu::Add, at(Reg::Rax, 0), 1);
+            emit_single(&mut asm, function_of(op), op.len(), dispatch);
         }
         let address = region.take(asm.code.len())?;
         let place = |label: &Label| address + asm.offset_of(*label) as usize;
         let (enter, resume, ops) = (place(&enter), place(&resume), ops.iter().map(place).collect());
         let (typed_get, typed_set) = (place(&typed_get), place(&typed_set));
-        let new_this = place(&new_this);
+        let [new_this, slot, set_slot, set_element, named, unit, set_named, native] =
+            [new_this, slot, set_slot, set_element, named, unit, set_named, native]
+                .map(|label| place(&label));
         let code = asm.finish(address)?;
         if !region.write(address, &code) {
             return None;
         }
         // SAFETY: the code at this address takes and gives what the type says.
         let enter = unsafe { std::mem::transmute::<usize, EnterStub>(enter) };
-        Some(Stubs { enter, resume, typed_get, typed_set, new_this, ops })
+        Some(Stubs {
+            enter,
+            resume,
+            typed_get,
+            typed_set,
+            new_this,
+            native,
+            slot,
+            set_slot,
+            set_element,
+            named,
+            unit,
+            set_named,
+            ops,
+            counts,
+        })
+    }
+
+    /// How often instructions were executed out of line, by opcode, most first.
+    pub(super) fn out_of_line(&self) -> Vec<(&'static str, u64)> {
+        let named = self.counts.iter().enumerate().filter_map(|(i, count)| {
+            let op = Op::decode(i as u32)?;
+            (count.get() != 0).then(|| (op.info().name, count.get()))
+        });
+        let mut counts: Vec<_> = named.collect();
+        counts.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
+        counts
     }
 
     /// The stub that executes instructions of this opcode.
@@ -130,8 +183,17 @@ fn emit_dispatch(asm: &mut Assembler) {
     asm.ret();
 }
 
-/// Executes the instruction of opcode `op` at rdi.
-fn emit_single(asm: &mut Assembler, op: Op, dispatch: Label) {
+/// Goes on in a function of Rust, which returns to the caller.
+fn emit_function(asm: &mut Assembler, function: *const ()) -> Label {
+    let label = asm.label();
+    asm.bind(label);
+    asm.mov_i(Reg::Rax, function as u64);
+    asm.jmp_r(Reg::Rax);
+    label
+}
+
+/// Executes the instruction of `words` words at rdi by `function`.
+fn emit_single(asm: &mut Assembler, function: Single, words: usize, dispatch: Label) {
     let elsewhere = asm.label();
     asm.push_m(of_frame(frame::TEMPLATE_CELL));
     asm.push(Reg::Rdi);
@@ -139,11 +201,11 @@ fn emit_single(asm: &mut Assembler, op: Op, dispatch: Label) {
     asm.mov(Reg::Rsi, REGS);
     asm.mov(Reg::Rdx, VM);
     asm.mov(Reg::Rcx, FRAME);
-    asm.mov_i(Reg::Rax, function_of(op) as *const () as u64);
+    asm.mov_i(Reg::Rax, function as *const () as u64);
     asm.call_r(Reg::Rax);
     asm.load(Reg::Rcx, at(Reg::Rsp, 8));
     asm.alu_i(Width::W64, Alu::Add, Reg::Rsp, 24);
-    asm.alu_i(Width::W64, Alu::Add, Reg::Rcx, (op.len() * size_of::<u32>()) as i32);
+    asm.alu_i(Width::W64, Alu::Add, Reg::Rcx, (words * size_of::<u32>()) as i32);
     asm.alu(Width::W64, Alu::Cmp, Reg::Rax, Reg::Rcx);
     asm.jcc(Cond::NotEqual, elsewhere);
     asm.alu(Width::W64, Alu::Cmp, Reg::Rdx, FRAME);
@@ -159,13 +221,16 @@ const OUTSIDE: usize = 1;
 
 /// Where to go on at `pc` of the frame `to`: the address of compiled code, or `pc` itself, and the frame, with [`OUTSIDE`] if it is not
 /// code. `from` is the frame that goes there; if `to` is above it, it waits in compiled code from now on.
-unsafe extern "C" fn find_code(_: *mut Vm, pc: *const u32, to: *mut Frame, from: *mut Frame) -> Next {
-    // SAFETY: both frames are on the frame stack: the records of frames that were left are whole, and their templates are alive as long as
+unsafe extern "C" fn find_code(vm: *mut Vm, pc: *const u32, to: *mut Frame, from: *mut Frame) -> Next {
+    // SAFETY: compiled code has the isolate to itself. Both frames are on the frame stack: the records of frames that were left are whole, and their templates are alive as long as
     // the native stack says where the code came from.
     unsafe {
         if to > from {
             (*to).flags |= frame_flags::FROM_CODE;
             wait_in_code(from);
+            if (*(*to).template).compiled().is_none() {
+                (*vm).entered_from_code((*to).template_cell);
+            }
         }
         let pc = if pc == ENTER_CODE.as_ptr() { (*to).place() } else { pc };
         match (*(*to).template).code_at(pc) {

@@ -19,7 +19,7 @@ mod template;
 #[path = "typed.rs"]
 mod typed;
 
-use std::cell::{Cell, OnceCell, RefCell};
+use std::cell::{OnceCell, RefCell};
 use std::rc::Rc;
 use std::time::Instant;
 
@@ -35,7 +35,7 @@ use crate::vm::interpreter::template::FunctionTemplate;
 
 /// What compiles the functions of one isolate: `force`, before they run.
 pub(super) fn compiler(force: bool) -> Option<Rc<dyn Compiler>> {
-    Some(Rc::new(Tier { space: OnceCell::new(), force, heat: RefCell::default(), stats: Cell::default() }))
+    Some(Rc::new(Tier { space: OnceCell::new(), force, heat: RefCell::default(), stats: RefCell::default() }))
 }
 
 struct Tier {
@@ -44,7 +44,7 @@ struct Tier {
     force: bool,
     /// By address of the template. A function that is gone leaves its heat to whoever is made in its place, which does no harm.
     heat: RefCell<FxHashMap<usize, u32>>,
-    stats: Cell<Stats>,
+    stats: RefCell<Stats>,
 }
 
 impl Compiler for Tier {
@@ -52,12 +52,16 @@ impl Compiler for Tier {
         // The running function, and those that wait for it.
         for i in 0..=limits::JIT_FRAMES_SEEN {
             let Some(template) = vm.interpreter.template_of_frame(i) else { break };
-            self.warm(vm, template, if i == 0 { limits::JIT_HEAT_TOP } else { 1 });
+            self.warm(vm, template, if i == 0 { limits::JIT_HEAT_TOP } else { limits::JIT_HEAT_BELOW });
         }
     }
 
     fn called(&self, vm: &mut Vm, template: Gc<Data<FunctionTemplate>>) {
         self.warm(vm, template, limits::JIT_HEAT_TOP);
+    }
+
+    fn entered(&self, vm: &mut Vm, template: Gc<Data<FunctionTemplate>>) {
+        self.warm(vm, template, limits::JIT_HEAT_FROM_CODE);
     }
 
     fn linked(&self, vm: &mut Vm, template: Gc<Data<FunctionTemplate>>) {
@@ -68,7 +72,11 @@ impl Compiler for Tier {
 
     fn stats(&self) -> Stats {
         let space = self.space.get().and_then(Option::as_ref);
-        Stats { used_bytes: space.map_or(0, CodeSpace::used_bytes), ..self.stats.get() }
+        Stats {
+            used_bytes: space.map_or(0, CodeSpace::used_bytes),
+            out_of_line: space.map_or_else(Vec::new, |space| space.stubs().out_of_line()),
+            ..self.stats.borrow().clone()
+        }
     }
 }
 
@@ -93,13 +101,13 @@ impl Tier {
 
     fn compile(&self, vm: &mut Vm, template: Gc<Data<FunctionTemplate>>) {
         let started = Instant::now();
-        let mut stats = self.stats.get();
         let words = template.function.code.len();
         let space = self.space.get_or_init(CodeSpace::reserve);
         let code = space.as_ref().filter(|_| words <= limits::JIT_WORDS_MAX).and_then(|space| {
             let translation = template::translate(&template, space.stubs());
             space.place(vm, translation)
         });
+        let mut stats = self.stats.borrow_mut();
         match code {
             Some(compiled) => {
                 stats.functions += 1;
@@ -110,6 +118,5 @@ impl Tier {
             None => stats.refused += 1,
         }
         stats.compile_ns += started.elapsed().as_nanos() as u64;
-        self.stats.set(stats);
     }
 }

@@ -170,6 +170,14 @@ impl Vm {
         found
     }
 
+    /// The answer of [`Vm::lookup_for_get_cached`] if it is remembered.
+    #[cfg(cynic_jit)]
+    #[inline]
+    pub(crate) fn lookup_remembered(&self, o: Object, key: PropertyKey) -> Option<GetLookup> {
+        let address = key.cell_addr()?;
+        is_ordinary_for(o, key).then(|| self.lookup_cache.find(o, address, self.proto_epoch))?
+    }
+
     /// `Get(o, key)` through the lookup cache.
     #[inline]
     pub(crate) fn get_cached(&mut self, o: Object, key: PropertyKey) -> JsResult<Value> {

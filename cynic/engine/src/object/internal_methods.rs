@@ -6,6 +6,7 @@
 
 use super::{Object, ObjectKind, OwnProperty, PropertyDescriptor, flags};
 use crate::gc::RootedVec;
+use crate::limits;
 use crate::property_key::PropertyKey;
 use crate::shape::Lock;
 use crate::value::Value;
@@ -217,6 +218,15 @@ impl Vm {
 
     /// `[[OwnPropertyKeys]]`, rooted.
     pub fn own_property_keys(&mut self, o: Object) -> JsResult<RootedVec<PropertyKey>> {
+        let string = if o.is(ObjectKind::String) { o.slot(0).as_string() } else { None };
+        let keys_max = o.elements().len() as usize
+            + o.shape().property_count() as usize
+            + string.map_or(0, |string| string.len());
+        if keys_max > limits::KEYS_UNCHECKED_MAX {
+            // Half as much again, or twice: the list grows.
+            self.check_heap_room(keys_max * 2 * size_of::<PropertyKey>())?;
+            self.poll_n((keys_max / 16) as u32)?;
+        }
         if !o.has_flag(flags::EXOTIC) {
             return Ok(self.ordinary_own_property_keys(o));
         }

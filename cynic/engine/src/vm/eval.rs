@@ -73,9 +73,9 @@ impl Vm {
         }
     }
 
-    /// The options for a source whose name may say that it is TypeScript.
+    /// The options for a source whose name may say that it is more than JavaScript.
     pub(crate) fn compile_options_for(&self, name: &str) -> CompileOptions {
-        CompileOptions { typescript: self.options.is_typescript(name), ..self.compile_options() }
+        CompileOptions { dialect: self.options.dialect(name), ..self.compile_options() }
     }
 
     /// Throws the SyntaxError of the language for a syntax error of the front end.

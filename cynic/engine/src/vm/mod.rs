@@ -29,6 +29,7 @@ use crate::object::Object;
 use crate::property_key::PropertyKey;
 use crate::realm::{Intrinsic, Realm};
 use crate::symbol::Symbol;
+use crate::syntax::Dialect;
 use crate::value::Value;
 
 pub use metering::{CancelToken, Metering};
@@ -48,16 +49,16 @@ pub struct Options {
     pub deterministic: bool,
     /// Scripts may declare again what earlier ones declared, as a person at a prompt does.
     pub redeclare_globals: bool,
-    /// Sources whose names end in `.ts`, `.mts` or `.cts` are TypeScript; their types are stripped.
+    /// Sources whose names end in `.ts`, `.mts`, `.cts`, `.tsx` or `.jsx` are what these endings say.
     pub typescript: bool,
     /// The hard limit of the heap.
     pub heap_bytes_max: usize,
 }
 
 impl Options {
-    /// Whether a source of that name has types to strip.
-    pub fn is_typescript(&self, name: &str) -> bool {
-        self.typescript && [".ts", ".mts", ".cts"].iter().any(|ending| name.ends_with(ending))
+    /// What a source of that name may have besides JavaScript.
+    pub fn dialect(&self, name: &str) -> Dialect {
+        if self.typescript { Dialect::of_name(name) } else { Dialect::JAVASCRIPT }
     }
 }
 

@@ -56,6 +56,8 @@ pub(super) struct Builder<'a> {
     pub(super) pending_labels: Vec<&'a str>,
     /// Parameters that are plain names, with the register the argument arrives in.
     pub(super) parameter_registers: FxHashMap<&'a str, Reg>,
+    /// The register of the innermost list of values that wait outside the registers ([`super::spare`]).
+    pub(super) spared: Option<u16>,
     /// The list of resources that `using` declarations of the current block add to.
     pub(super) disposables: Option<Reg>,
 }
@@ -90,6 +92,7 @@ impl Builder<'_> {
             finalizers: Vec::new(),
             pending_labels: Vec::new(),
             parameter_registers: FxHashMap::default(),
+            spared: None,
             disposables: None,
         }
     }

@@ -251,9 +251,17 @@ impl<'a> Generator<'a> {
 
     /// Evaluates arguments into the registers after the window's `this`.
     fn arguments(&mut self, arguments: &[Argument<'a>]) -> Result<u8> {
+        let window = self.mark() - 2;
         for argument in arguments {
-            let register = self.alloc()?;
-            if let Some(e) = argument.as_expression() {
+            let Some(e) = argument.as_expression() else { continue };
+            if self.registers_are_short() && !e.is_literal() {
+                let first = self.mark();
+                let value = self.keeping(window, |generator| generator.expression(e))?;
+                self.free(first);
+                let register = self.alloc()?;
+                self.mov(register, value);
+            } else {
+                let register = self.alloc()?;
                 self.expression_to_local(e, register)?;
             }
         }
@@ -333,21 +341,32 @@ impl<'a> Generator<'a> {
     }
 
     pub(super) fn new_expression(&mut self, it: &NewExpression<'a>, dst: Option<Reg>) -> Result<Reg> {
-        let dst = self.dst(dst)?;
+        // A register that nothing is in yet would stand between the windows of a chain.
+        let early = if self.registers_are_short() { dst } else { Some(self.dst(dst)?) };
         let mark = self.mark();
         let base = self.alloc_run(2)?;
         self.expression_to_local(&it.callee, base)?;
+        if self.may_run_short(it.arguments.len()) {
+            // Nothing else writes it, and all that is kept is read.
+            self.op(Op::LoadUndefined, base + 1, 0, 0);
+        }
         if self.passes_array(&it.arguments) {
             self.argument_array(&it.arguments)?;
+            let dst = early.unwrap_or(base);
             self.pos(it.span.start);
             self.op(Op::NewSpread, dst, base, 0);
         } else {
             let count = self.arguments(&it.arguments)?;
+            let dst = early.unwrap_or(base);
             self.pos(it.span.start);
             self.op(Op::New, dst, base, count);
         }
         self.free(mark);
-        Ok(dst)
+        match early {
+            Some(dst) => Ok(dst),
+            // The window began where this register is.
+            None => self.alloc(),
+        }
     }
 
     pub(super) fn tagged_template(

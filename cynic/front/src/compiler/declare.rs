@@ -3,7 +3,7 @@
 //! Pure walks over the tree that call back with names; the scope analysis decides what they mean.
 
 use oxc_ast::ast::*;
-use oxc_span::GetSpan;
+use oxc_span::{GetSpan, Span};
 
 use super::scope::{BindingKind, ModuleName};
 
@@ -27,6 +27,12 @@ pub(super) fn pattern<'a>(pattern_: &BindingPattern<'a>, declare: &mut dyn FnMut
     }
 }
 
+/// From which offset on a reference finds a binding initialised without a look. A declaration that lowering made stands nowhere: every
+/// reference to it looks.
+fn initialized_at(declaration: Span) -> u32 {
+    if declaration.is_empty() { u32::MAX } else { declaration.end }
+}
+
 /// Declares the names of a `let`, `const`, `using` or `await using` declaration.
 pub(super) fn lexical_declaration<'a>(
     declaration: &VariableDeclaration<'a>,
@@ -38,7 +44,7 @@ pub(super) fn lexical_declaration<'a>(
         _ => BindingKind::Const,
     };
     for declarator in &declaration.declarations {
-        pattern(&declarator.id, &mut |name| declare(name, kind, declarator.span.end));
+        pattern(&declarator.id, &mut |name| declare(name, kind, initialized_at(declarator.span)));
     }
 }
 
@@ -68,7 +74,7 @@ pub(super) fn lexical<'a>(statements: &[Statement<'a>], declare: &mut dyn FnMut(
             }
             Some(Declaration::ClassDeclaration(class)) if !class.declare => {
                 if let Some(id) = &class.id {
-                    declare(id.name.as_str(), BindingKind::Let, class.span.end);
+                    declare(id.name.as_str(), BindingKind::Let, initialized_at(class.span));
                 }
             }
             _ => {}
@@ -90,9 +96,9 @@ fn default_export<'a>(
         }
         ExportDefaultDeclarationKind::ClassDeclaration(class) => {
             let name = class.id.as_ref().map_or(DEFAULT_EXPORT_NAME, |id| id.name.as_str());
-            declare(name, BindingKind::Let, class.span.end);
+            declare(name, BindingKind::Let, initialized_at(class.span));
         }
-        _ => declare(DEFAULT_EXPORT_NAME, BindingKind::Let, export.span.end),
+        _ => declare(DEFAULT_EXPORT_NAME, BindingKind::Let, initialized_at(export.span)),
     }
 }
 

@@ -382,7 +382,10 @@ impl<'a> Generator<'a> {
             self.get_prop(dst, object, name);
             return Ok(dst);
         }
-        let key = self.expression(&it.expression)?;
+        let key = match u16::from(object) == mark {
+            true => self.keeping(mark, |generator| generator.expression(&it.expression))?,
+            false => self.expression(&it.expression)?,
+        };
         let dst = self.dst_from(dst, mark)?;
         self.pos(it.expression.span().start);
         let ic = self.f.keyed_ic();

@@ -18,6 +18,7 @@ mod operators;
 mod patterns;
 mod resources;
 mod scope;
+mod spare;
 mod statements;
 mod variables;
 
@@ -31,7 +32,7 @@ use rustc_hash::FxHashSet;
 use crate::bytecode::code::{EvalSite, FunctionCode, GlobalDeclarations, Source};
 use crate::bytecode::{CodeKind, Op};
 use crate::limits;
-use crate::syntax::{self, Goal, Input, SourceText, SyntaxError, nesting};
+use crate::syntax::{self, Dialect, Goal, Input, SourceText, SyntaxError, nesting, raw};
 use builder::Builder;
 pub use module::{ExportEntry, ImportEntry, ImportName, ModuleCode, ModuleRequest};
 use scope::{Analysis, AnalysisOptions, BindingKind, Role, ScopeKind};
@@ -55,8 +56,8 @@ type Result<T = ()> = std::result::Result<T, Unsupported>;
 pub struct CompileOptions {
     /// Calls of `eval` by that name may be direct eval.
     pub allow_eval: bool,
-    /// Types may stand in the text.
-    pub typescript: bool,
+    /// What may stand in the text besides JavaScript.
+    pub dialect: Dialect,
     /// Nobody asks for the script's completion value, so that statements need not keep theirs.
     pub discard_value: bool,
     /// When compiling must have ended; what is not ready then is an error.
@@ -107,22 +108,28 @@ pub fn stack_needed(
     text: &str,
     options: CompileOptions,
 ) -> std::result::Result<usize, SyntaxError> {
-    let mut nesting = nesting::measure(text);
+    let mut nesting = if options.dialect.jsx { raw::measure(text) } else { nesting::measure(text) };
     // Types have a grammar of their own, which the scan does not know.
-    nesting.ambiguous |= options.typescript;
+    nesting.ambiguous |= options.dialect.typescript;
     let too_deep = |message: &str| {
-        let input = Input { text, name, typescript: options.typescript };
+        let input = Input { text, name, dialect: options.dialect };
         SyntaxError::at(input, nesting.deepest, message.into())
     };
     if nesting.depth > limits::NESTING_MAX {
         return Err(too_deep("the source is nested too deeply"));
     }
     if let Some(offset) = nesting.long_bigint {
-        let input = Input { text, name, typescript: options.typescript };
+        let input = Input { text, name, dialect: options.dialect };
         return Err(SyntaxError::at(input, offset, "this BigInt literal is too long".into()));
     }
-    if options.typescript && nesting.type_attempts > limits::TYPE_ATTEMPTS_MAX {
+    if options.dialect.typescript && nesting.type_attempts > limits::TYPE_ATTEMPTS_MAX {
         return Err(too_deep("too much stands after `<` signs that may each begin type arguments"));
+    }
+    let attempts_max = limits::ARROW_ATTEMPTS_MAX + limits::ARROW_ATTEMPTS_PER_BYTE * text.len() as u64;
+    if nesting.arrow_attempts > attempts_max {
+        return Err(too_deep(
+            "too much stands in parentheses that may each be the parameters of an arrow function",
+        ));
     }
     let stack = nesting.bound() as usize * limits::FRONT_END_BYTES_PER_UNIT + limits::FRONT_END_BYTES;
     if stack > limits::FRONT_END_STACK_BYTES_MAX {
@@ -147,7 +154,7 @@ fn compile(
         match std::thread::Builder::new().stack_size(stack).spawn_scoped(scope, compile) {
             Ok(thread) => thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)),
             Err(_) => {
-                let input = Input { text, name, typescript: options.typescript };
+                let input = Input { text, name, dialect: options.dialect };
                 Err(SyntaxError::at(
                     input,
                     0,
@@ -168,7 +175,7 @@ fn compile_here(
     let allocator = Allocator::default();
     let text_in_arena = allocator.alloc_str(text);
     let name_in_arena = allocator.alloc_str(name);
-    let input = Input { text: text_in_arena, name: name_in_arena, typescript: options.typescript };
+    let input = Input { text: text_in_arena, name: name_in_arena, dialect: options.dialect };
     let program = syntax::parse(&allocator, input, goal)?;
     let source = Arc::new(Source::new(name, text));
     Generator::program(program, &allocator, source, goal, options)

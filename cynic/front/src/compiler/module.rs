@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use oxc_ast::ast::*;
+use oxc_span::GetSpan;
 
 use super::expressions::{NameHint, literal_text};
 use super::{Generator, Result, declare};
@@ -10,8 +11,10 @@ use crate::bytecode::Op;
 use crate::bytecode::code::{FunctionCode, Text};
 
 /// A module that is asked for.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub struct ModuleRequest {
+    /// Where it is first asked for: a byte offset.
+    pub offset: u32,
     /// The specifier as written.
     pub specifier: Text,
     /// Import attributes, sorted by key.
@@ -32,6 +35,8 @@ pub enum ImportName {
 pub struct ImportEntry {
     /// Index into the requests.
     pub request: u32,
+    /// Where the import stands: a byte offset.
+    pub offset: u32,
     /// What is imported.
     pub import: ImportName,
     /// The slot of the module scope that receives the cell (or the namespace object).
@@ -54,6 +59,8 @@ pub enum ExportEntry {
         name: Text,
         /// Index into the requests.
         request: u32,
+        /// Where the import or export stands: a byte offset.
+        offset: u32,
         /// What is passed on.
         import: ImportName,
     },
@@ -99,10 +106,10 @@ impl ModuleCode {
             .unwrap_or_default();
         attributes.sort_by_key(|(key, _)| key.to_lossy());
         let specifier = literal_text(source.value.as_str(), source.lone_surrogates);
-        let request = ModuleRequest { specifier, attributes };
-        let known = self.requests.iter().position(|known| *known == request);
+        let is_same = |known: &ModuleRequest| known.specifier == specifier && known.attributes == attributes;
+        let known = self.requests.iter().position(is_same);
         known.unwrap_or_else(|| {
-            self.requests.push(request);
+            self.requests.push(ModuleRequest { offset: source.span.start, specifier, attributes });
             self.requests.len() - 1
         }) as u32
     }
@@ -183,7 +190,8 @@ impl<'a> Generator<'a> {
                 }
             };
             let slot = self.slot_of(local.name.as_str());
-            module.imports.push(ImportEntry { request, import, slot });
+            let offset = specifier.span().start;
+            module.imports.push(ImportEntry { request, offset, import, slot });
         }
     }
 
@@ -192,7 +200,8 @@ impl<'a> Generator<'a> {
         let entry = module.imports.iter().find(|entry| entry.slot == slot).filter(|_| self.is_import(local));
         let entry = match entry {
             Some(entry) => {
-                ExportEntry::Indirect { name, request: entry.request, import: entry.import.clone() }
+                let (request, offset) = (entry.request, entry.offset);
+                ExportEntry::Indirect { name, request, offset, import: entry.import.clone() }
             }
             None => ExportEntry::Local { name, slot },
         };
@@ -218,7 +227,8 @@ impl<'a> Generator<'a> {
                 for specifier in it.specifiers.iter().filter(|specifier| specifier.export_kind.is_value()) {
                     let import = ImportName::Name(export_name(&specifier.local));
                     let name = export_name(&specifier.exported);
-                    module.exports.push(ExportEntry::Indirect { name, request, import });
+                    let offset = specifier.span.start;
+                    module.exports.push(ExportEntry::Indirect { name, request, offset, import });
                 }
             }
             Statement::ExportAllDeclaration(it) if it.export_kind.is_value() => {
@@ -228,6 +238,7 @@ impl<'a> Generator<'a> {
                     Some(name) => ExportEntry::Indirect {
                         name: export_name(name),
                         request,
+                        offset: it.span.start,
                         import: ImportName::Namespace,
                     },
                 });

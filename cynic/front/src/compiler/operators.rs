@@ -44,7 +44,7 @@ fn arguments_write(arguments: &[Argument<'_>]) -> bool {
 }
 
 /// The instruction for a binary operator, and the one with an int32 on the right.
-fn binary_ops(operator: BinaryOperator) -> (Op, Option<Op>) {
+pub(super) fn binary_ops(operator: BinaryOperator) -> (Op, Option<Op>) {
     match operator {
         BinaryOperator::Addition => (Op::Add, Some(Op::AddI)),
         BinaryOperator::Subtraction => (Op::Sub, Some(Op::SubI)),

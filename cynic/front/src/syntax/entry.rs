@@ -10,7 +10,7 @@ use oxc_ast_visit::Visit;
 use oxc_ast_visit::walk;
 use oxc_span::{GetSpan, Span};
 
-use super::{Goal, Input, parse};
+use super::{Dialect, Goal, Input, parse};
 
 /// The script for an entry that awaits at its top level; `None` if it does not, or is wrong.
 pub fn awaiting_entry(text: &str, typescript: bool) -> Option<String> {
@@ -18,7 +18,7 @@ pub fn awaiting_entry(text: &str, typescript: bool) -> Option<String> {
         return None;
     }
     let allocator = Allocator::default();
-    let input = Input { text, name: "<repl>", typescript };
+    let input = Input { text, name: "<repl>", dialect: Dialect { typescript, jsx: false } };
     let program = parse(&allocator, input, Goal::Module).ok()?;
     let mut finder = AwaitFinder::default();
     finder.visit_program(program);
@@ -39,7 +39,11 @@ pub fn last_expression(code: &str, typescript: bool) -> Option<usize> {
     const BEFORE: &str = "(async () => {";
     let text = format!("{BEFORE}{code}\n}})");
     let allocator = Allocator::default();
-    let input = Input { text: allocator.alloc_str(&text), name: "<body>", typescript };
+    let input = Input {
+        text: allocator.alloc_str(&text),
+        name: "<body>",
+        dialect: Dialect { typescript, jsx: false },
+    };
     let program = parse(&allocator, input, Goal::Script).ok()?;
     let [Statement::ExpressionStatement(only)] = &program.body[..] else { return None };
     let Expression::ParenthesizedExpression(only) = &only.expression else { return None };

@@ -25,7 +25,8 @@ pub struct SyntaxError {
 impl SyntaxError {
     /// An error at the byte `offset` of `input`.
     pub(crate) fn at(input: Input<'_>, offset: u32, message: String) -> Self {
-        let mut offset = (offset as usize).min(input.text.len());
+        // Where the text ends too early, the last line that says something.
+        let mut offset = (offset as usize).min(input.text.trim_end().len());
         while !input.text.is_char_boundary(offset) {
             offset -= 1;
         }
@@ -67,7 +68,7 @@ mod tests {
 
     fn error(text: &str) -> SyntaxError {
         let allocator = oxc_allocator::Allocator::default();
-        let input = Input { text, name: "t.js", typescript: false };
+        let input = Input { text, name: "t.js", dialect: crate::syntax::Dialect::JAVASCRIPT };
         parse(&allocator, input, Goal::Script)
             .err()
             .unwrap_or_else(|| SyntaxError::at(input, 0, String::new()))

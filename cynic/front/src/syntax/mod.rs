@@ -4,8 +4,11 @@
 //! syntax error. The tree it returns passed every early-error check, so the compiler may rely on it.
 
 mod entry;
+mod enum_bounds;
 mod error;
+mod lowering;
 pub(crate) mod nesting;
+pub(crate) mod raw;
 pub mod source_text;
 pub mod weight;
 mod words;
@@ -45,8 +48,31 @@ pub struct Input<'s> {
     pub text: &'s str,
     /// Display name for messages.
     pub name: &'s str,
-    /// Whether types may stand in the text; they are stripped.
+    /// What may stand in the text besides JavaScript.
+    pub dialect: Dialect,
+}
+
+/// What a text may have that is not JavaScript, and becomes it or goes away.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Dialect {
+    /// Types, enums, namespaces, parameter properties.
     pub typescript: bool,
+    /// Elements such as `<p>text</p>`.
+    pub jsx: bool,
+}
+
+impl Dialect {
+    /// The language alone.
+    pub const JAVASCRIPT: Self = Self { typescript: false, jsx: false };
+    /// With types.
+    pub const TYPESCRIPT: Self = Self { typescript: true, jsx: false };
+
+    /// What the ending of a name says.
+    #[must_use]
+    pub fn of_name(name: &str) -> Self {
+        let ends_with = |endings: &[&str]| endings.iter().any(|ending| name.ends_with(ending));
+        Self { typescript: ends_with(&[".ts", ".mts", ".cts", ".tsx"]), jsx: ends_with(&[".tsx", ".jsx"]) }
+    }
 }
 
 /// Parses and checks `input`.
@@ -73,9 +99,18 @@ pub fn parse<'a>(
         directive.directive = "use strict".into();
         program.directives.push(directive);
     }
-    let program: &'a Program<'a> = allocator.alloc(program);
-    let semantic = SemanticBuilder::new_compiler().build(program);
+    let program: &'a mut Program<'a> = allocator.alloc(program);
+    let is_lowered = input.dialect != Dialect::JAVASCRIPT && lowering::is_needed(program);
+    if let Some(offset) = is_lowered.then(|| enum_bounds::excess(program)).flatten() {
+        return Err(SyntaxError::at(input, offset, "the constants of these enums are too long".into()));
+    }
+    let semantic = SemanticBuilder::new_compiler().with_enum_eval(is_lowered).build(program);
     first_error(&semantic.diagnostics, input, goal)?;
+    if is_lowered {
+        let scoping = semantic.semantic.into_scoping();
+        let diagnostics = lowering::lower(allocator, program, scoping, input.name);
+        first_error(&diagnostics, input, goal)?;
+    }
     Ok(program)
 }
 
@@ -84,7 +119,9 @@ fn source_type(input: Input<'_>, goal: Goal<'_>) -> SourceType {
         Goal::Module => SourceType::mjs(),
         Goal::Script | Goal::Eval { .. } => SourceType::script(),
     };
-    if input.typescript { source_type.with_typescript(true) } else { source_type }
+    let Dialect { typescript, jsx } = input.dialect;
+    let source_type = if typescript { source_type.with_typescript(true) } else { source_type };
+    source_type.with_jsx(jsx)
 }
 
 fn first_error(diagnostics: &[OxcDiagnostic], input: Input<'_>, goal: Goal<'_>) -> Result<(), SyntaxError> {

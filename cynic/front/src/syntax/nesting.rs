@@ -26,6 +26,9 @@ pub(crate) struct Nesting {
     /// For each token, how many `<` before it are still open, added up: a parser of types may try each as the beginning of type
     /// arguments, and then reads the tokens again.
     pub(crate) type_attempts: u64,
+    /// For each token, how many open parentheses before it hold an assignment, added up: the parser tries each as the parameters of an
+    /// arrow function with defaults, keeps what it made of them, and reads the tokens again.
+    pub(crate) arrow_attempts: u64,
 }
 
 impl Nesting {
@@ -56,6 +59,10 @@ struct Frame {
     expression: u32,
     /// Every `<` of the statement not yet ended that no `>` has closed.
     angles: u32,
+    /// A parenthesis that may begin the parameters of an arrow function.
+    may_be_parameters: bool,
+    /// An assignment stands directly inside such a one.
+    assigns: bool,
 }
 
 /// Whether what was last read ends an operand, so that a slash divides.
@@ -78,6 +85,8 @@ struct Scan<'t> {
     depth: u32,
     /// The sum of all `angles` in `frames`.
     angles: u32,
+    /// How many of `frames` have an assignment in what may be parameters.
+    assigning: u32,
     before: Before,
     /// A line break stands between the last token and this one.
     newline: bool,
@@ -98,9 +107,18 @@ impl<'t> Scan<'t> {
             text,
             bytes: text.as_bytes(),
             at: 0,
-            frames: vec![Frame { closer: 0, is_statement: true, statement: 0, expression: 0, angles: 0 }],
+            frames: vec![Frame {
+                closer: 0,
+                is_statement: true,
+                statement: 0,
+                expression: 0,
+                angles: 0,
+                may_be_parameters: false,
+                assigns: false,
+            }],
             depth: 0,
             angles: 0,
+            assigning: 0,
             before: Before::Operator,
             newline: true,
             after_dot: false,
@@ -356,6 +374,9 @@ impl<'t> Scan<'t> {
                 self.found.ambiguous |= rest.starts_with(b"<!--");
                 let len = operator_len(rest);
                 self.angles(byte, len);
+                if byte == b'=' && len == 1 {
+                    self.assigned();
+                }
                 self.operator(len);
             }
         }
@@ -469,6 +490,7 @@ impl<'t> Scan<'t> {
 
     fn after_token(&mut self) {
         self.found.type_attempts += u64::from(self.angles);
+        self.found.arrow_attempts += u64::from(self.assigning);
         self.after_dot = false;
         self.newline = false;
         self.after_head_word = false;
@@ -476,13 +498,44 @@ impl<'t> Scan<'t> {
     }
 
     fn open_here(&mut self, closer: u8, is_statement: bool) {
+        let around = self.top().may_be_parameters;
+        let may_be_parameters = match closer {
+            b')' => !is_statement && self.before != Before::Operand,
+            // A pattern among them, and not the body of a function.
+            _ => around && !is_statement && self.before == Before::Operator && !self.follows_arrow(),
+        };
         self.continue_operand();
         self.at += 1;
-        self.open(closer, is_statement);
+        self.open_frame(closer, is_statement, may_be_parameters);
     }
 
     fn open(&mut self, closer: u8, is_statement: bool) {
-        self.frames.push(Frame { closer, is_statement, statement: 0, expression: 0, angles: 0 });
+        self.open_frame(closer, is_statement, false);
+    }
+
+    fn follows_arrow(&self) -> bool {
+        self.text[..self.at].trim_end().ends_with("=>")
+    }
+
+    /// `=` by itself.
+    fn assigned(&mut self) {
+        let frame = self.top();
+        if frame.may_be_parameters && !frame.assigns {
+            frame.assigns = true;
+            self.assigning += 1;
+        }
+    }
+
+    fn open_frame(&mut self, closer: u8, is_statement: bool, may_be_parameters: bool) {
+        self.frames.push(Frame {
+            closer,
+            is_statement,
+            statement: 0,
+            expression: 0,
+            angles: 0,
+            may_be_parameters,
+            assigns: false,
+        });
         self.deeper();
         self.ended = false;
         self.before = Before::Operator;
@@ -501,6 +554,7 @@ impl<'t> Scan<'t> {
         };
         self.depth -= 1 + frame.statement + frame.expression;
         self.angles -= frame.angles;
+        self.assigning -= u32::from(frame.assigns);
         self.after_token();
         match byte {
             b'}' if frame.closer == b'`' => self.template_text(),

@@ -3,10 +3,17 @@
 //! Invariant: the estimate is never below what tree, semantic tables, scopes and code take together at their highest. It reads bytes and
 //! not tokens: what looks like code inside a string counts too, because only a parser knows for certain that it is none.
 
+use super::nesting;
 use crate::limits;
 
 /// An upper bound, in bytes, for what compiling `text` takes.
 pub fn weight(text: &str) -> usize {
+    let again = usize::try_from(nesting::measure(text).arrow_attempts).unwrap_or(usize::MAX);
+    read_once(text).saturating_add(again.saturating_mul(limits::COMPILE_BYTES_PER_TOKEN))
+}
+
+/// The same without what the parser reads again and keeps.
+fn read_once(text: &str) -> usize {
     let mut total = text.len().saturating_mul(limits::COMPILE_BYTES_PER_BYTE);
     let mut before = Class::Space;
     let mut last = b' ';

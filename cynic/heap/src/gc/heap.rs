@@ -647,7 +647,9 @@ impl Heap {
         // A full collection that is due within the nursery is not put off until its end.
         self.collect_at = (used + self.nursery).min(self.full_at.max(used + self.nursery / 4));
         if self.limit > used {
-            self.collect_at = self.collect_at.min(used + (self.limit - used) / 2 + 4096);
+            self.collect_at = self
+                .collect_at
+                .min(used + (self.limit - used) / 2 + self.limit / limits::GC_NEAR_LIMIT_DIVISOR);
         }
     }
 

@@ -67,7 +67,8 @@ fn command(random: &mut Random, depth: usize, out: &mut Vec<u8>) {
         0..=44 => substitution(random, out),
         45..=54 => out.extend(random.word(&["p", "d", "p", "d", "=", "l", "l 3", "l 1", "F", "z"])),
         55..=64 => out.extend(random.word(&["n", "N", "D", "P", "g", "G", "h", "H", "x", "$!N"])),
-        65..=71 => out.extend(random.word(&[
+        65..=68 => inserted_text(random, out),
+        69..=71 => out.extend(random.word(&[
             "a x",
             "i\\\nx\\\ny",
             "c new",
@@ -121,6 +122,32 @@ fn command(random: &mut Random, depth: usize, out: &mut Vec<u8>) {
         }
         96 => out.extend(random.word(&["#n", "# x", "}", "e", "v", "k", "p x", "pp"])),
         _ => out.push(b'p'),
+    }
+}
+
+/// `a`, `i` or `c`: every arrangement of blanks, backslashes and line breaks before, in and behind the text.
+fn inserted_text(random: &mut Random, out: &mut Vec<u8>) {
+    out.extend(random.word(&["a", "i", "c"]));
+    out.extend(random.word(&["", " ", "  ", "\t"]));
+    out.extend(random.word(&["", "\\", "\\", "\\\n"]));
+    for _ in 0..random.below(5) {
+        out.extend(random.word(&[
+            "x",
+            "caf\u{e9}",
+            " ",
+            "  ",
+            "\t",
+            "\\ ",
+            "\\\t",
+            "\\\n",
+            "\\\\",
+            "\\x",
+            ";",
+            "}",
+            "#",
+            "\\;",
+            "\n",
+        ]));
     }
 }
 

@@ -42,9 +42,11 @@ mod trap;
 pub(crate) mod type_;
 mod ulimit;
 mod umask;
+mod undo;
 mod unset;
 mod wait;
 
+use crate::state::options::SetOption;
 use crate::{Bytes, Outcome, Session};
 pub(crate) use jobs::{describe_job, notices as job_notices};
 
@@ -85,7 +87,10 @@ const BIND: &str = "[-lpsvPSVX] [-m keymap] [-f filename] [-q name] [-u name] [-
                     [-x keyseq:shell-command] [keyseq:readline-function or readline-command]";
 
 /// What there is at a terminal besides; in scripts these names are programs.
-const AT_TERMINAL: [Builtin; 1] = [regular("abbr", abbr::run, "[-g] [name[=text] ...] or abbr -r name ...")];
+const AT_TERMINAL: [Builtin; 2] = [
+    regular("abbr", abbr::run, "[-g] [name[=text] ...] or abbr -r name ..."),
+    regular("undo", undo::run, "[-f] [number] or undo --list or undo --clear"),
+];
 
 /// Every builtin, sorted by name.
 pub static BUILTINS: &[Builtin] = &TABLE;
@@ -190,7 +195,9 @@ impl crate::Session {
     pub(crate) fn builtin(&self, name: &[u8]) -> Option<&'static Builtin> {
         match find(name) {
             Some(builtin) => Some(builtin).filter(|_| !self.is_disabled(name)),
-            None if self.interactive => AT_TERMINAL.iter().find(|builtin| builtin.name.as_bytes() == name),
+            None if self.interactive || self.is(SetOption::Undo) => {
+                AT_TERMINAL.iter().find(|builtin| builtin.name.as_bytes() == name)
+            }
             None => None,
         }
     }

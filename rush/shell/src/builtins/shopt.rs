@@ -70,7 +70,7 @@ fn list(session: &mut Session, flags: &Flags) -> i32 {
     if flags.set_options {
         for &option in SetOption::ALL {
             let on = session.is(option);
-            if wanted(on, flags) && option != SetOption::Utilities {
+            if wanted(on, flags) && !option.is_own() {
                 show(session, option.name(), on, flags);
             }
         }

@@ -23,6 +23,7 @@ mod spawn;
 pub mod subshell;
 pub(crate) mod suggest;
 pub mod traps;
+pub(crate) mod undo;
 mod utility;
 mod xtrace;
 

@@ -187,6 +187,7 @@ impl Session {
         simple.assignments().is_empty()
             && !self.functions.contains_key(name)
             && crate::builtins::find(name).is_none()
+            && self.builtin(name).is_none()
             && !rush_utilities::stands_alone(name)
             && !self.functions.contains_key(&b"command_not_found_handle"[..])
             && !self.is(SetOption::Xtrace)
@@ -230,6 +231,7 @@ impl Session {
             Ok(path) => path,
             Err(status) => return Ok(Child::Ended(status)),
         };
+        self.keep_before_command(&path, &args)?;
         match self.spawn(&path, &args, launch) {
             Ok(pid) => Ok(Child::Running(pid)),
             Err(error) => Ok(Child::Ended(self.spawn_failed(&path, &args[0], error))),

@@ -174,6 +174,9 @@ impl Session {
             Output | OutputAndError if noclobber => return self.open_noclobber(path),
             _ => libc::O_WRONLY | libc::O_CREAT | libc::O_TRUNC,
         };
+        if flags & libc::O_TRUNC != 0 && self.is(SetOption::Undo) && !self.keep_before_truncation(path) {
+            return None;
+        }
         self.open_path(path, flags)
     }
 

@@ -245,6 +245,7 @@ impl Session {
             Err(status) => return self.program_not_found(args, status),
         };
         self.last_argument = args.last().cloned().unwrap_or_default();
+        self.keep_before_command(&path, &args)?;
         // A background process that is nothing but this program becomes it: `ps` shows it, and it holds only what it uses.
         let becomes = self.exec_directly && self.background_process;
         if !becomes && let Some(outcome) = self.run_utility(&path, &args) {

@@ -370,11 +370,8 @@ impl Session {
     }
 
     fn set_option_names(&self) -> Bytes {
-        let on: Vec<&str> = SetOption::ALL
-            .iter()
-            .filter(|o| self.is(**o) && **o != SetOption::Utilities)
-            .map(|o| o.name())
-            .collect();
+        let on: Vec<&str> =
+            SetOption::ALL.iter().filter(|o| self.is(**o) && !o.is_own()).map(|o| o.name()).collect();
         on.join(":").into_bytes()
     }
 

@@ -58,6 +58,7 @@ option_table! {
         Pipefail "pipefail" 0,
         Posix "posix" 0,
         Privileged "privileged" 0,
+        Undo "undo" 0,
         Utilities "utilities" 1,
         Verbose "verbose" 0,
         Vi "vi" 0,
@@ -66,6 +67,11 @@ option_table! {
 }
 
 impl SetOption {
+    /// Whether bash has no such option: it is not part of `SHELLOPTS`.
+    pub fn is_own(self) -> bool {
+        matches!(self, SetOption::Undo | SetOption::Utilities)
+    }
+
     /// The option of the letter in `set -LETTER`.
     pub fn from_letter(letter: u8) -> Option<SetOption> {
         SetOption::ALL.iter().copied().find(|o| o.letter() == Some(letter))

@@ -83,6 +83,8 @@ pub struct Session {
     pub pid: i32,
     /// Whether the shell is interactive.
     pub interactive: bool,
+    /// What the line that runs has replaced, with `set -o undo`.
+    pub(crate) undo: crate::exec::undo::UndoLine,
     /// Whether SIGINT without a trap gives up the running text, as in an interactive shell; for hosts that drive a session.
     pub interrupt_discards: bool,
     /// The signal that ends this process once its EXIT trap has run.
@@ -219,6 +221,7 @@ impl Session {
             process_substitutions: Vec::new(),
             output: Bytes::new(),
             output_failed: None,
+            undo: Default::default(),
         };
         session.define_dynamic();
         session

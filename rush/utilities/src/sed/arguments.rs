@@ -127,14 +127,10 @@ impl<'s> Cursor<'s> {
     pub(super) fn text(&mut self) -> Option<Vec<u8>> {
         self.skip_blanks();
         let mut out = Vec::new();
-        if self.eat(b'\\') {
-            self.skip_blanks();
-            if !self.eat(b'\n') {
-                // `a\text`: what is an escape then differs.
-                if self.peek().is_none() || self.peek() == Some(b'\\') {
-                    return None;
-                }
-            }
+        // `a\text`: the blanks behind the backslash are text, which is what it is written for. What is an escape then
+        // differs.
+        if self.eat(b'\\') && !self.eat(b'\n') && matches!(self.peek(), None | Some(b'\\')) {
+            return None;
         }
         // No text at all is an error, or not, depending on the piece.
         self.peek()?;

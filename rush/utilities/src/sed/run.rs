@@ -512,10 +512,11 @@ impl<'s> Run<'s> {
             if self.line >= end {
                 set(self, Range::Outside);
             }
-            // Lines between were read by other commands: it may begin anew.
+            // Lines between were read by other commands: the range is over, and may begin anew.
             if self.line > end {
                 return if matches!(to, End::Line(_)) {
-                    self.is_at(context, &from)
+                    // Not with this line, though, where the end is a number.
+                    Ok(false)
                 } else {
                     self.selects(context, at)
                 };

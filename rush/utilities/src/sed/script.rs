@@ -327,7 +327,8 @@ impl Parser<'_> {
                 return Some(Some(match name {
                     b'r' if file == b"/dev/stdin" => return None,
                     b'r' => Action::ReadFile(Rc::new(file)),
-                    b'R' if file.starts_with(b"/dev/") => return None,
+                    // What ends a line of the file is GNU's own choice with `-z`.
+                    b'R' if file.starts_with(b"/dev/") || self.settings.end != b'\n' => return None,
                     b'R' => Action::ReadLine(place(&mut self.script.readers, file)),
                     b'w' => Action::Write(place(&mut self.script.writers, file)),
                     _ => Action::WriteLine(place(&mut self.script.writers, file)),

@@ -39,7 +39,7 @@ pub(super) fn keys(vm: &mut Vm, args: CallArgs) -> JsResult<Value> {
     Ok(vm.create_array_iterator(Value::object(o), KEYS))
 }
 
-pub(super) fn values(vm: &mut Vm, args: CallArgs) -> JsResult<Value> {
+pub(crate) fn values(vm: &mut Vm, args: CallArgs) -> JsResult<Value> {
     let o = vm.to_object(args.this)?;
     Ok(vm.create_array_iterator(Value::object(o), VALUES))
 }
@@ -50,7 +50,7 @@ pub(super) fn entries(vm: &mut Vm, args: CallArgs) -> JsResult<Value> {
 }
 
 /// 23.1.5.2.1
-pub(super) fn next(vm: &mut Vm, args: CallArgs) -> JsResult<Value> {
+pub(crate) fn next(vm: &mut Vm, args: CallArgs) -> JsResult<Value> {
     vm.next_by_step(args, step)
 }
 

@@ -270,24 +270,6 @@ impl Vm {
             .and_then(|a| a.getter().as_object())
             .is_some_and(|g| g.is(ObjectKind::NativeFunction) && g.native_spec().name == "[Symbol.species]")
     }
-
-    /// Whether `for-of` over an unmodified array may walk its elements: nobody changed the array iteration protocol
-    /// of this realm.
-    pub fn array_iteration_is_pristine(&mut self) -> bool {
-        if self.options.hardened {
-            return true;
-        }
-        let home = self.intrinsic(Intrinsic::ArrayPrototype);
-        let iterators = self.intrinsic(Intrinsic::ArrayIteratorPrototype);
-        let native = |p: Option<crate::object::OwnProperty>, f: crate::object::function::NativeFn| {
-            p.and_then(|p| p.value.as_object()).is_some_and(|o| {
-                o.is(ObjectKind::NativeFunction) && std::ptr::fn_addr_eq(o.native_spec().function, f)
-            })
-        };
-        let values = self.ordinary_get_own_property(home, symbol::ITERATOR);
-        let next = self.ordinary_get_own_property(iterators, atoms::NEXT);
-        native(values, iterator::values) && native(next, iterator::next)
-    }
 }
 
 /// The key of an index that is known to be small.

@@ -97,6 +97,7 @@ pub(super) enum Sse {
     Mul = 0x59,
     Sub = 0x5c,
     Div = 0x5e,
+    Sqrt = 0x51,
 }
 
 /// A condition, as jumps encode it.

@@ -218,6 +218,11 @@ impl Assembler {
         self.encode(None, false, &[0x0f, 0x57], x as u8, Rm::Register(x as u8));
         self.encode(Some(0xf2), false, &[0x0f, 0x2a], x as u8, Rm::Register(a as u8));
     }
+    /// `x` = the int64 `a`.
+    pub(crate) fn int64_to_double(&mut self, x: Xmm, a: Reg) {
+        self.encode(None, false, &[0x0f, 0x57], x as u8, Rm::Register(x as u8));
+        self.encode(Some(0xf2), true, &[0x0f, 0x2a], x as u8, Rm::Register(a as u8));
+    }
     /// `a` = the double `x` cut to an integer of `width`.
     pub(crate) fn double_to_int(&mut self, width: Width, a: Reg, x: Xmm) {
         self.encode(Some(0xf2), width == Width::W64, &[0x0f, 0x2c], a as u8, Rm::Register(x as u8));
@@ -225,6 +230,16 @@ impl Assembler {
     /// `x = x op y`.
     pub(crate) fn sse(&mut self, op: Sse, x: Xmm, y: Xmm) {
         self.encode(Some(0xf2), false, &[0x0f, op as u8], x as u8, Rm::Register(y as u8));
+    }
+    /// `x = y` rounded down.
+    pub(crate) fn floor(&mut self, x: Xmm, y: Xmm) {
+        self.encode(Some(0x66), false, &[0x0f, 0x3a, 0x0b], x as u8, Rm::Register(y as u8));
+        // Down, and without the exception for what is not exact.
+        self.byte(9);
+    }
+    /// `a` = the zero bits above the highest one of `b`, 32 bits.
+    pub(crate) fn lzcnt(&mut self, a: Reg, b: Reg) {
+        self.encode(Some(0xf3), false, &[0x0f, 0xbd], a as u8, Rm::Register(b as u8));
     }
     /// Compares two doubles.
     pub(crate) fn compare_doubles(&mut self, x: Xmm, y: Xmm) {

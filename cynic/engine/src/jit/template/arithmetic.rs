@@ -120,7 +120,7 @@ impl Translator<'_> {
         })
     }
 
-    fn set_int(&mut self, from: Reg) {
+    pub(super) fn set_int(&mut self, from: Reg) {
         self.box_int(from);
         self.set(self.a(), from);
     }
@@ -159,7 +159,7 @@ impl Translator<'_> {
     }
 
     /// Stores the double in x0 in register a, as an int32 if it is one.
-    fn set_number(&mut self) {
+    pub(super) fn set_number(&mut self) {
         let not_a_number = self.elsewhere(|t| {
             t.constant(Reg::Rax, Value::NAN.to_bits());
             t.set(t.a(), Reg::Rax);
@@ -248,9 +248,14 @@ impl Translator<'_> {
             }
         }
         if op == Bitwise::Shift(Shift::Logical) {
-            let slow = self.out_of_line();
+            let beyond = self.elsewhere(|t| {
+                t.asm.int64_to_double(Xmm::X0, Reg::Rax);
+                t.set_double(Xmm::X0);
+                let next = t.next();
+                t.asm.jmp(next);
+            });
             self.asm.test(Width::W32, Reg::Rax, Reg::Rax);
-            self.asm.jcc(Cond::Negative, slow);
+            self.asm.jcc(Cond::Negative, beyond);
         }
         self.set_int(Reg::Rax);
     }
@@ -265,7 +270,18 @@ impl Translator<'_> {
     }
 
     fn negation(&mut self) {
-        let slow = self.out_of_line();
+        let slow = self.elsewhere(|t| {
+            let slow = t.out_of_line();
+            t.get(Reg::Rax, t.b());
+            t.to_double(Xmm::X0, Reg::Rax, slow);
+            t.asm.from_double(Reg::Rax, Xmm::X0);
+            t.constant(Reg::Rcx, 1 << 63);
+            t.asm.alu(Width::W64, Alu::Xor, Reg::Rax, Reg::Rcx);
+            t.asm.to_double(Xmm::X0, Reg::Rax);
+            t.set_number();
+            let next = t.next();
+            t.asm.jmp(next);
+        });
         self.get(Reg::Rax, self.b());
         self.check_int(Reg::Rax, slow);
         // Neither -0 nor the lowest int32.

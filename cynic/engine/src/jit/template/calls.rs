@@ -1,7 +1,7 @@
 //! Calls of closures and returns to compiled code: frames are pushed and popped as the interpreter does it, and jumped between.
 
-use super::super::masm::{Alu, Cond, Label, Reg, Width, at, indexed};
-use super::super::offsets::{CODE, FRAME, ICS, REGS, VM, frame, of_frame, template};
+use super::super::masm::{Alu, Cond, Label, Reg, Width, at, below, indexed};
+use super::super::offsets::{CODE, FRAME, ICS, REGS, VM, frame, of_frame, register, template};
 use super::super::stubs::load_frame;
 use super::Translator;
 use crate::bytecode::Op;
@@ -20,6 +20,7 @@ impl Translator<'_> {
         match self.place.op {
             Op::Call => self.call(),
             Op::New => self.construct(),
+            Op::TailCall => self.tail_call(),
             Op::Ret => self.give_back(Some(self.a())),
             Op::RetUndefined => self.give_back(None),
             _ => return false,
@@ -27,22 +28,90 @@ impl Translator<'_> {
         true
     }
 
-    /// A call of a compiled closure with as many arguments as it has parameters.
+    /// A call of a compiled closure; of a native function behind the code.
     fn call(&mut self) {
         let slow = self.out_of_line();
-        self.compiled_callee(slow);
+        let native = self.elsewhere(move |t| {
+            let general = t.asm.label();
+            t.check_kind(Reg::Rax, Reg::Rcx, ObjectKind::NativeFunction, slow);
+            t.call_in_line(general);
+            t.asm.bind(general);
+            t.asm.lea(Reg::Rdi, at(CODE, t.place.pc * size_of::<u32>()));
+            t.asm.call_to(t.stubs.native);
+            let next = t.next();
+            t.asm.jmp(next);
+        });
+        self.compiled_callee(native, slow);
+        self.fit_arguments(slow);
         self.asm.test_mi(at(Reg::Rdx, template::FLAGS), template_flags::CLASS_CONSTRUCTOR);
         self.asm.jcc(Cond::NotEqual, slow);
         self.check_room(slow);
         self.step();
-        self.enter_callee(0);
+        self.enter(0, self.c());
+    }
+
+    /// A call of a compiled closure with as many arguments as it has parameters, in this frame's place. The frame's flags say that it may
+    /// be left: they stay what they are, as does the register that takes the result.
+    fn tail_call(&mut self) {
+        const COPIED_MAX: usize = 8;
+        let slow = self.out_of_line();
+        let (base, count) = (self.b(), self.c());
+        if count + 2 > COPIED_MAX {
+            self.asm.jmp(slow);
+            return;
+        }
+        self.asm.load8(Reg::Rcx, of_frame(frame::FLAGS));
+        self.asm.alu_i(Width::W32, Alu::And, Reg::Rcx, i32::from(!frame_flags::FROM_CODE));
+        self.asm.jcc(Cond::NotEqual, slow);
+        self.compiled_callee(slow, slow);
+        self.asm.alu_mi(Width::W32, Alu::Cmp, at(Reg::Rdx, template::PARAMETERS), count as i32);
+        self.asm.jcc(Cond::NotEqual, slow);
+        self.asm.test_mi(at(Reg::Rdx, template::FLAGS), template_flags::CLASS_CONSTRUCTOR);
+        self.asm.jcc(Cond::NotEqual, slow);
+        self.asm.mov(Reg::Rdi, REGS);
+        self.callee_end();
+        self.check_end(slow);
+        // One step of the call, and one for the frame.
+        self.steps(2);
+        for i in 0..count + 2 {
+            self.get(Reg::Rax, base + i);
+            // The callee is below register 0.
+            self.asm.store(if i == 0 { below(REGS, 8) } else { register(i - 1) }, Reg::Rax);
+        }
+        self.push_record(0, None);
+        self.asm.store32_i(of_frame(frame::ARGUMENT_COUNT), count as u32);
+        self.asm.load(ICS, at(Reg::Rdx, template::FEEDBACK));
+        self.asm.load(CODE, at(Reg::Rdx, template::CODE));
+        self.asm.jmp_r(Reg::R8);
+    }
+
+    /// A call of the getter rax of the object in register b, if it is a compiled closure without parameters.
+    pub(super) fn enter_getter(&mut self, slow: Label) {
+        self.compiled_closure(slow, slow);
+        self.asm.alu_mi(Width::W32, Alu::Cmp, at(Reg::Rdx, template::PARAMETERS), 0);
+        self.asm.jcc(Cond::NotEqual, slow);
+        self.asm.test_mi(at(Reg::Rdx, template::FLAGS), template_flags::CLASS_CONSTRUCTOR);
+        self.asm.jcc(Cond::NotEqual, slow);
+        // The window is above the registers of this frame.
+        self.asm.load(Reg::Rdi, of_frame(frame::END));
+        self.asm.alu_i(Width::W64, Alu::Add, Reg::Rdi, 8);
+        self.callee_end();
+        self.check_end(slow);
+        self.check_frames(slow);
+        // One step of the call, and one for the frame.
+        self.steps(2);
+        self.asm.store(below(Reg::Rdi, 8), Reg::Rax);
+        self.get(Reg::Rax, self.b());
+        self.asm.store(at(Reg::Rdi, 0), Reg::Rax);
+        self.enter(0, 0);
     }
 
     /// Construction of what a compiled closure that is no derived constructor makes, if the shape is known.
     fn construct(&mut self) {
         let slow = self.out_of_line();
         let base = self.b();
-        self.compiled_callee(slow);
+        self.compiled_callee(slow, slow);
+        self.fit_arguments(slow);
         let wanted = template_flags::CONSTRUCTOR;
         self.asm.load32(Reg::Rcx, at(Reg::Rdx, template::FLAGS));
         self.asm.alu_i(Width::W32, Alu::And, Reg::Rcx, (wanted | template_flags::DERIVED) as i32);
@@ -66,19 +135,22 @@ impl Translator<'_> {
         self.get(Reg::Rax, base);
         self.asm.load(Reg::Rdx, at(Reg::Rax, OBJECT_HEADER_BYTES + TEMPLATE_SLOT as usize * 8));
         self.asm.load(Reg::R8, at(Reg::Rdx, template::ENTRY));
+        self.callee_window();
         self.callee_end();
-        self.enter_callee(frame_flags::CONSTRUCT);
+        self.enter(frame_flags::CONSTRUCT, self.c());
     }
 
-    /// rdx = the template of the closure in register b, r8 = its code; elsewhere if it is none of this realm that is compiled and has as
-    /// many parameters as there are arguments.
-    fn compiled_callee(&mut self, slow: Label) {
+    /// rdx = the template of the closure in register b, r8 = its code; elsewhere if it is none of this realm that is compiled, or no closure.
+    fn compiled_callee(&mut self, no_closure: Label, slow: Label) {
         self.get(Reg::Rax, self.b());
         self.check_cell(Reg::Rax, Reg::Rcx, slow);
-        self.check_kind(Reg::Rax, Reg::Rcx, ObjectKind::Closure, slow);
+        self.compiled_closure(no_closure, slow);
+    }
+
+    /// The same of the cell rax.
+    fn compiled_closure(&mut self, no_closure: Label, slow: Label) {
+        self.check_kind(Reg::Rax, Reg::Rcx, ObjectKind::Closure, no_closure);
         self.asm.load(Reg::Rdx, at(Reg::Rax, OBJECT_HEADER_BYTES + TEMPLATE_SLOT as usize * 8));
-        self.asm.alu_mi(Width::W32, Alu::Cmp, at(Reg::Rdx, template::PARAMETERS), self.c() as i32);
-        self.asm.jcc(Cond::NotEqual, slow);
         self.asm.load(Reg::Rcx, at(Reg::Rdx, template::REALM));
         self.asm.alu_m(Width::W64, Alu::Cmp, Reg::Rcx, at(VM, vm::REALM));
         self.asm.jcc(Cond::NotEqual, slow);
@@ -87,23 +159,64 @@ impl Translator<'_> {
         self.asm.jcc(Cond::Equal, slow);
     }
 
-    /// rsi = the end of the registers of a frame for the template rdx.
+    /// Makes the arguments as many as the template rdx has parameters: those that are missing are undefined, and those beyond stay where
+    /// they are unless the callee wants all of them.
+    fn fit_arguments(&mut self, slow: Label) {
+        let back = self.asm.label();
+        let count = self.c() as i32;
+        let other = self.elsewhere(move |t| {
+            let fill = t.asm.label();
+            t.asm.jcc(Cond::Above, fill);
+            t.asm.test_mi(at(Reg::Rdx, template::FLAGS), template_flags::NEEDS_ARGUMENTS);
+            t.asm.jcc(Cond::NotEqual, slow);
+            t.asm.jmp(back);
+            t.asm.bind(fill);
+            // The parameters' registers must be there.
+            t.callee_window();
+            t.callee_end();
+            t.check_end(slow);
+            t.asm.load32(Reg::Rcx, at(Reg::Rdx, template::PARAMETERS));
+            let again = t.asm.label();
+            t.asm.bind(again);
+            t.asm.store_i(indexed(Reg::Rdi, Reg::Rcx, 3, 0), Value::UNDEFINED.to_bits() as i32);
+            t.asm.alu_i(Width::W32, Alu::Sub, Reg::Rcx, 1);
+            t.asm.alu_i(Width::W32, Alu::Cmp, Reg::Rcx, count);
+            t.asm.jcc(Cond::Above, again);
+            t.asm.jmp(back);
+        });
+        self.asm.alu_mi(Width::W32, Alu::Cmp, at(Reg::Rdx, template::PARAMETERS), count);
+        self.asm.jcc(Cond::NotEqual, other);
+        self.asm.bind(back);
+    }
+
+    /// rdi = where register 0 of a callee with its window at register b is.
+    fn callee_window(&mut self) {
+        self.asm.lea(Reg::Rdi, at(REGS, (self.b() + 1) * 8));
+    }
+
+    /// rsi = the end of the registers of a frame for the template rdx, of which the first is at rdi.
     fn callee_end(&mut self) {
         self.asm.load32(Reg::Rsi, at(Reg::Rdx, template::REGISTERS));
-        self.asm.lea(Reg::Rsi, indexed(REGS, Reg::Rsi, 3, self.callee_window()));
+        self.asm.lea(Reg::Rsi, indexed(Reg::Rdi, Reg::Rsi, 3, 0));
     }
 
-    /// Where register 0 of a callee is, in bytes from that of the caller.
-    fn callee_window(&self) -> usize {
-        (self.b() + 1) * 8
-    }
-
-    /// rsi = the new frame's end; elsewhere if there is no room for it.
+    /// rdi = register 0 of a callee's frame, rsi = its end; elsewhere if there is no room for it.
     fn check_room(&mut self, slow: Label) {
+        self.callee_window();
         self.callee_end();
-        self.asm.lea(Reg::Rax, at(Reg::Rsi, STACK_RESERVE * 8));
-        self.asm.alu_m(Width::W64, Alu::Cmp, Reg::Rax, at(VM, vm::STACK_LIMIT));
+        self.check_end(slow);
+        self.check_frames(slow);
+    }
+
+    /// Elsewhere unless registers may end at rsi. Changes rcx.
+    fn check_end(&mut self, slow: Label) {
+        self.asm.lea(Reg::Rcx, at(Reg::Rsi, STACK_RESERVE * 8));
+        self.asm.alu_m(Width::W64, Alu::Cmp, Reg::Rcx, at(VM, vm::STACK_LIMIT));
         self.asm.jcc(Cond::Above, slow);
+    }
+
+    /// Elsewhere unless there may be one more frame. Changes rcx.
+    fn check_frames(&mut self, slow: Label) {
         self.asm.lea(Reg::Rcx, at(FRAME, frame::SIZE));
         self.asm.alu_m(Width::W64, Alu::Cmp, Reg::Rcx, at(VM, vm::FRAMES_END));
         self.asm.jcc(Cond::AboveEqual, slow);
@@ -115,26 +228,28 @@ impl Translator<'_> {
         self.asm.store(of_frame(frame::PC), Reg::Rax);
     }
 
-    /// Pushes the record of a frame for the template rdx with the end rsi, and goes to its code at r8.
-    fn enter_callee(&mut self, flags: u8) {
-        self.push_record(flags);
+    /// Pushes the record of a frame for the template rdx with the registers from rdi to rsi, and goes to its code at r8.
+    fn enter(&mut self, flags: u8, count: usize) {
+        self.push_record(frame::SIZE, Some((flags, count)));
         let back = self.next();
         self.asm.lea_label(Reg::Rax, back);
         self.asm.store(of_frame(frame::RESUME), Reg::Rax);
         self.note_place();
         self.asm.alu_i(Width::W64, Alu::Add, FRAME, frame::SIZE as i32);
-        self.asm.alu_i(Width::W64, Alu::Add, REGS, self.callee_window() as i32);
+        self.asm.store(at(VM, vm::FRAME), FRAME);
+        self.asm.mov(REGS, Reg::Rdi);
         self.asm.load(ICS, at(Reg::Rdx, template::FEEDBACK));
         self.asm.load(CODE, at(Reg::Rdx, template::CODE));
         self.asm.jmp_r(Reg::R8);
     }
 
-    fn push_record(&mut self, flags: u8) {
-        let new = |offset: usize| at(FRAME, frame::SIZE + offset);
-        self.asm.lea(Reg::Rdi, at(REGS, self.callee_window()));
+    /// Writes the record of a frame `above` bytes above the running one's. Flags and count of arguments are those of a call by this
+    /// instruction, or, at a tail call, the flags stay what they are.
+    fn push_record(&mut self, above: usize, call: Option<(u8, usize)>) {
+        let new = |offset: usize| at(FRAME, above + offset);
         self.asm.store(new(frame::REGS), Reg::Rdi);
-        self.asm.alu_i(Width::W64, Alu::Add, Reg::Rdi, 8);
-        self.asm.store(new(frame::ARGUMENTS), Reg::Rdi);
+        self.asm.lea(Reg::Rax, at(Reg::Rdi, 8));
+        self.asm.store(new(frame::ARGUMENTS), Reg::Rax);
         self.asm.store(new(frame::END), Reg::Rsi);
         for (from, to) in [
             (template::CODE, frame::PC),
@@ -147,21 +262,19 @@ impl Translator<'_> {
         self.asm.store(new(frame::TEMPLATE_CELL), Reg::Rdx);
         self.asm.lea(Reg::Rax, at(Reg::Rdx, template::DATA));
         self.asm.store(new(frame::TEMPLATE), Reg::Rax);
+        self.asm.store_i(new(frame::NEW_TARGET), Value::UNDEFINED.to_bits() as i32);
+        self.asm.store_i(new(frame::COROUTINE), Value::UNDEFINED.to_bits() as i32);
+        self.asm.store(at(VM, vm::STACK_TOP), Reg::Rsi);
+        let Some((flags, count)) = call else { return };
         if flags & frame_flags::CONSTRUCT != 0 {
             self.get(Reg::Rax, self.b());
             self.asm.store(new(frame::NEW_TARGET), Reg::Rax);
-        } else {
-            self.asm.store_i(new(frame::NEW_TARGET), Value::UNDEFINED.to_bits() as i32);
         }
-        self.asm.store_i(new(frame::COROUTINE), Value::UNDEFINED.to_bits() as i32);
         // Destination and flags are bytes beside one another, behind the count.
         const _: () = assert!(frame::DST == frame::ARGUMENT_COUNT + 4 && frame::FLAGS == frame::DST + 1);
-        self.asm.store32_i(new(frame::ARGUMENT_COUNT), self.c() as u32);
+        self.asm.store32_i(new(frame::ARGUMENT_COUNT), count as u32);
         let flags = u32::from(flags | frame_flags::FROM_CODE);
         self.asm.store32_i(new(frame::DST), self.a() as u32 | flags << 8);
-        self.asm.lea(Reg::Rcx, at(FRAME, frame::SIZE));
-        self.asm.store(at(VM, vm::FRAME), Reg::Rcx);
-        self.asm.store(at(VM, vm::STACK_TOP), Reg::Rsi);
     }
 
     /// A return to a frame that waits in compiled code; to others, and from frames with flags, out of line.

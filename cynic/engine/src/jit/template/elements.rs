@@ -1,12 +1,13 @@
 //! Elements of arrays under int32 keys.
 
 use super::super::masm::{Alu, Cond, Label, Reg, Width, at, indexed};
-use super::super::offsets::register;
+use super::super::offsets::{VM, register};
 use super::Translator;
 use crate::bytecode::Op;
 use crate::gc::{color, offsets as cell};
 use crate::object::{ARRAY_LENGTH_SLOT, ELEMENTS_OFFSET, OBJECT_HEADER_BYTES, ObjectKind, flags};
 use crate::value::Value;
+use crate::vm::offsets as vm;
 
 impl Translator<'_> {
     /// An access of an element; false if this instruction is none.
@@ -62,7 +63,15 @@ impl Translator<'_> {
         self.get(Reg::Rsi, self.c());
         self.asm.mov(Reg::Rdi, Reg::Rdx);
         let store = self.asm.label();
-        let old = self.check_for_barrier(Reg::Rsi, store);
+        let remember = self.elsewhere(|t| {
+            t.asm.mov(Reg::Rdi, Reg::Rax);
+            t.asm.mov(Reg::Rdx, Reg::Rsi);
+            t.asm.mov32(Reg::Rsi, Reg::Rcx);
+            t.asm.call_to(t.stubs.set_element);
+            let next = t.next();
+            t.asm.jmp(next);
+        });
+        let old = self.check_for_barrier(Reg::Rsi, store, remember);
         self.asm.cmp8_mi(at(Reg::Rdi, cell::COLOR), color::WHITE);
         self.asm.jcc(Cond::NotEqual, old);
         self.asm.bind(store);
@@ -88,6 +97,17 @@ impl Translator<'_> {
         self.asm.jmp(next);
     }
 
+    /// The iteration is over, unless something is owed.
+    fn end_of_array(&mut self, slow: Label) {
+        self.asm.alu_mi(Width::W32, Alu::Cmp, at(VM, vm::BUDGET), 0);
+        self.asm.jcc(Cond::Equal, slow);
+        for i in [self.b(), self.b() + 1, self.a()] {
+            self.asm.store_i(register(i), Value::UNDEFINED.to_bits() as i32);
+        }
+        let taken = self.taken();
+        self.asm.jmp(taken);
+    }
+
     /// The next element of an array that is iterated over by its index.
     fn next_of_array(&mut self) {
         let slow = self.out_of_line();
@@ -97,7 +117,8 @@ impl Translator<'_> {
         self.asm.load(Reg::Rdx, at(Reg::Rax, OBJECT_HEADER_BYTES + ARRAY_LENGTH_SLOT as usize * 8));
         self.check_int(Reg::Rdx, slow);
         self.asm.alu(Width::W32, Alu::Cmp, Reg::Rcx, Reg::Rdx);
-        self.asm.jcc(Cond::AboveEqual, slow);
+        let ended = if self.x() as i32 > 0 { self.elsewhere(move |t| t.end_of_array(slow)) } else { slow };
+        self.asm.jcc(Cond::AboveEqual, ended);
         self.dense_element(slow);
         self.asm.alu_i(Width::W32, Alu::Add, Reg::Rcx, 1);
         self.box_int(Reg::Rcx);

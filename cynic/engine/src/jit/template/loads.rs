@@ -5,7 +5,7 @@ use super::super::offsets::{FRAME, REGS, TAG, frame, ic, of_frame, register, sit
 use super::Translator;
 use crate::bytecode::Op;
 use crate::gc::{color, offsets as cell};
-use crate::object::{OBJECT_HEADER_BYTES, ObjectKind};
+use crate::object::{OBJECT_HEADER_BYTES, ObjectKind, SHAPE_OFFSET};
 use crate::value::Value;
 use crate::vm::interpreter::closure::SCOPE_SLOT;
 
@@ -102,7 +102,8 @@ impl Translator<'_> {
         self.scope_above(hops);
         self.get(Reg::Rcx, self.a());
         let store = self.asm.label();
-        let old = self.check_for_barrier(Reg::Rcx, store);
+        let slow = self.out_of_line();
+        let old = self.check_for_barrier(Reg::Rcx, store, slow);
         self.asm.cmp8_mi(at(Reg::Rax, cell::COLOR), color::WHITE);
         self.asm.jcc(Cond::NotEqual, old);
         self.asm.bind(store);
@@ -110,13 +111,12 @@ impl Translator<'_> {
     }
 
     /// Where a store of `value` into a cell that is not young goes on: at `store` if it is a number, which the collector need not know of,
-    /// else out of line. Changes rdx.
-    pub(super) fn check_for_barrier(&mut self, value: Reg, store: Label) -> Label {
+    /// else at `remember`. Changes rdx.
+    pub(super) fn check_for_barrier(&mut self, value: Reg, store: Label, remember: Label) -> Label {
         self.elsewhere(move |t| {
-            let slow = t.out_of_line();
             t.asm.mov(Reg::Rdx, value);
             t.asm.alu(Width::W64, Alu::Add, Reg::Rdx, TAG);
-            t.asm.jcc(Cond::AboveEqual, slow);
+            t.asm.jcc(Cond::AboveEqual, remember);
             t.asm.jmp(store);
         })
     }
@@ -124,20 +124,45 @@ impl Translator<'_> {
     /// A global in a binding cell that the site knows.
     fn get_global(&mut self) {
         let slow = self.out_of_line();
+        let property = self.elsewhere(|t| {
+            t.global_property();
+            t.asm.call_to(t.stubs.slot);
+            t.set(t.a(), Reg::Rax);
+            let next = t.next();
+            t.asm.jmp(next);
+        });
         self.asm.load(Reg::Rax, site(self.x(), ic::FAR));
         self.asm.test(Width::W64, Reg::Rax, Reg::Rax);
-        self.asm.jcc(Cond::Equal, slow);
+        self.asm.jcc(Cond::Equal, property);
         self.asm.load(Reg::Rax, at(Reg::Rax, cell::ARRAY_VALUES));
         self.asm.alu_i(Width::W64, Alu::Cmp, Reg::Rax, Value::EMPTY.to_bits() as i32);
         self.asm.jcc(Cond::Equal, slow);
         self.set(self.a(), Reg::Rax);
     }
 
+    /// rdi = the global object, esi = the slot of its property that the site knows; elsewhere if it knows none.
+    fn global_property(&mut self) {
+        let slow = self.out_of_line();
+        let Some(global) = self.global else { return self.asm.jmp(slow) };
+        self.asm.mov_i(Reg::Rdi, global as u64);
+        self.asm.load(Reg::Rax, at(Reg::Rdi, SHAPE_OFFSET));
+        self.asm.alu_m(Width::W64, Alu::Cmp, Reg::Rax, site(self.x(), ic::SHAPE));
+        self.asm.jcc(Cond::NotEqual, slow);
+        self.asm.load32(Reg::Rsi, site(self.x(), ic::SLOT));
+    }
+
     fn set_global(&mut self) {
         let slow = self.out_of_line();
+        let property = self.elsewhere(|t| {
+            t.global_property();
+            t.get(Reg::Rdx, t.a());
+            t.asm.call_to(t.stubs.set_slot);
+            let next = t.next();
+            t.asm.jmp(next);
+        });
         self.asm.load(Reg::Rax, site(self.x(), ic::FAR));
         self.asm.test(Width::W64, Reg::Rax, Reg::Rax);
-        self.asm.jcc(Cond::Equal, slow);
+        self.asm.jcc(Cond::Equal, property);
         self.asm.alu_mi(
             Width::W64,
             Alu::Cmp,
@@ -147,7 +172,7 @@ impl Translator<'_> {
         self.asm.jcc(Cond::Equal, slow);
         self.get(Reg::Rcx, self.a());
         let store = self.asm.label();
-        let old = self.check_for_barrier(Reg::Rcx, store);
+        let old = self.check_for_barrier(Reg::Rcx, store, slow);
         self.asm.cmp8_mi(at(Reg::Rax, cell::COLOR), color::WHITE);
         self.asm.jcc(Cond::NotEqual, old);
         self.asm.bind(store);

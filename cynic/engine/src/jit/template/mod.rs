@@ -11,14 +11,17 @@ mod compare;
 mod control;
 mod elements;
 mod loads;
+mod natives;
 mod properties;
 
 use super::masm::{Alu, Assembler, Cond, Label, Reg, Width, at};
 use super::offsets::{CODE, NUMBER_TAG, TAG, VM, register};
 use super::stubs::Stubs;
 use crate::bytecode::Op;
+use crate::bytecode::code::FunctionCode;
 use crate::gc::{CellKind, offsets as cell};
 use crate::object::ObjectKind;
+use crate::vm::Vm;
 use crate::vm::interpreter::template::FunctionTemplate;
 use crate::vm::offsets as vm;
 
@@ -38,6 +41,9 @@ pub(super) fn translate(template: &FunctionTemplate, stubs: &Stubs) -> Translati
         asm,
         words,
         stubs,
+        function: &template.function,
+        methods: vec![None; 256].into_boxed_slice(),
+        global: Vm::global_object_made(template.realm).map(|global| global.addr()),
         labels,
         slow: vec![None; words.len()],
         later: Vec::new(),
@@ -73,6 +79,11 @@ struct Translator<'a> {
     asm: Assembler,
     words: &'a [u32],
     stubs: &'a Stubs,
+    function: &'a FunctionCode,
+    /// By register: the site of the method that was read into it last.
+    methods: Box<[Option<u32>]>,
+    /// The address of the realm's global object, which lives as long as the template.
+    global: Option<usize>,
     /// By word: where the instruction's code begins.
     labels: Vec<Label>,
     /// By word: where the instruction goes out of line, if it does.

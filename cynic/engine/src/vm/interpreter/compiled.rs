@@ -12,6 +12,8 @@ use std::any::Any;
 use super::template::FunctionTemplate;
 use super::{Frame, Next, frame_flags};
 use crate::gc::{Data, Gc};
+#[cfg(cynic_jit)]
+use crate::value::Value;
 use crate::vm::{JsResult, Vm};
 
 /// The opcode of the word that enters compiled code. No instruction has it, so that the verifier refuses it in bytecode.
@@ -24,7 +26,7 @@ pub(crate) static ENTER_CODE: [u32; 1] = [ENTER];
 pub(crate) type EnterStub = unsafe extern "C" fn(*const u8, *mut Vm, *mut Frame) -> Next;
 
 /// What has been compiled in an isolate.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Stats {
     /// Functions that were compiled.
     pub functions: u64,
@@ -38,6 +40,8 @@ pub struct Stats {
     pub compile_ns: u64,
     /// Bytes of executable memory in use now.
     pub used_bytes: usize,
+    /// How often compiled code called the interpreter's function for an instruction, by opcode, most first.
+    pub out_of_line: Vec<(&'static str, u64)>,
 }
 
 /// What makes compiled code.
@@ -46,6 +50,8 @@ pub(crate) trait Compiler {
     fn polled(&self, vm: &mut Vm);
     /// The same when a call of `template` looked.
     fn called(&self, vm: &mut Vm, template: Gc<Data<FunctionTemplate>>);
+    /// Compiled code entered `template`, which may not be compiled.
+    fn entered(&self, vm: &mut Vm, template: Gc<Data<FunctionTemplate>>);
     /// A function has been linked.
     fn linked(&self, vm: &mut Vm, template: Gc<Data<FunctionTemplate>>);
     /// What has been compiled.
@@ -150,6 +156,16 @@ impl Vm {
     pub(in crate::vm) fn polled(&mut self) {
         if let Some(compiler) = self.interpreter.compiler.clone() {
             compiler.polled(self);
+        }
+    }
+
+    /// Tells the compiler that compiled code entered a function that is not compiled.
+    #[cfg(cynic_jit)]
+    pub(crate) fn entered_from_code(&mut self, template: Value) {
+        if let (Some(compiler), Some(template)) =
+            (self.interpreter.compiler.clone(), crate::gc::data_of::<FunctionTemplate>(template))
+        {
+            compiler.entered(self, template);
         }
     }
 

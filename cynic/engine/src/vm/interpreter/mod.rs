@@ -21,6 +21,8 @@ mod dispatch;
 pub mod globals;
 mod handlers;
 #[cfg(cynic_jit)]
+pub(crate) mod short;
+#[cfg(cynic_jit)]
 pub(crate) mod single;
 mod slow;
 pub mod stack_trace;

@@ -11,6 +11,8 @@ use crate::vm::Vm;
 
 /// A captured stack: functions and places, innermost first.
 pub struct StackTrace {
+    /// The module, and the offset in its text, whose import or export failed: no frame of its runs then.
+    import: Option<(Arc<FunctionCode>, u32)>,
     frames: Vec<(Arc<FunctionCode>, u32, bool)>,
 }
 
@@ -23,6 +25,10 @@ impl StackTrace {
     /// The lines of `error.stack` after the first.
     pub fn format(&self) -> String {
         let mut out = String::new();
+        if let Some((module, offset)) = &self.import {
+            let (line, column) = module.source.position(*offset);
+            out.push_str(&format!("\n    at {}:{line}:{column}", module.source.name));
+        }
         for (function, pc, is_construct) in &self.frames {
             let (line, column) = function.source.position(function.source_offset(*pc));
             let place = format!("{}:{line}:{column}", function.source.name);
@@ -51,6 +57,17 @@ impl StackTrace {
 
 /// Captures the stack as a data cell.
 pub fn capture(vm: &mut Vm) -> Value {
+    capture_at(vm, None)
+}
+
+impl Vm {
+    /// Captures the stack below a place in a module where something is imported.
+    pub(crate) fn capture_stack_at(&mut self, module: Arc<FunctionCode>, offset: u32) -> Value {
+        capture_at(self, Some((module, offset)))
+    }
+}
+
+fn capture_at(vm: &mut Vm, import: Option<(Arc<FunctionCode>, u32)>) -> Value {
     let frames = vm
         .interpreter
         .active_frames()
@@ -64,5 +81,5 @@ pub fn capture(vm: &mut Vm) -> Value {
             (template.function.clone(), pc, frame.flags & frame_flags::CONSTRUCT != 0)
         })
         .collect();
-    Value::cell(vm.alloc_data(StackTrace { frames }))
+    Value::cell(vm.alloc_data(StackTrace { import, frames }))
 }

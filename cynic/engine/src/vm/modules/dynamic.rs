@@ -1,5 +1,6 @@
 //! `import()` (13.3.10).
 
+use super::link::ImportSite;
 use super::{Module, module_of};
 use crate::atoms;
 use crate::builtins::promise::{self, Capability};
@@ -46,7 +47,7 @@ impl Vm {
         let specifier = Text::Utf16(specifier.to_units().into());
         let attributes = self.import_attributes(options)?;
         let name = self.referrer_name(referrer);
-        let module = self.load_request(&name, &specifier, &attributes, true)?;
+        let module = self.load_request(&name, &specifier, &attributes, ImportSite::Running)?;
         self.enqueue_job(Job::Native(continue_import, Value::cell(module), capability.promise));
         Ok(())
     }

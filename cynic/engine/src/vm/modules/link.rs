@@ -1,4 +1,5 @@
-//! Resolving exports, and Link (16.2.1.5.1): imports get their cells, functions are instantiated.
+//! Resolving exports, and Link (16.2.1.5.1): imports get their cells, functions are instantiated. Where a module is asked for, which is the
+//! place that an error about it names.
 
 use rustc_hash::FxHashSet;
 
@@ -6,8 +7,9 @@ use super::{Module, ModuleRecord, Status, module_of};
 use crate::bytecode::Text;
 use crate::compiler::{ExportEntry, ImportName};
 use crate::gc::{Gc, ValueArray};
+use crate::realm::Intrinsic;
 use crate::value::Value;
-use crate::vm::{JsResult, Vm};
+use crate::vm::{Abrupt, JsResult, Vm};
 
 /// What ResolveExport finds.
 #[derive(Clone, Copy, PartialEq)]
@@ -48,7 +50,7 @@ fn named<'m>(module: &'m ModuleRecord, name: &Text) -> Named<'m> {
             ExportEntry::Local { name: exported, slot } if exported == name => {
                 return Named::Here(own_cell(module, *slot));
             }
-            ExportEntry::Indirect { name: exported, request, import } if exported == name => {
+            ExportEntry::Indirect { name: exported, request, import, .. } if exported == name => {
                 return match (requested(module, *request), import) {
                     (None, _) => Named::Here(Resolution::Missing),
                     (Some(target), ImportName::Namespace) => Named::Here(Resolution::Namespace(target)),
@@ -180,20 +182,26 @@ impl Vm {
         Ok(())
     }
 
-    fn throw_unresolved(&mut self, module: Module, name: &Text, resolution: Resolution) -> crate::vm::Abrupt {
+    fn throw_unresolved(
+        &mut self,
+        (module, offset): (Module, u32),
+        name: &Text,
+        resolution: Resolution,
+    ) -> Abrupt {
         let name = name.to_lossy();
         let why = if resolution == Resolution::Ambiguous { "is ambiguous" } else { "is not there" };
-        self.throw_syntax_error(&format!("the export '{name}' that '{}' asks for {why}", module.name))
+        let message = format!("the export '{name}' that '{}' asks for {why}", module.name);
+        self.throw_at_import(ImportSite::Text(module, offset), Intrinsic::SyntaxErrorPrototype, &message)
     }
 
     /// InitializeEnvironment (16.2.1.6.4).
     fn initialize_environment(&mut self, module: Module) -> JsResult<()> {
         let Some(body) = &module.code.body else { return Ok(()) };
         for entry in &module.code.exports {
-            if let ExportEntry::Indirect { name, .. } = entry {
+            if let ExportEntry::Indirect { name, offset, .. } = entry {
                 let resolution = self.resolve_export(module, name)?;
                 if matches!(resolution, Resolution::Missing | Resolution::Ambiguous) {
-                    return Err(self.throw_unresolved(module, name, resolution));
+                    return Err(self.throw_unresolved((module, *offset), name, resolution));
                 }
             }
         }
@@ -227,11 +235,50 @@ impl Vm {
                         let namespace = Value::object(self.module_namespace(inner)?);
                         Value::cell(self.new_value_array(1, namespace))
                     }
-                    resolution => return Err(self.throw_unresolved(module, name, resolution)),
+                    resolution => {
+                        return Err(self.throw_unresolved((module, entry.offset), name, resolution));
+                    }
                 },
             };
             scope.set(entry.slot + 1, value);
         }
         Ok(())
+    }
+}
+
+/// Who asks for a module.
+#[derive(Clone, Copy)]
+pub(super) enum ImportSite {
+    /// Code that runs, or the host: the stack says where.
+    Running,
+    /// A declaration of a module, at this offset of its text.
+    Text(Module, u32),
+}
+
+impl Vm {
+    /// Throws an error whose stack begins at `site`.
+    pub(super) fn throw_at_import(
+        &mut self,
+        site: ImportSite,
+        prototype: Intrinsic,
+        message: &str,
+    ) -> Abrupt {
+        let error = self.new_error(prototype, message);
+        if let ImportSite::Text(module, offset) = site
+            && let Some(body) = &module.code.body
+        {
+            let stack = self.capture_stack_at(body.clone(), offset);
+            error.set_slot(0, stack);
+        }
+        self.throw(Value::object(error))
+    }
+
+    /// Throws again, with the module's name and who asks for it, what parsing its text threw.
+    pub(super) fn throw_unreadable_json(&mut self, site: ImportSite, key: &str) -> Abrupt {
+        let error = self.take_exception();
+        let header = error.as_object().map(|error| self.error_header(error)).unwrap_or_default();
+        let message = header.strip_prefix("SyntaxError: ").unwrap_or(&header);
+        let message = format!("cannot load module '{key}': {message}");
+        self.throw_at_import(site, Intrinsic::SyntaxErrorPrototype, &message)
     }
 }

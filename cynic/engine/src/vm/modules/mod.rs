@@ -19,11 +19,13 @@ use std::rc::Rc;
 
 use rustc_hash::FxHashMap;
 
-use super::{JsResult, Vm};
+use self::link::ImportSite;
+use super::{Abrupt, JsResult, Vm};
 use crate::bytecode::Text;
 use crate::compiler::{self, ModuleCode};
 use crate::gc::{Data, Gc, Trace, Tracer, data_of};
 use crate::object::{Object, ObjectKind};
+use crate::realm::Intrinsic;
 use crate::value::Value;
 
 /// Index of the module map in the realm's data.
@@ -179,14 +181,14 @@ impl Vm {
 
     /// Loads the module `key` and everything it asks for.
     pub fn load_module(&mut self, key: &str) -> JsResult<Module> {
-        let module = self.module_record(key, ModuleKind::JavaScript, None)?;
+        let module = self.module_record(key, ModuleKind::JavaScript, None, ImportSite::Running)?;
         self.load_requested(module)?;
         Ok(module)
     }
 
     /// The same for a module whose text the host has already.
     pub fn load_module_from(&mut self, key: &str, text: &str) -> JsResult<Module> {
-        let module = self.module_record(key, ModuleKind::JavaScript, Some(text))?;
+        let module = self.module_record(key, ModuleKind::JavaScript, Some(text), ImportSite::Running)?;
         self.load_requested(module)?;
         Ok(module)
     }
@@ -204,7 +206,13 @@ impl Vm {
         }
     }
 
-    fn module_record(&mut self, key: &str, kind: ModuleKind, text: Option<&str>) -> JsResult<Module> {
+    fn module_record(
+        &mut self,
+        key: &str,
+        kind: ModuleKind,
+        text: Option<&str>,
+        site: ImportSite,
+    ) -> JsResult<Module> {
         let map = self.module_map();
         if let Some(module) = map.modules.borrow().get(&(key.to_owned(), kind)) {
             return Ok(*module);
@@ -214,13 +222,17 @@ impl Vm {
             None => match self.loader()?.load_within(key, kind, self.heap_room()) {
                 Ok(text) => text,
                 Err(message) => {
-                    return Err(self.throw_type_error(&format!("cannot load module '{key}': {message}")));
+                    let message = format!("cannot load module '{key}': {message}");
+                    return Err(self.throw_at_import(site, Intrinsic::TypeErrorPrototype, &message));
                 }
             },
         };
         let module = match kind {
             ModuleKind::JavaScript => self.compile_module_record(key, &text)?,
-            ModuleKind::Json => self.json_module_record(key, text)?,
+            ModuleKind::Json => match self.json_module_record(key, text) {
+                Err(Abrupt::Throw) => return Err(self.throw_unreadable_json(site, key)),
+                module => module?,
+            },
         };
         map.modules.borrow_mut().insert((key.to_owned(), kind), module);
         map.write_barrier();
@@ -291,8 +303,9 @@ impl Vm {
             let known = module.requested.borrow().len();
             for request in module.code.requests.iter().skip(known) {
                 self.poll()?;
+                let site = ImportSite::Text(module, request.offset);
                 let requested =
-                    self.load_request(&module.name, &request.specifier, &request.attributes, false)?;
+                    self.load_request(&module.name, &request.specifier, &request.attributes, site)?;
                 module.requested.borrow_mut().push(Value::cell(requested));
                 module.write_barrier();
                 if requested.requested.borrow().len() < requested.code.requests.len() {
@@ -309,29 +322,31 @@ impl Vm {
         referrer: &str,
         specifier: &Text,
         attributes: &[(Text, Text)],
-        is_dynamic: bool,
+        site: ImportSite,
     ) -> JsResult<Module> {
         let mut kind = ModuleKind::JavaScript;
         for (key, value) in attributes {
             let (key, value) = (key.to_lossy(), value.to_lossy());
             if key != "type" {
                 let message = format!("the import attribute '{key}' is not supported");
-                return Err(if is_dynamic {
-                    self.throw_type_error(&message)
-                } else {
-                    self.throw_syntax_error(&message)
-                });
+                let prototype = match site {
+                    ImportSite::Running => Intrinsic::TypeErrorPrototype,
+                    ImportSite::Text(..) => Intrinsic::SyntaxErrorPrototype,
+                };
+                return Err(self.throw_at_import(site, prototype, &message));
             }
             if value != "json" {
-                return Err(self.throw_type_error(&format!("modules of type '{value}' are not supported")));
+                let message = format!("modules of type '{value}' are not supported");
+                return Err(self.throw_at_import(site, Intrinsic::TypeErrorPrototype, &message));
             }
             kind = ModuleKind::Json;
         }
         let specifier = specifier.to_lossy();
         match self.loader()?.resolve(referrer, &specifier) {
-            Ok(key) => self.module_record(&key, kind, None),
+            Ok(key) => self.module_record(&key, kind, None, site),
             Err(message) => {
-                Err(self.throw_type_error(&format!("cannot resolve module '{specifier}': {message}")))
+                let message = format!("cannot resolve module '{specifier}': {message}");
+                Err(self.throw_at_import(site, Intrinsic::TypeErrorPrototype, &message))
             }
         }
     }

@@ -32,6 +32,16 @@ macro_rules! singles {
 }
 for_each_opcode!(singles);
 
+/// A call of a native function.
+pub(crate) unsafe extern "C" fn call_native(
+    pc: *const u32,
+    regs: *mut Value,
+    vm: *mut Vm,
+    frame: *mut Frame,
+) -> Next {
+    super::slow::calls::call_native(pc, regs, vm, frame)
+}
+
 #[cfg(not(cynic_tail_calls))]
 #[path = "looping.rs"]
 mod again;

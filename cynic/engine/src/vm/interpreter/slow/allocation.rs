@@ -131,7 +131,11 @@ impl Vm {
         let count = shape.slot_count();
         let inline = count.max(shape.slots_seen()).clamp(2, limits::INLINE_SLOTS_MAX);
         let object = self.alloc_object(shape, ObjectKind::Ordinary, inline as u8, 0);
-        for i in 0..count {
+        for i in 0..count.min(inline) {
+            // SAFETY: the slot is below the inline capacity, and a new object needs no barrier.
+            unsafe { object.set_inline_slot_remembered(i, s.reg(s.b() + i as usize)) };
+        }
+        for i in inline..count {
             object.set_slot(i, s.reg(s.b() + i as usize));
         }
         object

@@ -192,7 +192,7 @@ fn number_operator(operator: Operator, x: f64, y: f64) -> Value {
         Operator::Sub => Value::number(x - y),
         Operator::Mul => Value::number(x * y),
         Operator::Div => Value::number(x / y),
-        Operator::Mod => Value::number(x % y),
+        Operator::Mod => Value::number(remainder(x, y)),
         Operator::Exp => Value::number(number_exponentiate(x, y)),
         Operator::And => Value::int32(a & b),
         Operator::Or => Value::int32(a | b),
@@ -201,6 +201,15 @@ fn number_operator(operator: Operator, x: f64, y: f64) -> Value {
         Operator::Sar => Value::int32(a.wrapping_shr(b as u32)),
         Operator::Shr => Value::number(f64::from((a as u32).wrapping_shr(b as u32))),
     }
+}
+
+/// Number::remainder (6.1.6.1.6). Integers, which are common beyond int32, are divided as such.
+fn remainder(x: f64, y: f64) -> f64 {
+    const EXACT: f64 = 9_007_199_254_740_992.0;
+    if x.abs() < EXACT && y.abs() < EXACT && x.trunc() == x && y.trunc() == y && y != 0.0 {
+        return ((x.abs() as u64 % y.abs() as u64) as f64).copysign(x);
+    }
+    x % y
 }
 
 /// Number::exponentiate (6.1.6.1.3): unlike `powf`, 1 to an infinite or NaN power is NaN.

@@ -126,6 +126,13 @@ slow_paths! {
         let result = call_values(s, callee, s.reg(base + 1), window_arguments(s, base, count));
         s.finish(1, s.a(), result)
     }
+    /// A call of a native function of any realm: for compiled code, which knows that it is one.
+    #[cfg(cynic_jit)]
+    fn call_native(s) {
+        let (base, count) = (s.b(), s.c());
+        let result = call_values(s, s.reg(base), s.reg(base + 1), window_arguments(s, base, count));
+        s.finish(1, s.a(), result)
+    }
     fn new(s) {
         let (base, count) = (s.b(), s.c());
         let callee = s.reg(base);

@@ -5,9 +5,11 @@ use std::cell::{Cell, RefCell};
 use super::super::{Next, State, coroutine};
 use super::slow_paths;
 use crate::atoms;
+use crate::builtins::array;
 use crate::gc::{Data, ExternalCharge, Gc, Trace, Tracer, data_of};
 use crate::limits;
-use crate::object::function::NativeFunctionObject as _;
+use crate::object::cache::GetLookup;
+use crate::object::function::{NATIVE_REALM_SLOT, NativeFn, NativeFunctionObject as _};
 use crate::object::{Object, ObjectKind, flags};
 use crate::ops::IteratorRecord;
 use crate::property_key::PropertyKey;
@@ -65,14 +67,21 @@ impl Vm {
         if array.prototype() != Value::object(prototype) || array.shape().property_count() > 1 {
             return false;
         }
-        let Some(info) = prototype.shape().lookup(symbol::ITERATOR) else { return false };
-        let Ok(method) = self.get(prototype, symbol::ITERATOR) else { return false };
         let iterator_prototype = self.intrinsic(Intrinsic::ArrayIteratorPrototype);
-        let Ok(next) = self.get(iterator_prototype, atoms::NEXT) else { return false };
-        debug_assert!(info.slot < u32::MAX);
-        is_native(method, "values")
-            && is_native(next, "next")
+        self.has_native(prototype, symbol::ITERATOR, array::iterator::values)
+            && self.has_native(iterator_prototype, atoms::NEXT, array::iterator::next)
             && iterator_prototype.shape().property_count() <= 2
+    }
+
+    /// Whether the own property of that key is data and holds the native function of this realm that runs `code`.
+    fn has_native(&mut self, object: Object, key: PropertyKey, code: NativeFn) -> bool {
+        let GetLookup::Own { slot } = self.lookup_for_get_cached(object, key) else { return false };
+        let Some(function) = object.slot(slot).as_object().filter(|o| o.is(ObjectKind::NativeFunction))
+        else {
+            return false;
+        };
+        std::ptr::fn_addr_eq(function.native_spec().function, code)
+            && function.slot(NATIVE_REALM_SLOT) == Value::cell(self.realm())
     }
 
     fn open_iterator(&mut self, value: Value, allow_fast: bool) -> JsResult<(Value, Value)> {
@@ -120,6 +129,10 @@ impl Vm {
 
     fn for_in_keys(&mut self, state: Gc<Data<ForInState>>, object: Object) -> JsResult<()> {
         let keys = self.own_property_keys(object)?;
+        if keys.len() > limits::UNCHARGED_VALUES_MAX {
+            // The list and the set that its keys get into.
+            self.check_heap_room(keys.len() * 2 * size_of::<Option<PropertyKey>>())?;
+        }
         let strings = keys.iter().copied().filter(|key| !key.is_symbol()).map(Some).collect();
         let before = state.keys.replace(strings);
         let mut visited = state.visited.borrow_mut();
@@ -201,11 +214,6 @@ impl Vm {
 /// that is one must not go there. Calling what is put in its place fails as well.
 fn unmarked(next: Value) -> Value {
     if next.is_int32() || next == coroutine::STEPS { Value::NULL } else { next }
-}
-
-/// Whether `v` is the native function of that name.
-fn is_native(v: Value, name: &str) -> bool {
-    v.as_object().is_some_and(|o| o.is(ObjectKind::NativeFunction) && o.native_spec().name == name)
 }
 
 fn finish_record(s: State, result: JsResult<(Value, Value)>) -> Next {
