@@ -240,6 +240,7 @@ pub fn reason_term(reason: &ExitReason) -> Term {
         ExitReason::Panic(text) => detail("panic", text),
         ExitReason::Exception(exception) => match exception.as_any().downcast_ref::<Foreign>() {
             Some(foreign) => foreign.0.clone(),
+            None if exception.label() == "error" => detail("error", &exception.plain_message()),
             None => Term::tuple([
                 Term::atom("exception"),
                 Term::text(&exception.kind()),

@@ -12,6 +12,9 @@ use pyo3::types::{PyBool, PyBytes, PyFloat, PyInt, PyString};
 
 use crate::limits::{MESSAGE_BYTES_KEPT, TRACEBACK_BYTES_KEPT};
 
+/// The label of a reason that is neither an exception nor one of the runtime's own.
+const ERROR: &str = "error";
+
 /// A Python exception as the reason of an end.
 pub(crate) struct Raised(Py<PyAny>);
 
@@ -40,6 +43,41 @@ impl Exception for Raised {
 
     fn traceback(&self) -> Option<String> {
         Python::try_attach(|py| format_exception(self.0.bind(py)).ok()).flatten()
+    }
+
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+}
+
+/// Any other object as the reason of an end, as any term is one in OTP.
+pub(crate) struct Given {
+    value: Py<PyAny>,
+    /// Made when it was given: nothing of the program's own runs for it later.
+    text: String,
+}
+
+impl fmt::Debug for Given {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Given")
+    }
+}
+
+impl Exception for Given {
+    fn kind(&self) -> String {
+        ERROR.to_owned()
+    }
+
+    fn label(&self) -> &'static str {
+        ERROR
+    }
+
+    fn message(&self) -> String {
+        self.text.clone()
+    }
+
+    fn traceback(&self) -> Option<String> {
+        None
     }
 
     fn as_any(&self) -> &dyn Any {
@@ -124,6 +162,8 @@ impl Exception for Told {
 /// The same reason without the exception, which refers to its frames and all that they know.
 pub(crate) fn told(reason: &Reason) -> Reason {
     match reason {
+        // What is kept of an object that was given as a reason is its text.
+        Reason::Exception(exception) if exception.label() == ERROR => Reason::error(exception.message()),
         Reason::Exception(exception) => {
             let traceback = exception.traceback().map(|text| last_part(text, TRACEBACK_BYTES_KEPT));
             let message = first_part(exception.message(), MESSAGE_BYTES_KEPT);
@@ -156,11 +196,14 @@ pub(crate) fn exception_of(py: Python<'_>, reason: &Reason) -> Option<Py<PyAny>>
     exception.as_any().downcast_ref::<Raised>().map(|raised| raised.0.clone_ref(py))
 }
 
-/// Shows the collector the exception of a reason that nobody else holds.
+/// Shows the collector the object of a reason that nobody else holds.
 pub(crate) fn visit_reason(reason: &Reason, visit: &pyo3::PyVisit<'_>) -> Result<(), pyo3::PyTraverseError> {
     match reason {
         Reason::Exception(exception) if Arc::strong_count(exception) == 1 => {
-            exception.as_any().downcast_ref::<Raised>().map_or(Ok(()), |raised| visit.call(&raised.0))
+            let any = exception.as_any();
+            let raised = any.downcast_ref::<Raised>().map(|raised| &raised.0);
+            let object = raised.or_else(|| any.downcast_ref::<Given>().map(|given| &given.value));
+            object.map_or(Ok(()), |object| visit.call(object))
         }
         _ => Ok(()),
     }
@@ -185,8 +228,8 @@ pub(crate) fn reason_from(py: Python<'_>, reason: Option<&Bound<'_, PyAny>>) -> 
         });
     }
     if !reason.is_instance_of::<pyo3::exceptions::PyBaseException>() {
-        // Any term is a reason, as in OTP; what is kept of it is its text.
-        return Ok(Reason::error(first_part(reason.repr()?.to_string(), MESSAGE_BYTES_KEPT)));
+        let text = first_part(reason.repr()?.to_string(), MESSAGE_BYTES_KEPT);
+        return Ok(Reason::Exception(Arc::new(Given { value: reason.clone().unbind(), text })));
     }
     Ok(raised(py, PyErr::from_value(reason.clone())))
 }
@@ -219,6 +262,19 @@ impl ExitReason {
     #[getter]
     fn exception(&self, py: Python<'_>) -> Option<Py<PyAny>> {
         exception_of(py, &self.0)
+    }
+
+    /// The object that `exit` was given, or the text. None where the reason is another, and of an object for those who ask only
+    /// when the actor has long ended: then its text is kept.
+    #[getter]
+    fn value(&self, py: Python<'_>) -> Option<Py<PyAny>> {
+        match &self.0 {
+            Reason::Error(text) => Some(PyString::new(py, text).into_any().unbind()),
+            Reason::Exception(exception) => {
+                exception.as_any().downcast_ref::<Given>().map(|given| given.value.clone_ref(py))
+            }
+            _ => None,
+        }
     }
 
     /// The traceback as text, if there is one.

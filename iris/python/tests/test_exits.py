@@ -1,8 +1,10 @@
 """What happens to actors that wait when they are asked to end: exits, links, parents, supervisors."""
 
 import asyncio
+import gc
 import threading
 import time
+import weakref
 
 import pytest
 
@@ -217,3 +219,61 @@ def test_a_killed_actor_leaves_no_entry_behind(runtime):
     runtime._inner.exit(pid, "kill")
     wait_until(lambda: not runtime.is_alive(pid))
     assert runtime._inner.exit_reason(pid).kind == "killed"
+
+
+class Term:
+    """Neither text nor data, and known by its identity alone."""
+
+
+@pytest.mark.parametrize("value", [{"a": [1, 2]}, ("error", 7), 3, None.__class__, Term(), [], b"x", "text"], ids=str)
+@pytest.mark.parametrize("kind", ["push", "pull", "async"])
+def test_any_object_is_a_reason_and_arrives_as_itself(system, kind, value):
+    told = {"hook": [], "seen": []}
+
+    class Watching:
+        def receive(self, message):
+            told["seen"].append(message)
+
+    async def coroutine(message):
+        pass
+
+    def pull(mailbox):
+        while mailbox.recv() is not None:
+            pass
+
+    target = {"push": lambda message: None, "async": coroutine, "pull": iris.actor(pull, pull=True)}[kind]
+    watching = system.spawn(iris.actor(trap_exit=True)(Watching))
+    ending = system.spawn(target)
+    watching.monitor(ending)
+    watching.link(ending)
+    ending.exit(value)
+    wait_until(lambda: len(told["seen"]) == 2)
+    for message in told["seen"]:
+        assert message.reason.kind == "error" and message.reason.abnormal
+        assert message.reason.value is value or (type(value) is str and message.reason.value == value)
+        assert message.reason.message == f"error: {value if type(value) is str else repr(value)}"
+    # What it was is kept, and not the object with all that it refers to.
+    assert ending.join(20).kind == "error"
+
+
+def test_an_object_given_as_a_reason_is_not_kept(system):
+    value = Term()
+    weak = weakref.ref(value)
+
+    def end_all(count, reason):
+        actors = [system.spawn(lambda message: None) for _ in range(count)]
+        for ending in actors:
+            ending.exit(reason)
+        for ending in actors:
+            assert ending.join(20).kind == "error"
+
+    end_all(20, value)
+    del value
+    # The latest are kept as they are, as exceptions are, for those who ask at once.
+    end_all(200, {})
+
+    def gone():
+        gc.collect()
+        return weak() is None
+
+    wait_until(gone)

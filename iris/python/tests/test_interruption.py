@@ -59,7 +59,7 @@ system.stop(timeout=10)
 """
 
 SCHEDULES = """
-import asyncio, sys, threading
+import asyncio, sys, threading, time
 import iris
 
 ROUNDS = int(sys.argv[1])
@@ -108,6 +108,10 @@ for how in (futures, calls, later, tasks):
         assert scheduling.join(30).kind == "killed"
         assert answering.ask_sync(turn, timeout=120) == turn, "the loop is lost"
         assert answering.ask_sync(turn, timeout=120) == turn
+        # Beside a loop that was held up the answers may be another loop's: what was scheduled runs all the same.
+        until = time.monotonic() + 120
+        while counts[1] < counts[0] and len(counts) == 2 and time.monotonic() < until:
+            time.sleep(0.01)
         # One may have run whose count the interruption prevented.
         assert len(counts) == 2 and counts[0] <= counts[1] <= counts[0] + 1, (how, counts)
 system.stop(timeout=10)

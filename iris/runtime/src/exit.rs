@@ -9,6 +9,10 @@ use std::sync::Arc;
 pub trait Exception: fmt::Debug + Send + Sync + 'static {
     /// The type's name, for example `ValueError`.
     fn kind(&self) -> String;
+    /// The one word for logs and metrics.
+    fn label(&self) -> &'static str {
+        "exception"
+    }
     /// The message.
     fn message(&self) -> String;
     /// The message as far as it is known without running the program's code, for those who must not wait for it.
@@ -82,7 +86,7 @@ impl ExitReason {
             Self::RestartIntensity { .. } => "restart_intensity",
             Self::Error(_) => "error",
             Self::Panic(_) => "panic",
-            Self::Exception(_) => "exception",
+            Self::Exception(exception) => exception.label(),
         }
     }
 
