@@ -103,7 +103,7 @@ def test_names_times_and_deletion(server, project: Path):
         ({"action": "restore", "session": session, "checkpoint": "../kept"}, "no checkpoint"),
         ({"action": "fork", "checkpoint": ""}, "no checkpoint"),
         ({"action": "fork"}, "needs a session"),
-        ({"action": "fork", "checkpoint": "kept", "session": session}, "needs a session"),
+        ({"action": "fork", "checkpoint": "kept", "session": session}, "not both"),
         ({"action": "delete"}, "needs a checkpoint"),
         ({"action": "checkpoint", "session": session, "name": "kept"}, "already"),
         ({"action": "checkpoint", "session": session, "name": "../x"}, "cannot name"),

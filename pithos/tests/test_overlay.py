@@ -181,6 +181,14 @@ def test_what_cannot_be_done_is_said(server, project: Path):
     run(server, session, "while :; do :; done &")
     assert "a part of the shell" in server.text("session", action="undo", session=session)
     run(server, session, "kill $!; wait 2>/dev/null")
+    # Nothing is done for a name that nothing has changed at, not even its folders.
+    run(server, session, "mkdir -p d/new/er; echo 1 > d/new/x; rm -r d/e")
+    for action in ("commit", "discard"):
+        for wrong in (["d/new/er/q/r"], ["b"], ["a", "d/new/nothing"], ["d/e/../nothing"]):
+            assert "has changed nothing at" in server.text("session", action=action, session=session, paths=wrong), (action, wrong)
+        assert "the list is empty" in server.text("session", action=action, session=session, paths=[])
+    assert sorted(os.listdir(project / "d")) == ["e"] and run(server, session, "cat d/new/x a")["stdout_bytes"] == 4
+    act(server, "discard", session, paths=["d"])
     for wrong in (["../x"], ["/etc/passwd"]):
         assert "may write" in server.text("session", action="commit", session=session, paths=wrong)
     assert "cannot be undone" in server.text("session", action="undo", session=session, job="j999")

@@ -48,6 +48,12 @@ def test_an_equal_run_is_equal_and_changes_nothing(pithos: str, workspace: Path,
     assert ran.returncode == 0, ran.stdout + ran.stderr
     assert "12 call(s) are as they were; 0 were not run" in ran.stdout
     assert tree_of(workspace) == before
+    assert cast.stat().st_mode & 0o777 == 0o600
+    for there in (cast, recorded):
+        before = there.read_bytes()
+        refused = replay(pithos, workspace, recorded, "--cast", str(there))
+        assert refused.returncode != 0 and "exists" in refused.stderr, refused
+        assert there.read_bytes() == before
     head, *events = [json.loads(line) for line in cast.read_text().splitlines()]
     assert head["version"] == 2 and len(events) == 24
     assert all(kind == "o" and at >= 0 for at, kind, _ in events)

@@ -95,3 +95,24 @@ def test_a_cells_deadline_holds_for_whatever_it_waits_for(server: Server) -> Non
             assert time.monotonic() < deadline, (code, answer)
             time.sleep(0.05)
         assert answer["content"][0]["text"] == "free\n"
+
+
+def test_a_long_pattern_is_refused_before_it_is_parsed(server: Server) -> None:
+    """What the parser makes of a pattern takes a hundred times its length, in the server's own memory, which no session's limit bounds."""
+    job = server.tool("run", command="echo found")["job"]
+    for tool, arguments in (("log", {"action": "grep", "job": job, "pattern": ""}), ("job", {"action": "wait", "job": job, "until": ""})):
+        field = next(name for name, value in arguments.items() if value == "")
+        for size, refused in ((8 << 10, False), ((8 << 10) + 1, True), (15 << 20, True)):
+            answer = server.call(tool, **(arguments | {field: "f" * size}))
+            assert bool(answer.get("isError")) == refused, (tool, size)
+            assert not refused or f"{field}: the pattern is {size} bytes" in answer["content"][0]["text"], (tool, size)
+
+
+def test_the_server_keeps_little_of_what_it_has_run(server: Server) -> None:
+    """Ended jobs are remembered by the hundred: the memory is for their results, not for scripts of megabytes."""
+    script = ": " + "x" * 1_900_000
+    server.call("run", command=script)
+    before = server.memory_kb()
+    for _ in range(60):
+        assert not server.call("run", command=script).get("isError")
+    assert server.memory_kb() - before < 60_000, "of 60 scripts of 1.9 MB"

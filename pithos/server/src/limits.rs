@@ -79,3 +79,5 @@ pub(crate) const SERVERS_BYTES_MAX: u64 = 1 << 20;
 pub(crate) const SERVERS_MAX: usize = 64;
 /// Seconds that such a server may take to start and to list its tools; some are downloaded first.
 pub(crate) const SERVER_START_S: u64 = 60;
+/// Of the text of a regular expression in a call.
+pub(crate) const PATTERN_BYTES_MAX: usize = 8 << 10;

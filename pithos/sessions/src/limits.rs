@@ -173,6 +173,8 @@ pub const CHECKPOINT_TTL_S_DEFAULT: u64 = 7 * 24 * 3600;
 pub const CHECKPOINT_RECORD_BYTES_MAX: u64 = 64 * 1024 * 1024;
 /// Jobs that a checkpoint names, the last ones.
 pub const CHECKPOINT_JOBS_MAX: usize = 200;
+/// Of a job's script, what is remembered.
+pub const JOB_SCRIPT_BYTES_MAX: usize = 16 << 10;
 /// Of the script of such a job, so many characters.
 pub const CHECKPOINT_COMMAND_CHARS: usize = 200;
 /// Shells that wait over an empty overlay, once one such session was opened.

@@ -4,6 +4,7 @@
 
 use std::collections::BTreeSet;
 use std::io::Write;
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -48,13 +49,13 @@ pub(crate) async fn run(
     if journal.missing > 0 {
         errln!("pithos: {} call(s) are missing in the journal", journal.missing);
     }
+    let mut film = cast.map(|path| Film::begin(&path, &journal)).transpose()?;
     let manager = Manager::start(config).map_err(|error| error.to_string())?;
     let opened =
         manager.open_overlaid(Some(DEFAULT_SESSION), None).await.map_err(|error| error.to_string())?;
     if let Some(why) = opened.snapshot_because() {
         return Err(format!("there is no overlay here, and a replay would change the workspace: {why}"));
     }
-    let mut film = cast.map(|path| Film::begin(&path, &journal)).transpose()?;
     let (recorder, servers) = (Recorder::for_replay(), Arc::new(Servers::default()));
     let (mut replayed, mut left_out) = (0, Vec::new());
     for record in &journal.calls {
@@ -230,7 +231,9 @@ struct Film {
 
 impl Film {
     fn begin(path: &Path, journal: &Journal) -> Result<Film, String> {
-        let mut file = std::fs::File::create(path).map_err(|error| format!("{}: {error}", path.display()))?;
+        // It shows what was printed, which the journal does not; and nothing that is there goes for it.
+        let opened = std::fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(path);
+        let mut file = opened.map_err(|error| format!("--cast {}: {error}", path.display()))?;
         let began_s = journal.calls.first().and_then(|record| record["time"].as_f64()).unwrap_or(0.0);
         let header = json!({"version": 2, "width": 120, "height": 30, "timestamp": began_s as u64});
         writeln!(file, "{header}").map_err(|error| error.to_string())?;

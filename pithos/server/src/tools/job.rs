@@ -168,8 +168,7 @@ async fn wait(arguments: &Arguments, call: &Call, job: &Arc<Job>) -> Result<Opti
     let condition = async {
         match (&arguments.until, arguments.port) {
             (Some(pattern), _) => {
-                let pattern =
-                    Regex::new(&format!("(?m){pattern}")).map_err(|error| format!("until: {error}"))?;
+                let pattern = super::pattern("until", "(?m)", pattern)?;
                 Ok(Some(line_matches(job, &pattern).await))
             }
             (None, Some(port)) => port_is_there(job, port).await.map(Some),

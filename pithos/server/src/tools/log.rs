@@ -4,7 +4,6 @@ use std::path::PathBuf;
 
 use pithos_sessions::limits::{GREP_MATCHES_MAX, OUTPUT_BYTES_DEFAULT, OUTPUT_BYTES_MAX};
 use pithos_sessions::{Ansi, Capture, log};
-use regex::bytes::Regex;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -80,7 +79,7 @@ fn look(arguments: &Arguments, path: PathBuf, total: u64) -> Result<Report, Stri
         }
         Action::Grep => {
             let pattern = arguments.pattern.as_deref().ok_or("grep needs a pattern")?;
-            let pattern = Regex::new(pattern).map_err(|error| format!("pattern: {error}"))?;
+            let pattern = super::pattern("pattern", "", pattern)?;
             let limit = arguments.matches.unwrap_or(MATCHES_DEFAULT).min(GREP_MATCHES_MAX);
             let (lines, more) = log::grep(&path, &pattern, arguments.context, limit).map_err(failed)?;
             structured["more"] = json!(more);

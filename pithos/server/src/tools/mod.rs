@@ -19,11 +19,13 @@ use std::sync::Arc;
 
 use pithos_sessions::limits::OUTPUT_BYTES_MAX;
 use pithos_sessions::{Ansi, Budget, Job, Manager, Reason};
+use regex::bytes::Regex;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
 use crate::journal::Recorder;
+use crate::limits::PATTERN_BYTES_MAX;
 use crate::result::{BUDGET_DEFAULT, Report};
 use crate::servers::Servers;
 
@@ -52,6 +54,18 @@ impl From<Result<Report, String>> for Outcome {
             Err(message) => Self::Wrong(message),
         }
     }
+}
+
+/// A regular expression of a call, with flags before it. Its text is bounded before it is parsed: what the parser builds takes a hundred times as much, in
+/// the server's own memory.
+fn pattern(field: &str, flags: &str, text: &str) -> Result<Regex, String> {
+    if text.len() > PATTERN_BYTES_MAX {
+        return Err(format!(
+            "{field}: the pattern is {} bytes, and {PATTERN_BYTES_MAX} is the limit",
+            text.len()
+        ));
+    }
+    Regex::new(&format!("{flags}{text}")).map_err(|error| format!("{field}: {error}"))
 }
 
 /// Carries out a call; `None` when there is no such tool.

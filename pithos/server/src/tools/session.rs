@@ -20,8 +20,7 @@ struct Arguments {
     ttl_s: Option<u64>,
     #[serde(default)]
     overlay: bool,
-    #[serde(default)]
-    paths: Vec<String>,
+    paths: Option<Vec<String>>,
     job: Option<String>,
     checkpoint: Option<String>,
     output_bytes: Option<usize>,
@@ -49,6 +48,12 @@ pub(super) async fn call(arguments: Value, call: Call) -> Result<Report, String>
     let named = || arguments.session.as_deref().ok_or("this action needs a session");
     let which = || arguments.checkpoint.as_deref().ok_or("this action needs a checkpoint");
     let manager = &call.manager;
+    if arguments.paths.as_ref().is_some_and(Vec::is_empty) {
+        return Err(
+            "paths: the list is empty, and nothing was done; leave it out to take all changes".to_string()
+        );
+    }
+    let paths = arguments.paths.as_deref().unwrap_or_default();
     match arguments.action {
         Action::Open => {
             let (name, cwd) = (arguments.name.as_deref(), arguments.cwd.as_deref());
@@ -65,7 +70,10 @@ pub(super) async fn call(arguments: Value, call: Call) -> Result<Report, String>
             let forked = match (&arguments.session, &arguments.checkpoint) {
                 (None, Some(checkpoint)) => manager.fork_checkpoint(checkpoint, name).await,
                 (Some(session), None) => manager.fork(session, name).await,
-                _ => return Err("fork needs a session, or a checkpoint".to_string()),
+                (None, None) => return Err("fork needs a session, or a checkpoint".to_string()),
+                (Some(_), Some(_)) => {
+                    return Err("fork takes a session or a checkpoint, not both".to_string());
+                }
             };
             Ok(one(&expiring(manager, forked.map_err(|error| error.to_string())?, arguments.ttl_s)))
         }
@@ -81,8 +89,8 @@ pub(super) async fn call(arguments: Value, call: Call) -> Result<Report, String>
         Action::Diff => overlay::diff(manager, named()?, arguments.output_bytes).await,
         Action::Undo => overlay::undo(manager, named()?, arguments.job).await,
         Action::Commit if call.recorder.replaying => Err("a replay commits nothing".to_string()),
-        Action::Commit => overlay::commit(manager, named()?, &arguments.paths).await,
-        Action::Discard => overlay::discard(manager, named()?, &arguments.paths).await,
+        Action::Commit => overlay::commit(manager, named()?, paths).await,
+        Action::Discard => overlay::discard(manager, named()?, paths).await,
         Action::Checkpoint => {
             overlay::checkpoint(manager, named()?, arguments.name.as_deref(), arguments.ttl_s).await
         }

@@ -9,7 +9,7 @@
 
 mod record;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{DirBuilder, File, OpenOptions};
 use std::io::{Read, Write};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
@@ -36,6 +36,9 @@ const RECORD: &str = "record.json";
 /// Of a folder that is being made, and of one that is being removed.
 const NEW: &str = ".new-";
 const GONE: &str = ".gone-";
+
+/// How often another handle is tried when somebody else has taken the one before.
+const HANDLES_TRIED_MAX: usize = 64;
 
 /// The checkpoints of one workspace and one client.
 #[derive(Debug, Clone)]
@@ -76,6 +79,17 @@ fn unused(prefix: &str) -> Result<String, Error> {
     Ok(format!("{prefix}{:016x}", u64::from_ne_bytes(random)))
 }
 
+/// The number of a handle that is given to a checkpoint without a name.
+fn number(handle: &str) -> Option<u64> {
+    handle.strip_prefix('c')?.parse().ok()
+}
+
+/// What is given to those without a name is no name.
+fn is_given(name: &str) -> bool {
+    name.strip_prefix('c')
+        .is_some_and(|rest| !rest.is_empty() && rest.bytes().all(|byte| byte.is_ascii_digit()))
+}
+
 fn name_is_good(name: &str) -> bool {
     !name.starts_with('.')
         && (1..=64).contains(&name.len())
@@ -96,6 +110,11 @@ impl Store {
             return Err(Error::Checkpoint(format!(
                 "'{}' cannot name a checkpoint: use 1 to 64 letters, digits, '-', '_' or '.', and no '.' first",
                 short(name)
+            )));
+        }
+        if let Some(name) = wanted.name.as_deref().filter(|name| is_given(name)) {
+            return Err(Error::Checkpoint(format!(
+                "'{name}' cannot name a checkpoint: 'c' and a number are given to those without a name"
             )));
         }
         let bytes = record.bytes();
@@ -140,14 +159,14 @@ impl Store {
             files: record.files(),
             damaged: false,
         };
-        loop {
+        for _ in 0..HANDLES_TRIED_MAX {
             about.handle = wanted.name.clone().map_or_else(|| self.next_handle(), Ok)?;
             write(&unnamed.join(ABOUT), &about)?;
             let place = self.folder.join(&about.handle);
             match renameat_with(rustix::fs::CWD, unnamed, rustix::fs::CWD, &place, RenameFlags::NOREPLACE) {
                 Ok(()) => return Ok(about),
-                // Another server has had the same thought.
-                Err(rustix::io::Errno::EXIST) if !named => {}
+                // Another server has had the same thought: what is known of the folder is old.
+                Err(rustix::io::Errno::EXIST) if !named => self.known.with(|known| *known = Known::default()),
                 Err(rustix::io::Errno::EXIST) => {
                     return Err(Error::Checkpoint(format!(
                         "there is a checkpoint '{}' already: delete it, or choose another name",
@@ -157,6 +176,7 @@ impl Store {
                 Err(error) => return Err(failed(&place)(error.into())),
             }
         }
+        Err(Error::Checkpoint("others take every handle first: give it a name".to_owned()))
     }
 
     /// The checkpoints that are whole and not too old, oldest first. What is too old is removed.
@@ -265,9 +285,11 @@ impl Store {
     }
 
     fn next_handle(&self) -> Result<String, Error> {
-        let number = |name: &str| name.strip_prefix('c')?.parse::<u64>().ok();
-        let last = self.read()?.iter().filter_map(|one| number(&one.handle)).max();
-        Ok(format!("c{}", last.unwrap_or(0) + 1))
+        let taken: BTreeSet<u64> = self.read()?.iter().filter_map(|one| number(&one.handle)).collect();
+        // Behind the last one, or, where nothing is behind it, in the first gap: there are fewer of them than numbers.
+        let next = taken.last().map_or(Some(1), |last| last.checked_add(1));
+        let next = next.or_else(|| (1..=u64::MAX).find(|number| !taken.contains(number)));
+        next.map(|number| format!("c{number}")).ok_or_else(|| said("no handle is free"))
     }
 
     /// Everything that is whole; what others have put here or taken away since the last look is seen by the folder's own time.

@@ -121,3 +121,33 @@ fn names_lead_nowhere_else_and_the_folder_is_private() {
     std::os::unix::fs::symlink(&kept, place.folder.path().join("link")).unwrap();
     assert!(linked.list().is_err());
 }
+
+#[test]
+fn whatever_is_in_the_folder_the_next_handle_is_a_free_one() {
+    let place = Place::new(1);
+    let store = place.store(1 << 30);
+    let first = place.put(&store, None, None).unwrap();
+    let kept = place.folder.path().join("kept");
+    for there in [u64::MAX - 1, u64::MAX, 0, 3, 1 << 63] {
+        let name = format!("c{there}");
+        assert!(
+            place.put(&store, Some(&name), None).unwrap_err().to_string().contains("without a name"),
+            "{name}"
+        );
+        // As an earlier version may have left it there.
+        std::fs::rename(kept.join(&first.handle), kept.join(&name)).unwrap();
+        let fresh = place.store(1 << 30);
+        let mut found = Vec::new();
+        for _ in 0..4 {
+            found.push(place.put(&fresh, None, None).unwrap().handle);
+        }
+        assert_eq!(handles(&fresh).len(), 5, "{found:?} beside {name}");
+        for handle in found {
+            fresh.delete(&handle).unwrap();
+        }
+        std::fs::rename(kept.join(&name), kept.join(&first.handle)).unwrap();
+    }
+    for fine in ["c", "c1x", "C1", "1", "c-1"] {
+        place.put(&store, Some(fine), None).unwrap();
+    }
+}

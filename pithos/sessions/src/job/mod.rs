@@ -22,7 +22,10 @@ use tokio::sync::futures::Notified;
 use tokio::sync::{Notify, mpsc, watch};
 
 use crate::guardian::Guardian;
-use crate::limits::{BEGIN_LOOK_MS, BEGIN_PATIENCE_MS, PROMPT_LOOK_MS, STDIN_BYTES_MAX, STDIN_PATIENCE_MS};
+use crate::limits::{
+    BEGIN_LOOK_MS, BEGIN_PATIENCE_MS, JOB_SCRIPT_BYTES_MAX, PROMPT_LOOK_MS, STDIN_BYTES_MAX,
+    STDIN_PATIENCE_MS,
+};
 use crate::noticed::Record;
 use crate::output::Capture;
 use crate::ports;
@@ -85,7 +88,7 @@ pub struct Job {
     pub handle: String,
     /// The session's handle.
     pub session: String,
-    /// What runs.
+    /// What runs, of a long text its beginning: ended jobs are remembered, and nobody needs all of theirs.
     pub script: String,
     /// When it began.
     pub started: Instant,
@@ -108,6 +111,14 @@ pub struct Job {
     begun: AtomicBool,
     /// Not the job's to keep: a remembered job must hold nothing of a session that is over.
     shell: Weak<Shell>,
+}
+
+/// What is kept of a script. A text of its own: the long one would stay in memory behind a shorter view of it.
+fn beginning(script: String) -> String {
+    if script.len() <= JOB_SCRIPT_BYTES_MAX {
+        return script;
+    }
+    script[..script.floor_char_boundary(JOB_SCRIPT_BYTES_MAX)].to_owned()
 }
 
 /// What a job needs to run.
@@ -159,7 +170,7 @@ impl Job {
         let job = Arc::new(Self {
             handle: start.handle,
             session: start.session,
-            script: start.script,
+            script: beginning(start.script),
             started: Instant::now(),
             news: start.news,
             capture: Locked::new(if start.apart {

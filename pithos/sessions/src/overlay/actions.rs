@@ -213,6 +213,7 @@ impl Manager {
             if kept.snapshot {
                 return kept.commit(&selected);
             }
+            kept.must_have_changed(&selected)?;
             let coming = kept.to_be_committed(&selected)?;
             may_be_committed(&coming, &plan)?;
             let gone = kept.preserve(&store, &coming)?;
@@ -231,7 +232,11 @@ impl Manager {
     pub async fn discard(&self, handle: &str, paths: &[String]) -> Result<(), Error> {
         let (session, overlay) = self.overlaid_alive(handle).await?;
         let selected = self.select(&session, paths)?;
-        self.with_layers_apart(&session, &overlay, true, move |kept| kept.discard(&selected)).await
+        self.with_layers_apart(&session, &overlay, true, move |kept| {
+            kept.must_have_changed(&selected)?;
+            kept.discard(&selected)
+        })
+        .await
     }
 
     /// Makes the files as they were before a call. The shell's state stays.

@@ -29,6 +29,28 @@ impl Kept {
         Ok(found)
     }
 
+    /// Each of these paths names something that has changed, is above it, or went with a folder.
+    pub(super) fn must_have_changed(&self, selected: &[(PathBuf, Name)]) -> Result<(), Error> {
+        if self.snapshot || selected.is_empty() {
+            return Ok(());
+        }
+        let all = self.to_be_committed(&[])?;
+        let went = |change: &Change| matches!(change.change, ChangeKind::Deleted | ChangeKind::Type);
+        for (root, name) in selected {
+            let known = |(at, change): &(PathBuf, Change)| {
+                at == root && (change.path.is_in(name) || (went(change) && name.is_in(&change.path)))
+            };
+            if !all.iter().any(known) {
+                let path = root.join(name.path());
+                return Err(Error::Overlay(format!(
+                    "nothing was done: the session has changed nothing at {}; diff lists what it has changed",
+                    path.display()
+                )));
+            }
+        }
+        Ok(())
+    }
+
     /// Lets every checkpoint keep what these changes will replace. The names of those that could not, which are gone.
     pub(super) fn preserve(&self, store: &Store, coming: &[(PathBuf, Change)]) -> Result<Vec<String>, Error> {
         let mut gone = Vec::new();
