@@ -85,6 +85,15 @@ const CALLS: &[Nest] = &[
     }),
 ];
 
+/// What expands level by level. (That no file has such a name is found out at the end of it.)
+const EXPANSIONS: &[Nest] = &[
+    ("components of a path", |n| format!("set -- {}*; echo ok", "a/".repeat(n))),
+    ("folders above", |n| format!("set -- {}*; echo ok", "../".repeat(n))),
+    ("patterns as components", |n| format!("set -- {}x; echo ok", "*/".repeat(n))),
+    ("globstar", |n| format!("shopt -s globstar; set -- {}x; echo ok", "**/".repeat(n))),
+    ("completed names", |n| format!("compgen -f {0}; compgen -G '{0}*'; echo ok", "a/".repeat(n))),
+];
+
 /// What recurses for ever. What comes out is an error or, where each level ignores it, the end.
 const ENDLESS: &[&str] = &[
     "f() { f; }; f",
@@ -155,7 +164,16 @@ fn calls_nest_ten_thousand_levels() {
 }
 
 #[test]
+fn expansions_go_fifty_thousand_levels() {
+    runs(EXPANSIONS, TOO_DEEP, "8192");
+    let braces: Nest = ("braces", |n| format!("set -- {}; echo ok", around(n, "{a,", "x", "}")));
+    runs(&[braces], DEEP, "8192");
+    runs(&[braces], DEEP, "512");
+}
+
+#[test]
 fn a_small_stack_is_enough() {
+    runs(EXPANSIONS, 1_000, "512");
     runs(TEXTS, 1_000, "512");
     runs(CALLS, 1_000, "512");
 }

@@ -150,3 +150,78 @@ fn scripts_may_turn_the_history_on() {
         "1 4\n2 5\n    1  for i in 1; do :; done\n    2  history\nhistory\n"
     );
 }
+
+/// Runs a shell with such a history file and such an inputrc, and little memory, for as long as it takes.
+fn run_with(home: &Path, history: &Path, inputrc: &Path) -> std::process::Output {
+    let script = "ulimit -v 1000000; exec timeout 60 \"$0\" --norc -i";
+    let mut child = Command::new("sh")
+        .args(["-c", script, env!("CARGO_BIN_EXE_rush")])
+        .env_clear()
+        .env("PATH", "/usr/bin:/bin")
+        .env("HOME", home)
+        .env("HISTFILE", history)
+        .env("INPUTRC", inputrc)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("a shell");
+    let lines = "bind -f \"$INPUTRC\"; history -r; history -n; echo \"$((1 + 1))\"\n";
+    child.stdin.take().expect("a pipe").write_all(lines.as_bytes()).expect("written");
+    child.wait_with_output().expect("ended")
+}
+
+#[test]
+fn a_file_that_is_no_file_keeps_nobody_waiting() {
+    let home = tempfile::tempdir().expect("a folder");
+    let fifo = home.path().join("fifo");
+    assert!(Command::new("mkfifo").arg(&fifo).status().expect("mkfifo runs").success());
+    let sparse = home.path().join("sparse");
+    let file = std::fs::File::create(&sparse).expect("a file");
+    file.set_len(8 << 30).expect("a long file");
+    for odd in [
+        &fifo,
+        &sparse,
+        Path::new("/dev/zero"),
+        Path::new("/dev/full"),
+        Path::new("/dev/urandom"),
+        home.path(),
+    ] {
+        let output = run_with(home.path(), odd, odd);
+        let out = String::from_utf8_lossy(&output.stdout);
+        assert!(
+            output.status.code().is_some_and(|code| code < 2) && out.ends_with("2\n"),
+            "{odd:?}: {output:?}"
+        );
+    }
+}
+
+#[test]
+fn a_very_long_history_is_read_from_its_end() {
+    let home = tempfile::tempdir().expect("a folder");
+    let mut file = std::fs::File::create(home.path().join("history")).expect("a file");
+    file.set_len(1 << 30).expect("a long file");
+    std::io::Seek::seek(&mut file, std::io::SeekFrom::End(0)).expect("its end");
+    file.write_all(b"\nold command\n").expect("written");
+    let (out, _) = run(home.path(), "HISTFILE=; history 3\n");
+    assert!(out.contains("old command\n"), "{out}");
+}
+
+#[test]
+fn a_shell_that_is_hung_up_keeps_its_history() {
+    let home = tempfile::tempdir().expect("a folder");
+    for (lines, kept) in [
+        ("echo one\nkill -HUP $$\necho never\n", "echo one\nkill -HUP $$\n"),
+        ("echo two\nsleep 1000 &\nstopped=1\n(sleep 0.3; kill -HUP $$) & wait\n", "wait\n"),
+        ("trap 'echo bye' EXIT\nkill -HUP $$\n", "kill -HUP $$\n"),
+        ("trap - HUP\nkill -HUP $$\n", "kill -HUP $$\n"),
+    ] {
+        let (out, text) = run(home.path(), lines);
+        assert!(text.ends_with(kept) && !out.contains("never"), "{lines}: {out}{text}");
+        assert_eq!(out.contains("bye"), lines.contains("bye"), "{out}");
+    }
+    // What ignores it, or has a trap, goes on.
+    let (out, _) =
+        run(home.path(), "trap '' HUP\nkill -HUP $$\ntrap 'echo trapped' HUP\nkill -HUP $$\necho on\n");
+    assert_eq!(out, "trapped\non\n");
+}

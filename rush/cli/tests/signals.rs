@@ -220,3 +220,41 @@ fn an_interrupt_that_comes_before_the_program_ends_both() {
         }
     }
 }
+
+#[test]
+fn a_signal_that_comes_with_the_end_of_a_child_is_not_waited_over() {
+    // The child sends it as the last thing that it does, so that both arrive together; the other child would hold `wait` up.
+    for (script, status, told) in [
+        ("trap 'echo bye; kill $p' EXIT; sleep 1000 & p=$!; (kill -TERM $$) & wait", 143, "bye\n"),
+        ("trap 'echo bye; kill $p' EXIT; sleep 1000 & p=$!; (sleep 0.1; kill -HUP $$) & wait", 129, "bye\n"),
+        (
+            "trap 'echo bye; kill $p' EXIT; sleep 1000 & p=$!; (sleep 0.1; kill -HUP $$) & wait $p",
+            129,
+            "bye\n",
+        ),
+        (
+            "trap 'echo bye; kill $p' EXIT; sleep 1000 & p=$!; (sleep 0.1; kill -USR1 $$) & wait -n $p",
+            138,
+            "bye\n",
+        ),
+        (
+            "trap 'kill $p; echo t' USR1; sleep 1000 & p=$!; (sleep 0.1; kill -USR1 $$) & wait; echo",
+            0,
+            "t\n\n",
+        ),
+    ] {
+        for _ in 0..10 {
+            let output = Command::new("timeout")
+                .args(["60", "env", "--default-signal", RUSH, "-c", script])
+                .stderr(Stdio::null())
+                .output()
+                .expect("timeout runs");
+            let ended = output.status.code().or(output.status.signal().map(|signal| 128 + signal));
+            assert_eq!(
+                (ended, String::from_utf8_lossy(&output.stdout).as_ref()),
+                (Some(status), told),
+                "{script}"
+            );
+        }
+    }
+}

@@ -219,7 +219,7 @@ impl Session {
     /// Reads the history file.
     pub fn load_history(&mut self) {
         let limit = self.history_limit(b"HISTSIZE");
-        let Some(text) = self.history_file().and_then(|path| fs::read(path).ok()) else { return };
+        let Some(text) = self.history_file().and_then(|path| history::read(&path).ok()) else { return };
         let (entries, lines) = history::parse(&text, 0, self.times_history(), sys::now_seconds());
         let history = Rc::make_mut(&mut self.builtin_state.history);
         history.entries.extend(entries);
@@ -242,16 +242,19 @@ impl Session {
         let text = history::format(entries, self.times_history());
         let mut options = fs::OpenOptions::new();
         options.create(true).mode(0o600);
-        options.append(append).truncate(!append).write(true);
-        // A history that cannot be written is no reason not to end.
-        let _ = options.open(&path).and_then(|mut file| file.write_all(&text));
+        options.append(append).truncate(!append).write(true).custom_flags(libc::O_NONBLOCK);
+        // A history that cannot be written is no reason not to end, nor one that nobody reads to wait.
+        let opened = options.open(&path).and_then(|file| Ok((file.metadata()?.is_file(), file)));
+        if let Ok((true, mut file)) = opened {
+            let _ = file.write_all(&text);
+        }
         Rc::make_mut(&mut self.builtin_state.history).unsaved = 0;
         self.shorten_history_file(&path);
     }
 
     fn shorten_history_file(&mut self, path: &Path) {
         let limit = self.history_limit(b"HISTFILESIZE");
-        let Ok(text) = fs::read(path) else { return };
+        let Ok(text) = history::read(path) else { return };
         let kept = history::newest(&text, limit);
         if kept.len() < text.len() {
             let _ = fs::write(path, kept);

@@ -51,6 +51,12 @@ pub const HISTORY_ENTRIES_DEFAULT: usize = 500;
 /// Pipelines whose stages a host is told of, per run: the last ones.
 pub const PIPELINES_RECORDED_MAX: usize = 64;
 
+/// Of a history file, what is read: the newest entries.
+pub const HISTORY_BYTES_MAX: u64 = 64 << 20;
+
+/// Of a file of line editing (`~/.inputrc`).
+pub const INIT_FILE_BYTES_MAX: u64 = 4 << 20;
+
 /// Files of line editing (`~/.inputrc`) that include one another.
 pub const INIT_FILE_DEPTH_MAX: usize = 16;
 

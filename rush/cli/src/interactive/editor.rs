@@ -42,6 +42,7 @@ impl TerminalEditor {
         match line {
             Some(edit::Line::Text(text)) => Line::Text(text.into_bytes()),
             Some(edit::Line::End(text)) if !text.is_empty() => Line::Unfinished(text.into_bytes()),
+            Some(edit::Line::Interrupted) if sys::fatal_pending().is_some() => Line::End,
             Some(edit::Line::Interrupted) => {
                 // What interrupted the editor is no command's business; after a whole line, a ^C is meant for the command that begins.
                 sys::clear_pending_signals();

@@ -13,7 +13,7 @@ use git::GitPrompt;
 use plain::PlainReader;
 use rush::history::expansion::{self, Expansion};
 use rush::state::options::{SetOption, Shopt};
-use rush::{Bytes, Outcome, Session};
+use rush::{Bytes, Outcome, Session, Unwind, sys};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
@@ -60,6 +60,7 @@ pub(crate) fn run(session: &mut Session, terminal: bool) -> Outcome {
         None => Source::Plain(PlainReader::new()),
     };
     session.load_history();
+    session.hang_up_in_order();
     if matches!(source, Source::Terminal(_)) && is_styled(session) {
         session.spinner = Some(spinner::draw);
     }
@@ -96,7 +97,11 @@ impl Loop {
         if let Err(unwind) = session.run_prompt_commands() {
             return Some(Err(unwind));
         }
-        let text = match self.read_entry(session) {
+        let entry = self.read_entry(session);
+        if let Some(signal) = sys::fatal_pending() {
+            return Some(Err(Unwind::Exit(128 + signal)));
+        }
+        let text = match entry {
             Entry::Text(text) => text,
             Entry::Unfinished(text) => {
                 // The parser says what is missing.
@@ -128,7 +133,10 @@ impl Loop {
 
     /// Whether the shell may end: not the first time while jobs are stopped.
     fn may_leave(&mut self, session: &mut Session) -> bool {
-        if session.has_stopped_jobs() && !std::mem::replace(&mut self.warned, true) {
+        if sys::fatal_pending().is_none()
+            && session.has_stopped_jobs()
+            && !std::mem::replace(&mut self.warned, true)
+        {
             session.write_err(b"There are stopped jobs.\n");
             return false;
         }

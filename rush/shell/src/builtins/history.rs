@@ -178,7 +178,7 @@ fn file(session: &mut Session, action: u8, name: Option<&Bytes>) -> i32 {
     let appends = session.shopt(Shopt::Histappend);
     let history = Rc::make_mut(&mut session.builtin_state.history);
     let result = match action {
-        b'r' | b'n' => fs::read(path).map(|text| {
+        b'r' | b'n' => history::read(path).map(|text| {
             let skip = if action == b'n' { history.lines_read } else { 0 };
             let (entries, lines) = history::parse(&text, skip, timed, sys::now_seconds());
             history.lines_read = lines;

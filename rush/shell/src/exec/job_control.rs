@@ -124,10 +124,11 @@ impl Session {
         self.jobs.list.iter().any(|job| matches!(job.state, JobState::Stopped(_)))
     }
 
-    /// At the end of an interactive shell: stopped jobs would never hear of it.
+    /// At the end of an interactive shell: stopped jobs would never hear of it, and when the terminal is gone all are told.
     pub fn release_jobs(&mut self) {
+        let hung_up = sys::fatal_pending() == Some(libc::SIGHUP);
         for job in &self.jobs.list {
-            if matches!(job.state, JobState::Stopped(_)) && !job.spared {
+            if (hung_up || matches!(job.state, JobState::Stopped(_))) && !job.spared {
                 let _ = job.signal(libc::SIGHUP);
                 let _ = job.signal(libc::SIGCONT);
             }

@@ -350,6 +350,10 @@ impl Session {
         if !readers.is_empty() {
             self.reap();
         }
+        // It came while another child was taken note of, or before: nothing would interrupt the call for it any more.
+        if self.traps.has_arrived() {
+            return Err(libc::EINTR);
+        }
         let (pid, status) = sys::wait_any(true)?;
         self.jobs.note(pid, status);
         Ok(())

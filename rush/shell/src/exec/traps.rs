@@ -39,8 +39,8 @@ pub struct Traps {
     running: Vec<usize>,
     /// Signals that an interactive shell ignores for itself; a bit set.
     pub(crate) shell_signals: u64,
-    /// Whether a signal that ends this process leaves it time for its EXIT trap.
-    ends_in_order: bool,
+    /// Signals that end this process and leave it time for what it still has to do (its EXIT trap, the history); a bit set.
+    in_order: u64,
 }
 
 impl Default for Traps {
@@ -54,7 +54,7 @@ impl Default for Traps {
             may_want_text: false,
             running: Vec::new(),
             shell_signals: 0,
-            ends_in_order: false,
+            in_order: 0,
         }
     }
 }
@@ -93,6 +93,15 @@ impl Traps {
         self.inherited.as_ref().unwrap_or(&self.actions)
     }
 
+    /// Whether a signal has arrived that ends this process or has a trap here.
+    pub(crate) fn has_arrived(&self) -> bool {
+        let pending = sys::pending_signals();
+        let is_ours = |number: usize| {
+            pending >> (number - 1) & 1 != 0 && matches!(self.get(number), Some(Action::Run(_)))
+        };
+        pending != 0 && (sys::fatal_pending().is_some() || (1..DEBUG).any(is_ours))
+    }
+
     fn is_trapped_outside(&self, number: usize) -> bool {
         let outside = self.inherited.as_ref().and_then(|actions| actions[number].as_ref());
         matches!(outside, Some(Action::Run(_)))
@@ -108,7 +117,7 @@ impl Traps {
             _ => {}
         }
         if number > EXIT && number < DEBUG {
-            dispose(number, action.as_ref(), self.ends_in_order);
+            dispose(number, action.as_ref(), self.in_order);
         }
         if let Some(slot) = Rc::make_mut(&mut self.actions).get_mut(number) {
             *slot = action;
@@ -171,7 +180,7 @@ impl Traps {
         };
         for number in 1..DEBUG {
             if inner.actions[number] != entered(number) {
-                dispose(number, self.actions[number].as_ref(), self.ends_in_order);
+                dispose(number, self.actions[number].as_ref(), self.in_order);
             }
         }
     }
@@ -191,7 +200,7 @@ impl Traps {
     /// In a real child: handlers are reset to the default.
     pub(crate) fn became_child(&mut self) {
         sys::release_fatal();
-        self.ends_in_order = false;
+        self.in_order = 0;
         if let Some(inherited) = &self.inherited {
             for number in 1..DEBUG {
                 if matches!(inherited[number], Some(Action::Run(_))) && self.actions[number].is_none() {
@@ -239,12 +248,12 @@ impl Traps {
 }
 
 /// Makes the process treat a signal as its trap says.
-fn dispose(number: usize, action: Option<&Action>, ends_in_order: bool) {
+fn dispose(number: usize, action: Option<&Action>, in_order: u64) {
     let signal = number as i32;
     match action {
         None => {
             sys::signal_default(signal);
-            if ends_in_order && ENDING.contains(&signal) {
+            if in_order >> (signal - 1) & 1 != 0 {
                 sys::catch_fatal(signal);
             }
         }
@@ -310,8 +319,17 @@ impl Session {
         if self.interactive || self.interrupt_discards {
             return;
         }
-        self.traps.ends_in_order = true;
-        for signal in ENDING {
+        self.end_in_order_at(&ENDING);
+    }
+
+    /// The same for the terminal's end, which an interactive shell survives for as long as it takes to keep its history.
+    pub fn hang_up_in_order(&mut self) {
+        self.end_in_order_at(&[libc::SIGHUP]);
+    }
+
+    fn end_in_order_at(&mut self, signals: &[i32]) {
+        for &signal in signals {
+            self.traps.in_order |= 1 << (signal - 1);
             if self.traps.get(signal as usize).is_none() {
                 sys::catch_fatal(signal);
             }
@@ -320,7 +338,7 @@ impl Session {
 
     /// SIGPIPE as it is when no utility is shielded from it.
     pub(crate) fn unshield(&self) {
-        dispose(libc::SIGPIPE as usize, None, self.traps.ends_in_order);
+        dispose(libc::SIGPIPE as usize, None, self.traps.in_order);
     }
 
     /// Whether a signal has arrived that gives up what runs, without a trap for it.
@@ -403,7 +421,7 @@ impl Session {
             self.killed_by = Some(signal);
             // The next one does not wait.
             sys::release_fatal();
-            self.traps.ends_in_order = false;
+            self.traps.in_order = 0;
         }
         let Some(Action::Run(text)) = self.traps.get(EXIT).cloned() else { return Ok(()) };
         self.traps.set(EXIT, None);

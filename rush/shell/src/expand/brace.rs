@@ -7,6 +7,7 @@ use crate::state::names::is_name_byte;
 use crate::state::variables::Variables;
 use crate::syntax::Text;
 use crate::syntax::ast::{Part, Word};
+use crate::sys::stack;
 use std::rc::Rc;
 
 /// Elements a sequence may have; more is left unexpanded, as bash does when memory would not do.
@@ -107,8 +108,13 @@ fn is_byte(units: &[Unit], at: usize, byte: u8) -> bool {
     matches!(units.get(at), Some(Unit::Byte(b)) if *b == byte)
 }
 
-/// All results for `units`, or `None` if nothing in it expands.
+/// All results for `units`, or `None` if nothing in it expands: also what nests more deeply than there is room for.
 fn expand_units(units: &[Unit]) -> Option<Vec<Vec<Unit>>> {
+    if stack::is_exhausted() { None } else { stack::with_room(|| expand_first(units)) }
+}
+
+/// Expands the first braces of `units` that are an expression, and what is in and behind them.
+fn expand_first(units: &[Unit]) -> Option<Vec<Vec<Unit>>> {
     let mut from = 0;
     while let Some(open) = (from..units.len()).find(|at| is_byte(units, *at, b'{')) {
         if let Some((close, alternatives)) = alternatives(units, open) {

@@ -1,7 +1,20 @@
 //! The text of a history file: a command per line, or a `#` and the time before each command, which then may take several lines.
 
+use std::path::Path;
+
 use super::Entry;
-use crate::Bytes;
+use crate::{Bytes, limits, sys};
+
+/// What is in a history file, of a very long one the newest lines.
+pub fn read(path: &Path) -> std::io::Result<Vec<u8>> {
+    let (mut text, whole) = sys::end_of_file(path, limits::HISTORY_BYTES_MAX)?;
+    if !whole {
+        // It begins in the middle of a line.
+        let begun = text.iter().position(|byte| *byte == b'\n').map_or(text.len(), |at| at + 1);
+        text.drain(..begun);
+    }
+    Ok(text)
+}
 
 /// The time that a line of a `#` and digits gives.
 fn time(line: &[u8]) -> Option<i64> {

@@ -5,7 +5,7 @@ pub mod expansion;
 mod file;
 mod join;
 
-pub use file::{format, newest, parse};
+pub use file::{format, newest, parse, read};
 pub use join::join_lines;
 
 use crate::Bytes;

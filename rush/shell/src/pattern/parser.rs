@@ -19,13 +19,14 @@ struct Frame {
 
 /// The nodes of `pattern` and how deeply its groups nest.
 pub(super) fn parse(pattern: &[u8], options: Options) -> (Vec<Node>, usize) {
-    let mut outer = Builder { nodes: Vec::new(), options };
+    let mut outer = Builder::new(options);
     let mut frames: Vec<Frame> = Vec::new();
+    let mut known = Known::of(pattern);
     let (mut at, mut depth) = (0, 0);
     while let Some(&byte) = pattern.get(at) {
         let rest = pattern.get(at..).unwrap_or_default();
         if let Some(kind) = options.extended.then(|| opens_group(rest)).flatten() {
-            let builder = Builder { nodes: Vec::new(), options };
+            let builder = Builder::new(options);
             let alternatives = Alternatives(Vec::new());
             frames.push(Frame { kind, opening: [byte, b'('], alternatives, builder, nesting: 0 });
             depth = depth.max(frames.len());
@@ -37,15 +38,15 @@ pub(super) fn parse(pattern: &[u8], options: Options) -> (Vec<Node>, usize) {
                 b'(' => frame.nesting += 1,
                 b')' if frame.nesting > 0 => frame.nesting -= 1,
                 b'|' if frame.nesting == 0 => {
-                    frame.alternatives.0.push(std::mem::take(&mut frame.builder.nodes));
+                    frame.alternatives.0.push(frame.builder.take());
                     at += 1;
                     continue;
                 }
                 b')' => {
                     if let Some(mut frame) = frames.pop() {
-                        frame.alternatives.0.push(frame.builder.nodes);
+                        frame.alternatives.0.push(frame.builder.take());
                         let around = frames.last_mut().map_or(&mut outer, |frame| &mut frame.builder);
-                        around.nodes.push(Node::Group(frame.kind, frame.alternatives));
+                        around.push(Node::Group(frame.kind, frame.alternatives));
                     }
                     at += 1;
                     continue;
@@ -55,9 +56,9 @@ pub(super) fn parse(pattern: &[u8], options: Options) -> (Vec<Node>, usize) {
         }
         let in_group = !frames.is_empty();
         let builder = frames.last_mut().map_or(&mut outer, |frame| &mut frame.builder);
-        at += plain(byte, rest, in_group, builder);
+        at += plain(byte, rest, in_group, builder, &mut known);
     }
-    for frame in frames {
+    for mut frame in frames {
         // A group that does not end is text.
         outer.literal_bytes(&frame.opening);
         let mut alternatives = frame.alternatives;
@@ -65,22 +66,71 @@ pub(super) fn parse(pattern: &[u8], options: Options) -> (Vec<Node>, usize) {
             outer.join(nodes);
             outer.literal_bytes(b"|");
         }
-        outer.join(frame.builder.nodes);
+        outer.join(frame.builder.take());
     }
-    (outer.nodes, depth)
+    (outer.take(), depth)
 }
 
 struct Builder {
     nodes: Vec<Node>,
+    /// The text behind them that is no node yet: text comes in small pieces, and each is looked at once.
+    text: Vec<u8>,
     options: Options,
 }
 
+/// What is known of the rest of the pattern, so that what does not end is searched for once and not at each place where it could begin.
+struct Known {
+    /// Bytes behind the last `]`; none where there is no `]`.
+    behind_close: Option<usize>,
+    /// Whether no `:]`, `.]` or `=]` follows.
+    unended: [bool; 3],
+}
+
+impl Known {
+    fn of(pattern: &[u8]) -> Self {
+        let last = pattern.iter().rposition(|byte| *byte == b']');
+        Self { behind_close: last.map(|at| pattern.len() - at - 1), unended: [false; 3] }
+    }
+
+    /// Whether a bracket expression at the start of `rest` may end.
+    fn may_close(&self, rest: &[u8]) -> bool {
+        self.behind_close.is_some_and(|behind| rest.len() > behind)
+    }
+}
+
 impl Builder {
+    fn new(options: Options) -> Self {
+        Self { nodes: Vec::new(), text: Vec::new(), options }
+    }
+
+    fn push(&mut self, node: Node) {
+        self.end_text();
+        self.nodes.push(node);
+    }
+
+    fn end_text(&mut self) {
+        if !self.text.is_empty() {
+            self.nodes.push(Node::Literal(std::mem::take(&mut self.text).into_boxed_slice()));
+        }
+    }
+
+    /// All nodes; the builder is empty again.
+    fn take(&mut self) -> Vec<Node> {
+        self.end_text();
+        std::mem::take(&mut self.nodes)
+    }
+
+    fn any_string(&mut self) {
+        if !self.text.is_empty() || self.nodes.last() != Some(&Node::AnyString) {
+            self.push(Node::AnyString);
+        }
+    }
+
     /// Appends the character at the start of `text` literally and returns its length.
     fn literal(&mut self, text: &[u8]) -> usize {
         let (code, length) = decode(text, 0, self.options.utf8);
         if self.options.ignore_case && code >= 0x80 {
-            self.nodes.push(Node::Folded(fold(code)));
+            self.push(Node::Folded(fold(code)));
         } else {
             self.literal_bytes(text.get(..length).unwrap_or_default());
         }
@@ -88,13 +138,7 @@ impl Builder {
     }
 
     fn literal_bytes(&mut self, bytes: &[u8]) {
-        if let Some(Node::Literal(last)) = self.nodes.last_mut() {
-            let mut joined = std::mem::take(last).into_vec();
-            joined.extend_from_slice(bytes);
-            *last = joined.into_boxed_slice();
-        } else {
-            self.nodes.push(Node::Literal(bytes.into()));
-        }
+        self.text.extend_from_slice(bytes);
     }
 
     /// Appends nodes as if their text had been read here.
@@ -102,30 +146,28 @@ impl Builder {
         for node in nodes {
             match node {
                 Node::Literal(bytes) => self.literal_bytes(&bytes),
-                Node::AnyString if self.nodes.last() == Some(&Node::AnyString) => {}
-                node => self.nodes.push(node),
+                Node::AnyString => self.any_string(),
+                node => self.push(node),
             }
         }
     }
 }
 
 /// What stands at the start of `rest`, which opens and ends no group, and its length.
-fn plain(byte: u8, rest: &[u8], in_group: bool, builder: &mut Builder) -> usize {
+fn plain(byte: u8, rest: &[u8], in_group: bool, builder: &mut Builder, known: &mut Known) -> usize {
     match byte {
         b'*' => {
-            if builder.nodes.last() != Some(&Node::AnyString) {
-                builder.nodes.push(Node::AnyString);
-            }
+            builder.any_string();
             1
         }
         b'?' => {
-            builder.nodes.push(Node::AnyCharacter);
+            builder.push(Node::AnyCharacter);
             1
         }
         b'\\' if rest.len() > 1 => 1 + builder.literal(rest.get(1..).unwrap_or_default()),
-        b'[' => match bracket(rest, builder.options) {
+        b'[' => match known.may_close(rest).then(|| bracket(rest, builder.options, known)).flatten() {
             Some((bracket, length)) => {
-                builder.nodes.push(Node::Bracket(Box::new(bracket)));
+                builder.push(Node::Bracket(Box::new(bracket)));
                 length
             }
             None => builder.literal(rest),
@@ -153,18 +195,19 @@ fn literal_run(rest: &[u8], in_group: bool, builder: &mut Builder) -> usize {
     };
     let end = rest.iter().skip(1).position(special).map_or(rest.len(), |p| p + 1);
     let run = rest.get(..end).unwrap_or_default();
-    if run.len() < 2
-        || (builder.options.ignore_case && !run.is_ascii())
-        || builder.options.utf8 && !run.is_ascii()
-    {
-        return builder.literal(rest);
+    if builder.options.ignore_case && !run.is_ascii() {
+        let mut at = 0;
+        while at < run.len() {
+            at += builder.literal(&run[at..]).max(1);
+        }
+    } else {
+        builder.literal_bytes(run);
     }
-    builder.literal_bytes(run);
     run.len()
 }
 
 /// Parses a bracket expression at the start of `text`; `None` if it does not end.
-fn bracket(text: &[u8], options: Options) -> Option<(Bracket, usize)> {
+fn bracket(text: &[u8], options: Options, known: &mut Known) -> Option<(Bracket, usize)> {
     let mut at = 1;
     let negated = matches!(text.get(at), Some(b'!' | b'^'));
     at += usize::from(negated);
@@ -176,18 +219,18 @@ fn bracket(text: &[u8], options: Options) -> Option<(Bracket, usize)> {
             return Some((bracket.finish(), at + 1));
         }
         let rest = text.get(at..)?;
-        if let Some((class, length)) = named(rest, b':') {
+        if let Some((class, length)) = named(rest, b':', known) {
             if let Some(class) = Class::named(class) {
                 bracket.add_class(class);
             }
             at += length;
             continue;
         }
-        let (low, length) = endpoint(rest, options)?;
+        let (low, length) = endpoint(rest, options, known)?;
         at += length;
         let is_range = text.get(at) == Some(&b'-') && !matches!(text.get(at + 1), None | Some(b']'));
         if is_range {
-            let (high, length) = endpoint(text.get(at + 1..)?, options)?;
+            let (high, length) = endpoint(text.get(at + 1..)?, options, known)?;
             at += 1 + length;
             if let (Some(low), Some(high)) = (low, high) {
                 bracket.add_range(low, high);
@@ -200,9 +243,9 @@ fn bracket(text: &[u8], options: Options) -> Option<(Bracket, usize)> {
 
 /// One character of a bracket expression: plain, escaped, `[.x.]` or `[=x=]`. The code is `None` for a
 /// collating name that does not exist.
-fn endpoint(text: &[u8], options: Options) -> Option<(Option<u32>, usize)> {
+fn endpoint(text: &[u8], options: Options, known: &mut Known) -> Option<(Option<u32>, usize)> {
     for mark in [b'.', b'='] {
-        if let Some((name, length)) = named(text, mark) {
+        if let Some((name, length)) = named(text, mark, known) {
             return Some((collating_element(name, |t| decode(t, 0, options.utf8)), length));
         }
     }
@@ -211,12 +254,23 @@ fn endpoint(text: &[u8], options: Options) -> Option<(Option<u32>, usize)> {
     (length > 0).then_some((Some(code), skip + length))
 }
 
+/// What stands beside the brackets of names.
+const MARKS: [u8; 3] = *b":.=";
+
 /// The text between `[:` and `:]` (or `.`, `=`) at the start of `text`, and the length of it all.
-fn named(text: &[u8], mark: u8) -> Option<(&[u8], usize)> {
+fn named<'a>(text: &'a [u8], mark: u8, known: &mut Known) -> Option<(&'a [u8], usize)> {
     if text.first() != Some(&b'[') || text.get(1) != Some(&mark) {
         return None;
     }
     let body = text.get(2..)?;
-    let end = body.windows(2).position(|w| w == [mark, b']'])?;
+    let unended = &mut known.unended[MARKS.iter().position(|known| *known == mark)?];
+    if *unended {
+        return None;
+    }
+    let Some(end) = body.windows(2).position(|w| w == [mark, b']']) else {
+        // Nor is there one behind any later place.
+        *unended = true;
+        return None;
+    };
     Some((body.get(..end)?, end + 4))
 }

@@ -9,6 +9,7 @@ use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 
 use super::{Node, Options, Pattern, has_magic, unescape};
+use crate::sys::stack;
 
 /// Directory levels that `**` descends; deeper trees are cut off rather than exhausting the stack.
 const GLOBSTAR_DEPTH_MAX: usize = 512;
@@ -132,10 +133,23 @@ impl Walk<'_> {
     }
 
     fn visit(&mut self, mut prefix: Vec<u8>, components: &[Component], separators: &[Vec<u8>], depth: usize) {
-        let Some((component, rest)) = components.split_first() else { return };
-        let (separator, separators_rest) = match separators.split_first() {
-            Some((first, rest)) => (first.as_slice(), rest),
-            None => (b"".as_slice(), separators),
+        let (mut components, mut separators) = (components, separators);
+        let (component, rest, separator, separators_rest) = loop {
+            let Some((component, rest)) = components.split_first() else { return };
+            let (separator, separators_rest) = match separators.split_first() {
+                Some((first, rest)) => (first.as_slice(), rest),
+                None => (b"".as_slice(), separators),
+            };
+            match component {
+                // A level of a path costs no level of the stack.
+                Component::Literal(text) if !rest.is_empty() => {
+                    prefix.extend_from_slice(text);
+                    prefix.extend_from_slice(separator);
+                    self.checked = false;
+                    (components, separators) = (rest, separators_rest);
+                }
+                _ => break (component, rest, separator, separators_rest),
+            }
         };
         match component {
             Component::Literal(text) => {
@@ -169,7 +183,7 @@ impl Walk<'_> {
     ) {
         path.extend_from_slice(separator);
         if !rest.is_empty() {
-            self.visit(path, rest, separators, depth);
+            stack::with_room(|| self.visit(path, rest, separators, depth));
         } else if self.checked || fs::symlink_metadata(self.path(&path)).is_ok() {
             self.found.push(path);
         }
@@ -223,7 +237,7 @@ impl Walk<'_> {
         if depth == 0 || !last {
             if !last {
                 // Zero directories: the next component starts right here.
-                self.visit(prefix.clone(), rest, separators, depth);
+                stack::with_room(|| self.visit(prefix.clone(), rest, separators, depth));
             } else if !prefix.is_empty() && fs::metadata(self.path(&prefix)).is_ok_and(|m| m.is_dir()) {
                 self.found.push(prefix.clone());
             }
@@ -243,7 +257,7 @@ impl Walk<'_> {
             }
             if is_directory {
                 path.extend_from_slice(if separator.is_empty() { b"/" } else { separator });
-                self.globstar(path, separator, rest, separators, depth + 1);
+                stack::with_room(|| self.globstar(path, separator, rest, separators, depth + 1));
             }
         }
     }

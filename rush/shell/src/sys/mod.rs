@@ -126,6 +126,24 @@ pub fn read(fd: RawFd, buffer: &mut [u8]) -> Result<usize, i32> {
     if n < 0 { Err(errno()) } else { Ok(n as usize) }
 }
 
+/// The last `bytes_max` bytes of a regular file, and whether that is all of it. Anything else (a device, a FIFO that nobody writes) is an error at once: what
+/// reads a file of the user's by itself waits for nobody and has room for what it takes.
+pub fn end_of_file(path: &std::path::Path, bytes_max: u64) -> std::io::Result<(Vec<u8>, bool)> {
+    use std::io::{Read, Seek, SeekFrom};
+    use std::os::unix::fs::OpenOptionsExt;
+    let mut file = std::fs::OpenOptions::new().read(true).custom_flags(libc::O_NONBLOCK).open(path)?;
+    let data = file.metadata()?;
+    if !data.is_file() {
+        let error = if data.is_dir() { libc::EISDIR } else { libc::EINVAL };
+        return Err(std::io::Error::from_raw_os_error(error));
+    }
+    let skipped = data.len().saturating_sub(bytes_max);
+    file.seek(SeekFrom::Start(skipped))?;
+    let mut text = Vec::new();
+    file.take(bytes_max).read_to_end(&mut text)?;
+    Ok((text, skipped == 0))
+}
+
 /// Whether `fd` has a file position that can go back.
 pub fn is_seekable(fd: RawFd) -> bool {
     // SAFETY: no pointers.

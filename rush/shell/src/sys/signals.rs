@@ -104,6 +104,11 @@ pub fn signal_pending() -> bool {
     PENDING.load(Ordering::Relaxed) != 0
 }
 
+/// The signals that have arrived; a bit set.
+pub fn pending_signals() -> u64 {
+    PENDING.load(Ordering::Relaxed)
+}
+
 /// Whether SIGINT has arrived.
 pub fn interrupt_pending() -> bool {
     PENDING.load(Ordering::Relaxed) >> (libc::SIGINT - 1) & 1 != 0

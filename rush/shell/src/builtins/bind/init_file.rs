@@ -15,8 +15,12 @@ const CHOICES: [(&str, &[&[u8]]); 2] =
 
 /// Reads one file; an error is the system's number.
 pub(super) fn read(session: &mut Session, place: Place, file: &[u8], depth: usize) -> Result<(), i32> {
-    let text = std::fs::read(std::ffi::OsStr::from_bytes(file))
+    let path = std::path::Path::new(std::ffi::OsStr::from_bytes(file));
+    let (text, whole) = crate::sys::end_of_file(path, limits::INIT_FILE_BYTES_MAX)
         .map_err(|error| error.raw_os_error().unwrap_or(libc::EIO))?;
+    if !whole {
+        return Err(libc::EFBIG);
+    }
     let mut reader = Reader { place, depth, outer: Vec::new(), skips: false };
     for line in text.split(|byte| *byte == b'\n') {
         reader.line(session, line.trim_ascii());
