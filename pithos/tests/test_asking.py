@@ -107,3 +107,29 @@ def test_without_anybody_to_ask_it_is_refused(pithos: str, workspace: Path) -> N
     finally:
         person.close()
     assert os.path.exists(workspace)
+
+
+def test_a_question_goes_with_the_command_that_wanted_to_know(pithos: str, workspace: Path) -> None:
+    """Nobody answers: the command ends, its question is withdrawn, and the next one is asked at once."""
+    person = asking(pithos, workspace, {})
+    try:
+        for number in range(3):
+            host = f"silent{number}.invalid"
+            wanted = person.start("tools/call", {"name": "run", "arguments": {"command": get(host), "timeout_ms": 2000}})
+            asked, withdrawn, result = None, None, None
+            while result is None or withdrawn is None:
+                message = person.next_message()
+                if message.get("method") == "elicitation/create":
+                    assert asked is None and host in message["params"]["message"], message
+                    asked = message["id"]
+                elif message.get("method") == "notifications/cancelled":
+                    withdrawn = message["params"]["requestId"]
+                elif message.get("id") == wanted and "method" not in message:
+                    result = message["result"]["structuredContent"]
+            assert asked is not None and withdrawn == asked
+            # An answer that comes too late is for nobody.
+            person.send({"jsonrpc": "2.0", "id": asked, "result": {"action": "accept", "content": {"allow": "every command until the server ends"}}})
+        person.said = {"": "no"}
+        assert "refused it" in refused(person.run(get("silent0.invalid")))["silent0.invalid:443"]
+    finally:
+        person.close()

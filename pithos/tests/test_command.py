@@ -112,6 +112,25 @@ def test_usage_is_told(run) -> None:
     assert run("--sandbox", "nowhere.toml", "true").returncode == 2
 
 
+@pytest.mark.parametrize("words", [["pwd"], ["--", "pwd"]])
+def test_the_folder_is_what_cwd_says_wherever_it_is_started(pithos: str, workspace: Path, words: list[str]) -> None:
+    """Also below `/tmp`, of which the sandbox has another one, so that the folder of the start is not in it."""
+    with tempfile.TemporaryDirectory(dir="/tmp") as below:
+        os.makedirs(f"{below}/a/b")
+        for start in ("/", "/tmp", below, f"{below}/a/b", "/usr", str(workspace)):
+            for folder in ("/usr", "/etc", str(workspace), f"{below}/a"):
+                ended = subprocess.run([pithos, "run", "--cwd", folder, *words], cwd=start, capture_output=True, timeout=PATIENCE)
+                assert (ended.returncode, ended.stdout.decode()) == (0, f"{folder}\n"), (start, folder, ended)
+            for wrong, why in (("/nonexistent", b"No such file"), ("/etc/passwd", b"no folder")):
+                ended = subprocess.run([pithos, "run", "--cwd", wrong, *words], cwd=start, capture_output=True, timeout=PATIENCE)
+                assert ended.returncode not in (0, 1) and f"--cwd {wrong}".encode() in ended.stderr and why in ended.stderr, (start, ended)
+
+
+def test_as_json_it_has_its_output(run) -> None:
+    told = json.loads(run("--json", "echo out; echo error >&2; exit 3").stdout)
+    assert (told["stdout"], told["stderr"], told["status"]) == ("out\n", "error\n", 3), told
+
+
 def test_input_is_the_caller_s(run, workspace: Path) -> None:
     (workspace / "file").write_bytes(b"from a file\n")
     with (workspace / "file").open() as file:

@@ -525,3 +525,22 @@ def test_an_undo_keeps_the_shell_where_nothing_of_the_files_is_in_use(server, pr
     assert act(server, "commit", session)["committed"]
     assert (project / "after").exists() or (project / "d/e/after").exists()
     assert (project / "d/e/f").read_text() == "three\nafter\n" and (project / "a").read_text() == "one\n"
+
+
+def test_what_was_undone_leaves_no_content_behind(server, project: Path):
+    """A build that is tried and undone a hundred times is kept no more than once."""
+    session, size = overlaid(server), 10_007 + os.getpid() % 1000
+
+    def kept() -> int:
+        state = [Path(os.environ.get("TMPDIR", "/tmp")), *(Path(os.environ[name]) for name in ("XDG_RUNTIME_DIR", "XDG_STATE_HOME") if os.environ.get(name))]
+        walks = (walk for folder in state for below in folder.glob("*pithos*") for walk in os.walk(below))
+        return sum((Path(root) / name).lstat().st_size == size for root, _, names in walks for name in names if (Path(root) / name).is_file())
+
+    run(server, session, f"head -c {size} /dev/urandom > z")
+    assert kept() > 0, "the place is another one"
+    act(server, "undo", session)
+    for _ in range(20):
+        run(server, session, f"head -c {size} /dev/urandom > z")
+        act(server, "undo", session)
+    assert kept() <= 2
+    server.lives()

@@ -217,9 +217,12 @@ impl Steps {
         if let Some(mounts) = &self.mounts {
             mounts.apply()?;
             if known {
-                // The working directory was below the mounts that are read-only now.
-                // SAFETY: `getcwd` ended the path with a zero.
-                check(Step::Mounts, unsafe { libc::chdir(directory.as_ptr().cast()) }.into())?;
+                // The working directory was below the mounts that are read-only now. Where it is hidden by them (it was in the other `/tmp`),
+                // there is none inside, and what runs next names its own.
+                // SAFETY: `getcwd` ended the path with a zero, and the other one is a literal.
+                let moved =
+                    unsafe { libc::chdir(directory.as_ptr().cast()) == 0 || libc::chdir(c"/".as_ptr()) == 0 };
+                check(Step::Mounts, if moved { 0 } else { -1 })?;
             }
         }
         if self.loopback {

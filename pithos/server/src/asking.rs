@@ -5,7 +5,10 @@ use std::time::Duration;
 
 use pithos_sessions::limits::ASK_S;
 use pithos_sessions::{Asker, Question, Reply, Replying};
-use rmcp::model::{ElicitRequestParams, ElicitationAction};
+use rmcp::model::{
+    ClientResult, ElicitRequestParams, ElicitResult, ElicitationAction, Request, ServerRequest,
+};
+use rmcp::service::{PeerRequestOptions, RequestHandle};
 use rmcp::{Peer, RoleServer};
 use serde_json::json;
 
@@ -45,9 +48,16 @@ async fn ask(peer: &Peer<RoleServer>, question: Question) -> Reply {
     let Ok(wanted) = serde_json::from_value::<ElicitRequestParams>(wanted) else {
         return Reply::Unasked("the question has no form".to_owned());
     };
-    let asked = tokio::time::timeout(Duration::from_secs(ASK_S), peer.create_elicitation(wanted)).await;
-    let Ok(asked) = asked else { return Reply::Unasked(format!("no answer came within {ASK_S} s")) };
-    match asked {
+    let request = Request::new(wanted);
+    let sent = ServerRequest::ElicitRequest(request);
+    let handle = match peer.send_cancellable_request(sent, PeerRequestOptions::no_options()).await {
+        Ok(handle) => Asked(Some(handle)),
+        Err(error) => return Reply::Unasked(error.to_string()),
+    };
+    let Ok(answered) = tokio::time::timeout(Duration::from_secs(ASK_S), handle.answer()).await else {
+        return Reply::Unasked(format!("no answer came within {ASK_S} s"));
+    };
+    match answered {
         Ok(answer) if answer.action == ElicitationAction::Accept => {
             match answer.content.as_ref().and_then(|content| content["allow"].as_str()) {
                 Some(THIS_COMMAND) => Reply::Job,
@@ -56,6 +66,33 @@ async fn ask(peer: &Peer<RoleServer>, question: Question) -> Reply {
             }
         }
         Ok(_) => Reply::No,
-        Err(error) => Reply::Unasked(error.to_string()),
+        Err(why) => Reply::Unasked(why),
+    }
+}
+
+/// A question that a person sees. Withdrawn when nobody waits for the answer any more.
+struct Asked(Option<RequestHandle<RoleServer>>);
+
+impl Asked {
+    async fn answer(mut self) -> Result<ElicitResult, String> {
+        let Some(handle) = self.0.as_mut() else { return Err("it was withdrawn".to_owned()) };
+        let answer = (&mut handle.rx).await;
+        self.0 = None;
+        match answer {
+            Ok(Ok(ClientResult::ElicitResult(answer))) => Ok(answer),
+            Ok(Ok(_)) => Err("the client's answer is none".to_owned()),
+            Ok(Err(error)) => Err(error.to_string()),
+            Err(_) => Err("the client has gone".to_owned()),
+        }
+    }
+}
+
+impl Drop for Asked {
+    fn drop(&mut self) {
+        if let (Some(handle), Ok(runtime)) = (self.0.take(), tokio::runtime::Handle::try_current()) {
+            let why = Some("nobody waits for the answer any more".to_owned());
+            // A client that has gone needs no word.
+            runtime.spawn(async move { drop(handle.cancel(why).await) });
+        }
     }
 }

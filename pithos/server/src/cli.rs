@@ -354,6 +354,9 @@ fn config_on(
     };
     let cwd =
         cwd.canonicalize().map_err(|error| Failure::Run(format!("--cwd {}: {error}", cwd.display())))?;
+    if !cwd.is_dir() {
+        return Err(Failure::Run(format!("--cwd {}: it is no folder", cwd.display())));
+    }
     let home = std::env::var_os("HOME").filter(|home| !home.is_empty()).map(PathBuf::from);
     let mut policy = within_reason(
         policy(options.sandbox.as_deref().unwrap_or(Preset::Workspace.name()), &machine)?,
@@ -498,7 +501,8 @@ fn code_of(options: &mut Options) -> Result<String, Failure> {
 /// `pithos run --json`: what the tool would answer.
 async fn run_as_tool(config: Config, options: Options, script: String) -> Result<ExitCode, String> {
     let manager = Manager::start(config).map_err(|error| error.to_string())?;
-    let request = Request { script, timeout: options.timeout, ..Request::default() };
+    // A result without its text says nothing: the streams are in it.
+    let request = Request { script, timeout: options.timeout, apart: true, ..Request::default() };
     let job = manager.run(request).await.map_err(|error| error.to_string())?;
     let end = job.ended().await;
     let status = end.as_ref().and_then(|end| end.done.as_ref()).map_or(1, |done| done.status.0);

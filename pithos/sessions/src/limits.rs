@@ -124,6 +124,8 @@ pub const PROXY_HEAD_BYTES_MAX: usize = 32 * 1024;
 pub const PROXY_HELLO_BYTES_MAX: usize = 64 * 1024;
 /// How long a program may take to say what it wants of the proxy.
 pub const PROXY_HEAD_MS: u64 = 30 * 1000;
+/// Between two looks whether a program still waits for what a person is asked.
+pub const PROXY_LOOK_MS: u64 = 20;
 /// How long a name and a connection to one address may take.
 pub const PROXY_DIAL_MS: u64 = 20 * 1000;
 /// A connection through the proxy on which nobody says anything ends after this.

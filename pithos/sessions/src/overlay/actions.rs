@@ -618,6 +618,8 @@ impl Kept {
         let levels = self.calls[at].before.clone();
         self.restore(levels)?;
         let undone = self.calls.drain(at..).map(|call| call.job).collect();
+        // It is done; copies that cannot be removed go with the session.
+        drop(self.forget_blobs());
         Ok(undone)
     }
 

@@ -50,7 +50,7 @@ pub(super) async fn serve(proxy: &Proxy, mut stream: TcpStream) -> io::Result<()
         let Some((host, port)) = authority(&head.target, None) else {
             return answer(&mut stream, "400 Bad Request", "CONNECT takes HOST:PORT").await;
         };
-        return match proxy.dial(&job, &host, port).await {
+        return match proxy.dial(&stream, &job, &host, port).await {
             // What came with the head would pass unseen.
             Ok(_) if !rest.is_empty() => {
                 answer(&mut stream, "400 Bad Request", "nothing may be sent before the connection is there")
@@ -82,7 +82,7 @@ async fn plain(
         Ok(length) => length,
         Err(text) => return answer(&mut stream, "411 Length Required", text).await,
     };
-    let mut upstream = match proxy.dial(job, &host, port).await {
+    let mut upstream = match proxy.dial(&stream, job, &host, port).await {
         Ok(upstream) => upstream,
         Err(refusal) => return refused(&mut stream, refusal).await,
     };

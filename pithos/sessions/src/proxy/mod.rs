@@ -21,10 +21,11 @@ use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use pithos_sandbox::{Denial, HeaderRule, Hosts, PROXY, Policy, proxy_variables, refused_host};
+use rustix::event::{PollFd, PollFlags};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::Semaphore;
 
-use crate::limits::{PROXY_CONNECTIONS_MAX, PROXY_DIAL_MS, PROXY_HEAD_MS};
+use crate::limits::{PROXY_CONNECTIONS_MAX, PROXY_DIAL_MS, PROXY_HEAD_MS, PROXY_LOOK_MS};
 use crate::noticed::Record;
 use crate::sync::Locked;
 use ask::Asking;
@@ -157,10 +158,20 @@ impl Proxy {
     }
 
     /// Connects to a host that the policy allows; what it does not is noted as a denial of the job.
-    async fn dial(&self, job: &Job, host: &str, port: u16) -> Result<TcpStream, Refusal> {
+    async fn dial(
+        &self,
+        program: &TcpStream,
+        job: &Job,
+        host: &str,
+        port: u16,
+    ) -> Result<TcpStream, Refusal> {
         if !self.hosts.allows(host, port) {
             let asked = match self.hosts.asks_about(host) {
-                true => self.asking.ask(job, host, port).await,
+                // A question that nobody waits for any more holds nobody else up.
+                true => tokio::select! {
+                    asked = self.asking.ask(job, host, port) => asked,
+                    () = gone(program) => Err("the program gave up before a person had answered".to_owned()),
+                },
                 false => Err("hosts does not contain it".to_owned()),
             };
             asked.map_err(|why| self.refuse(job, host, port, &why))?;
@@ -235,6 +246,19 @@ impl Proxy {
     fn header(&self, host: &str, port: u16) -> impl Iterator<Item = &Header> {
         let wanted = format!("{}:{port}", host.to_ascii_lowercase());
         self.headers.iter().filter(move |header| header.host == wanted)
+    }
+}
+
+/// Comes back when the program at the other end has closed the connection. What it has sent stays unread.
+async fn gone(program: &TcpStream) {
+    let closed = PollFlags::RDHUP | PollFlags::HUP | PollFlags::ERR;
+    loop {
+        tokio::time::sleep(Duration::from_millis(PROXY_LOOK_MS)).await;
+        let mut looked = [PollFd::new(program, closed)];
+        let found = rustix::event::poll(&mut looked, Some(&rustix::event::Timespec::default()));
+        if found.is_ok_and(|count| count > 0) {
+            return;
+        }
     }
 }
 

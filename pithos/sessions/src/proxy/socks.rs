@@ -26,7 +26,7 @@ pub(super) async fn serve(proxy: &Proxy, mut stream: TcpStream) -> io::Result<()
     let patience = Duration::from_millis(PROXY_HEAD_MS);
     let asked = tokio::time::timeout(patience, greet(&mut stream)).await??;
     let Some((job, host, port)) = asked else { return Ok(()) };
-    let (upstream, answer) = match proxy.dial(&job, &host, port).await {
+    let (upstream, answer) = match proxy.dial(&stream, &job, &host, port).await {
         Ok(upstream) => (Some(upstream), DONE),
         Err(Refusal::Denied(_)) => (None, NOT_ALLOWED),
         Err(Refusal::Failed(_)) => (None, UNREACHABLE),
