@@ -66,7 +66,9 @@ impl Record {
     pub(crate) fn line(self, server: &str, redactor: &Redactor) -> String {
         let mut redacted = 0;
         let arguments = redactor.arguments(&self.tool, self.arguments.value, &mut redacted);
-        let result = redactor.value(self.result.value, &mut redacted);
+        let foreign = self.tool.contains('/');
+        let result = if foreign { digest_of(&self.result.value) } else { without_output(self.result.value) };
+        let result = redactor.value(result, &mut redacted);
         let tool = redactor.text(&cut_string(&self.tool).0, &mut redacted);
         let mut fields = Map::new();
         let mut field = |name: &str, value: Value| fields.insert(name.to_string(), value);
@@ -96,6 +98,31 @@ impl Record {
         }
         format!("{}\n", Value::Object(fields))
     }
+}
+
+/// Fields of results that hold what a program printed or answered.
+const OUTPUT: [&str; 7] = ["stdout", "stderr", "stderr_tail", "value", "reply", "replies", "screen"];
+
+/// A result in which output is only its digest: what a program prints, a cell returns and an actor replies may be anything.
+fn without_output(result: Value) -> Value {
+    match result {
+        Value::Object(fields) => {
+            let one = |(name, value): (String, Value)| {
+                let hidden = OUTPUT.contains(&name.as_str()) && !value.is_null();
+                let value = if hidden { digest_of(&value) } else { without_output(value) };
+                (name, value)
+            };
+            Value::Object(fields.into_iter().map(one).collect())
+        }
+        Value::Array(items) => Value::Array(items.into_iter().map(without_output).collect()),
+        plain => plain,
+    }
+}
+
+/// What stands for a value: the length and the digest of its text, or of its JSON.
+fn digest_of(value: &Value) -> Value {
+    let text = value.as_str().map_or_else(|| value.to_string(), str::to_string);
+    json!({"bytes": text.len(), "sha256": hex(&Sha256::digest(text.as_bytes()))})
 }
 
 /// The line with which a server begins.

@@ -1,5 +1,5 @@
 //! Takes secrets out of what is journalled: values of names that say so, texts that look like credentials, the values of the server's own secret environment
-//! variables wherever they stand, and everything that is typed into a program. What is left out is `[redacted]`, and counted. It errs on the side
+//! variables wherever they stand, and everything that a program is given to read. What is left out is `[redacted]`, and counted. It errs on the side
 //! of taking too much: a journal is read by people who were never meant to have these.
 
 use std::sync::LazyLock;
@@ -14,22 +14,44 @@ pub(crate) const REDACTED: &str = "[redacted]";
 const ENVIRONMENT_BYTES_MIN: usize = 8;
 
 /// Names of secrets, as part of a name.
-const NAMES: &str = r"(?:pass(?:word|wd|phrase|code)|[_-]pwd\b|secret|token|api[_-]?key|access[_-]?key|private[_-]?key|encryption[_-]?key|signing[_-]?key|credential|authorization|auth[_-]?key|cookie|session[_-]?key|otp\b)";
+const NAMES: &str = r"(?:pass(?:word|wd|phrase|code)|(?:\b|[_-])pass\b|(?:\b|[_-])pat\b|[_-]pwd\b|webhook|secret|token|api[_-]?key|access[_-]?key|private[_-]?key|encryption[_-]?key|signing[_-]?key|credential|authorization|auth[_-]?key|cookie|session[_-]?key|otp\b)";
+
+/// Commands, and the short options that secrets are given them by.
+const SHORT_OPTIONS: [(&str, &str); 5] = [
+    (r"mysql\w*|mariadb[\w-]*|mongo\w*|sqlcmd|smbclient|rabbitmqadmin", r"-[pP][\s=]*"),
+    (r"sshpass|(?:docker|podman|helm|oras|az|npm)\s+login", r"-p[\s=]*"),
+    (r"redis-cli", r"-a[\s=]*"),
+    (r"openssl", r"-(?:[kK]|pass(?:in|out)?)[\s=]+"),
+    (r"ldap\w+", r"-w[\s=]*"),
+];
 
 /// Each with `head` (kept), what is a secret, and `tail` (kept).
 static PATTERNS: LazyLock<Vec<Regex>> = LazyLock::new(|| {
-    let value = r#"(?:"[^"\n]*"|'[^'\n]*'|[^\s"';&|<>()]+)"#;
+    // A word of a shell or of a program: pieces, quoted or not, that follow one another. What begins with a quote ends at a comma or a bracket, as in JSON.
+    let quoted = r#"(?:\$?"(?:[^"\\]|\\.)*"|\$?'(?:[^'\\]|\\.)*'|'[^']*'|["'][^\n]*)"#;
+    let bare = r#"(?:[^\s"'\\;&|<>()]|\\.|\$?\([^()\n]*\))"#;
+    let after = r#"(?:[^\s"'\\;&|<>(),:}\]]|\\.|\$\([^()\n]*\))"#;
+    let value = format!("(?s:{quoted}(?:{quoted}|{after})*|{bare}+)");
     let sources = [
         r"(?s)-----BEGIN [A-Z ]*PRIVATE KEY-----.*?(?:-----END [A-Z ]*PRIVATE KEY-----|\z)".to_string(),
         // The scheme and the credential: `Authorization: Bearer x`, `-H 'authorization: token x'`.
         r"(?i)(?P<head>\b(?:bearer|basic|digest|authorization\s*[:=]\s*[a-z]+)\s+)[A-Za-z0-9._~+/=:-]{6,}".to_string(),
-        r"(?i)(?P<head>\b[a-z][a-z0-9+.-]*://[^/\s:@]*:)[^/\s@]+(?P<tail>@)".to_string(),
+        r"(?i)(?P<head>\b[a-z][a-z0-9+.-]*://[^/\s:@]*:)[^/\s]+(?P<tail>@)".to_string(),
+        // Places that whoever knows them may write to.
+        r"(?i)(?P<head>\bhooks\.slack\.com/[a-z]+/|\bdiscord(?:app)?\.com/api/webhooks/)[\w/.-]+".to_string(),
+        // `echo user:secret | chpasswd`
+        r#"(?P<head>[^\s:"']+:)[^\s|]+?(?P<tail>["']?\s*\|\s*(?:sudo\s+)?chpasswd)"#.to_string(),
         r"\b(?:gh[pousr]_[A-Za-z0-9]{16,}|github_pat_\w{16,}|glpat-[\w-]{16,}|xox[abeoprs]-[\w-]{10,}|sk-[\w-]{16,}|sk_(?:live|test)_\w{10,}|A[KS]IA[0-9A-Z]{16}|AIza[\w-]{30,}|npm_\w{30,}|pypi-[\w-]{30,}|hf_\w{20,}|eyJ[\w-]{8,}\.[\w-]{8,}\.[\w-]*)".to_string(),
-        format!(r#"(?i)(?P<head>[\w.-]*{NAMES}[\w.-]*["']?\s*(?:=>|:=|[=:])\s*)(?P<value>{value})"#),
+        format!(r#"(?i)(?P<head>[\w.-]*{NAMES}[\w.-]*["']?\]?\s*(?:=>|:=|\+=|<<<|[=:])\s*)(?P<value>{value})"#),
+        // What a command of a cell is given to read.
+        format!(r#"(?P<head>\bstdin["']?\s*:\s*)(?P<value>{value})"#),
         format!(r"(?i)(?P<head>\s--?[\w-]*(?:{NAMES}|pass)[\w-]*[\s=]+)(?P<value>{value})"),
         format!(r"(?P<head>\s(?:-u|--user|--proxy-user)[\s=]*[^\s:]+:)(?P<value>{value})"),
     ];
-    sources.iter().filter_map(|source| compiled(source)).collect()
+    let short = SHORT_OPTIONS.map(|(commands, options)| {
+        format!(r"(?P<head>\b(?:{commands})\s(?:[^\n;|&]*?\s)?(?:{options}))(?P<value>{value})")
+    });
+    sources.iter().chain(&short).filter_map(|source| compiled(source)).collect()
 });
 
 static SECRET_NAME: LazyLock<Option<Regex>> = LazyLock::new(|| compiled(&format!("(?i){NAMES}")));
@@ -77,9 +99,12 @@ impl Redactor {
     pub(crate) fn arguments(&self, tool: &str, arguments: Value, count: &mut u64) -> Value {
         let mut arguments = self.value(arguments, count);
         // People answer prompts for passwords so.
-        if tool == "job"
-            && let Some(text) = arguments.get_mut("text")
-        {
+        let given = match tool {
+            "job" => arguments.get_mut("text"),
+            "run" => arguments.get_mut("stdin").filter(|text| !is_harmless(text)),
+            _ => None,
+        };
+        if let Some(text) = given {
             *text = REDACTED.into();
             *count += 1;
         }
@@ -213,6 +238,55 @@ mod tests {
     }
 
     #[test]
+    fn no_quoting_and_no_short_option_hides_a_secret() {
+        let mut numbers = Numbers(11);
+        let around = ["", "cd x && ", "if true; then ", "curl -s http://h/x; ", "echo 'a b'; "];
+        let after = ["", " && ls", "\necho done", "; fi", " | cat"];
+        let forms = [
+            "export DB_PASS=§",
+            "PASS=§ make",
+            "GH_PAT=§ gh pr list",
+            r#"PASSWORD="$X"§"#,
+            r#"PASSWORD="a\"b§""#,
+            "PASSWORD=\"line\n§\"",
+            r"PASSWORD=$'x\'§'",
+            r"export PASSWORD=a\ §",
+            "PASSWORD=(§)",
+            "PASSWORD+=§",
+            "TOKEN=$(echo §)",
+            "declare -A a=([password]=§)",
+            "read -r TOKEN <<< §",
+            r#"read -r TOKEN <<< "§""#,
+            "mysql -u root -p§ db",
+            "mysql -p§",
+            "sshpass -p § ssh h",
+            "docker login -u me -p §",
+            "redis-cli -h h -a § ping",
+            "openssl enc -aes-256-cbc -k § -in x",
+            "echo user:§ | chpasswd",
+            "echo 'root:§' | sudo chpasswd",
+            "curl https://u:p@§@host/x",
+            "curl https://hooks.slack.com/services/T00/B00/§",
+            r#"PASSWORD="§"#,
+            r"PASSWORD='it'\''§'",
+            "await shell('sudo -S id', {stdin: '§'})",
+            r#"{"env": {"DB_PASS": "§"}}"#,
+            r#"password = "§"; token: `§`"#,
+        ];
+        for round in 0..4000 {
+            let secret = {
+                let length = 12 + numbers.below(20);
+                numbers.word(ALPHABET, length)
+            };
+            let form = forms[round % forms.len()].replace('§', &secret);
+            let text = format!("{}{form}{}", around[numbers.below(5)], after[numbers.below(5)]);
+            let mut count = 0;
+            let told = Redactor::new(std::iter::empty()).text(&text, &mut count);
+            assert!(!told.contains(&secret) && count > 0, "{text:?} became {told:?}");
+        }
+    }
+
+    #[test]
     fn the_environment_of_the_server_is_not_told() {
         let variables =
             [("GITHUB_TOKEN", "abc def 1234"), ("EDITOR", "vim is my editor"), ("TOKEN", "short")];
@@ -237,9 +311,12 @@ mod tests {
             said,
             json!({"command": "x", "env": {"API_TOKEN": "[redacted]", "PATH": "/bin"}, "deep": [{"password": "[redacted]"}]})
         );
+        let said = redactor.arguments("run", json!({"command": "x", "stdin": "hunter2"}), &mut count);
+        assert_eq!(said, json!({"command": "x", "stdin": "[redacted]"}));
+        assert_eq!(redactor.arguments("run", json!({"stdin": ""}), &mut count), json!({"stdin": ""}));
         let said = redactor.arguments("job", json!({"action": "write", "text": "hunter2\n"}), &mut count);
         assert_eq!(said, json!({"action": "write", "text": "[redacted]"}));
-        assert_eq!(count, 3);
+        assert_eq!(count, 4);
     }
 
     #[test]
@@ -254,6 +331,10 @@ mod tests {
             "task-force-alpha-sk-8 risk-management-framework-2",
             "http://host:8080/x",
             "a: b, key: value, PWD=/x",
+            "mysql -u root -e 'select 1'; docker run -p 80:80 x; openssl x509 -in a.pem",
+            "./compass x; path=/a/b; dispatch: y",
+            "echo a:b | sort; https://hooks.example/x",
+            "f({stdout: 'x'})",
         ] {
             let mut count = 0;
             assert_eq!((redactor.text(text, &mut count).as_str(), count), (text, 0));
