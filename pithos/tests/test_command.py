@@ -126,6 +126,12 @@ def test_the_folder_is_what_cwd_says_wherever_it_is_started(pithos: str, workspa
                 assert ended.returncode not in (0, 1) and f"--cwd {wrong}".encode() in ended.stderr and why in ended.stderr, (start, ended)
 
 
+def test_what_is_left_behind_ends_without_a_word(run) -> None:
+    for number in range(20):
+        ended = run(f"(while :; do ls /; done) >/dev/null & sleep 77 & echo {number}")
+        assert (ended.returncode, ended.stdout.decode(), ended.stderr) == (0, f"{number}\n", b""), ended
+
+
 def test_as_json_it_has_its_output(run) -> None:
     told = json.loads(run("--json", "echo out; echo error >&2; exit 3").stdout)
     assert (told["stdout"], told["stderr"], told["status"]) == ("out\n", "error\n", 3), told

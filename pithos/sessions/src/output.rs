@@ -30,7 +30,7 @@ pub struct Totals {
     pub stderr_bytes: u64,
     /// Line ends on both.
     pub lines: u64,
-    /// The output holds NUL bytes or is mostly not UTF-8.
+    /// The output holds NUL bytes: what of it is no text is named and not shown.
     pub binary: bool,
     /// The log reached its limit or could not be written; the text says which.
     pub log_stopped: Option<&'static str>,
@@ -268,15 +268,17 @@ impl Capture {
     #[must_use]
     pub fn render(&self, budget: Budget, failed: bool) -> Rendered {
         let total = self.totals.bytes();
-        if self.totals.binary {
-            let text = format!("[binary output: {total} bytes; read the log by its handle]\n");
-            return Rendered { text, truncated: true };
-        }
+        let whole_is_binary = || Rendered {
+            text: format!("[binary output: {total} bytes; read the log by its handle]\n"),
+            truncated: true,
+        };
         let held: Vec<u8> = self.tail.iter().flatten().copied().collect();
         if total as usize <= budget.bytes && self.totals.lines <= budget.lines as u64 && self.is_whole() {
             let all = [self.head.as_slice(), &held].concat();
-            let text = String::from_utf8_lossy(&budget.ansi.apply(&all)).into_owned();
-            return Rendered { text, truncated: false };
+            if self.totals.binary && is_no_text(&all) {
+                return whole_is_binary();
+            }
+            return Rendered { text: shown(&budget.ansi.apply(&all)), truncated: false };
         }
         let share = if failed { 4 } else { 2 };
         let head = line_start_cut(&self.head[..(budget.bytes / share).min(self.head.len())]);
@@ -291,9 +293,15 @@ impl Capture {
         let from = joined.len().saturating_sub(want_tail);
         let tail = if from == 0 { &joined[..] } else { line_end_cut(&joined[from..]) };
         let tail = last_lines(tail, budget.lines - budget.lines / share);
-        let (head_text, tail_text) = (budget.ansi.apply(head), budget.ansi.apply(tail));
-        let (head_text, tail_text) =
-            (String::from_utf8_lossy(&head_text), String::from_utf8_lossy(&tail_text));
+        let binary = [head, tail].map(|part| self.totals.binary && is_no_text(part));
+        if binary[0] && (binary[1] || tail.is_empty()) || binary[1] && head.is_empty() {
+            return whole_is_binary();
+        }
+        let text = |part: &[u8], binary: bool| match binary {
+            true => format!("[{} bytes that are no text]\n", part.len()),
+            false => shown(&budget.ansi.apply(part)),
+        };
+        let (head_text, tail_text) = (text(head, binary[0]), text(tail, binary[1]));
         let left_out = total as usize - head.len() - tail.len();
         let text = format!("{head_text}[… {left_out} of {total} bytes left out …]\n{tail_text}");
         Rendered { text, truncated: true }
@@ -309,6 +317,19 @@ impl Capture {
         }
         crate::log::read(&self.log_path, offset, length).unwrap_or_default()
     }
+}
+
+/// Whether more than a quarter of it is NUL bytes and what is not UTF-8. One such byte makes nothing unreadable, and must hide nothing.
+fn is_no_text(bytes: &[u8]) -> bool {
+    let broken: usize = bytes.utf8_chunks().map(|chunk| chunk.invalid().len()).sum();
+    let nuls = bytes.iter().filter(|byte| **byte == 0).count();
+    (broken + nuls) * 4 > bytes.len()
+}
+
+/// The text of bytes, with a sign for each NUL.
+fn shown(bytes: &[u8]) -> String {
+    let text = String::from_utf8_lossy(bytes);
+    if text.contains('\0') { text.replace('\0', "\u{2400}") } else { text.into_owned() }
 }
 
 /// How much of an output a reader wants.
@@ -520,8 +541,16 @@ mod tests {
         }
         capture.write(Stream::Out, &vec![b'x'; 100_000]);
         capture.write(Stream::Out, b"\0");
+        // One byte hides nothing.
+        let rendered = capture.render(Budget::bytes(200_000), false);
+        assert!(rendered.text.ends_with("x\u{2400}") && !rendered.truncated);
+        assert!(capture.render(Budget::bytes(1000), false).text.ends_with("x\u{2400}"));
+        capture.write(Stream::Out, &[0; 100_000]);
+        let rendered = capture.render(Budget::bytes(300_000), false);
+        assert!(rendered.text.starts_with("[binary output: 200001 bytes") && rendered.truncated);
+        let rendered = capture.render(Budget::bytes(1000), false);
         assert!(
-            capture.render(Budget::bytes(200_000), false).text.starts_with("[binary output: 100001 bytes")
+            rendered.text.starts_with("xxx") && rendered.text.ends_with("[500 bytes that are no text]\n")
         );
         let _ = std::fs::remove_file(capture.log_path());
     }
