@@ -11,6 +11,7 @@ import signal
 import subprocess
 import tempfile
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -130,6 +131,13 @@ def test_what_is_left_behind_ends_without_a_word(run) -> None:
     for number in range(20):
         ended = run(f"(while :; do ls /; done) >/dev/null & sleep 77 & echo {number}")
         assert (ended.returncode, ended.stdout.decode(), ended.stderr) == (0, f"{number}\n", b""), ended
+
+
+def test_many_at_once_all_start(run) -> None:
+    """What the process outside does while the mounts are made comes at other moments each time; now and then it kept them from becoming read-only."""
+    with ThreadPoolExecutor(6) as pool:
+        ended = list(pool.map(lambda number: run("--", "sh", "-c", f"exit {number % 3}"), range(360)))
+    assert [one.returncode for one in ended] == [number % 3 for number in range(360)], [one.stderr for one in ended if one.stderr]
 
 
 def test_as_json_it_has_its_output(run) -> None:

@@ -129,8 +129,8 @@ impl Signals {
 
 /// The process outside: passes signals on until the one inside has ended.
 fn outside(child: u32, set: &SigSet, mut end: Option<Instant>, cleaner: &Standby) -> io::Result<u8> {
-    // Nothing here may open a file before the one inside has made its mounts read-only: whoever reads one at that moment writes its time of access,
-    // and the kernel calls the mount busy. Devices have no such time.
+    // Nothing here may open a file for writing, or read one, before the one inside has made its mounts read-only: they are this process's too, and as long
+    // as somebody may write there the kernel calls them busy.
     let (number, child) = (child, pid(child)?);
     let mut own_processes = None;
     let mut signals = Signals::new(set)?;
@@ -254,7 +254,9 @@ fn attend(worker: u32, set: &SigSet) -> io::Result<u8> {
 
 /// Puts nothing in the place of these standard streams.
 fn let_go(streams: &[BorrowedFd<'_>]) -> io::Result<()> {
-    let null = std::fs::File::options().read(true).write(true).open("/dev/null")?;
+    // Only for reading: nothing is written to them any more, and while the mounts are made `/dev/null` is a plain file for a moment, before the device is
+    // mounted on it; open for writing it would keep all of `/dev` from becoming read-only.
+    let null = std::fs::File::open("/dev/null")?;
     for stream in streams {
         match std::os::fd::AsRawFd::as_raw_fd(stream) {
             0 => rustix::stdio::dup2_stdin(&null)?,
