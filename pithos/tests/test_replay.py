@@ -2,6 +2,7 @@
 
 import json
 import os
+import random
 import subprocess
 from pathlib import Path
 
@@ -58,6 +59,62 @@ def test_an_equal_run_is_equal_and_changes_nothing(pithos: str, workspace: Path,
     assert head["version"] == 2 and len(events) == 24
     assert all(kind == "o" and at >= 0 for at, kind, _ in events)
     assert any(text == "one\r\nmade\r\n[exit status 3]\r\n" or text.startswith("one\r\nmade\r\n") for _, _, text in events)
+
+
+#: What a cell learns by chance, each as an expression; all of it is the same again in a replay.
+CHANCES = [
+    "Date.now()",
+    "new Date().toISOString()",
+    "performance.now() + performance.timeOrigin",
+    "Math.random()",
+    "Array.from({length: 50}, () => Math.random()).join()",
+    "String(Temporal.Now.instant())",
+    "(() => { const end = Date.now() + 30; let looks = 0; while (Date.now() < end) looks++; return looks; })()",
+    "await new Promise(done => setTimeout(() => done(Date.now()), 20))",
+    "await new Promise(done => { let at = []; const timer = setInterval(() => { at.push(performance.now()); if (at.length > 5) { clearInterval(timer); done(at.join()); } }, 3); })",
+    "(await Promise.race([1, 2, 3, 4].map(n => shell(`echo ${n}`)))).output",
+    "await (async () => { const came = []; await Promise.all([5, 6, 7, 8].map(async n => { await shell(`sleep 0.0${n % 2}; echo ${n}`); came.push(n); })); return came.join(); })()",
+    "await Promise.race([shell('sleep 0.03; echo slow').then(r => r.output), new Promise(done => setTimeout(done, 30, 'timer'))])",
+    "(await shell('echo $$ > /dev/null; echo same')).output",
+]
+
+
+def test_cells_learn_again_what_they_learned_by_chance(pithos: str, workspace: Path, elsewhere: Path):  # noqa: F811
+    journal = elsewhere / "j"
+    chance = random.Random(7)
+    server = Server(pithos, workspace, "--audit", str(journal))
+    overlaid(server, name="over")
+    calls = 1
+    for expression in CHANCES:
+        result = server.call("js", session="over", code=expression)
+        assert result["structuredContent"]["state"] == "done", result
+        calls += 1
+    for _ in range(12):
+        # Each the sum of several, in one cell.
+        code = "const all = [];\n" + "".join(f"all.push({chance.choice(CHANCES)});\n" for _ in range(5)) + "console.log(all.length); all.join('|')"
+        result = server.call("js", session="over", code=code, yield_ms=chance.choice([1, 60_000]))
+        cell = result["structuredContent"]["cell"]
+        calls += 1
+        if result["structuredContent"]["state"] == "running":
+            server.call("js", cell=cell, yield_ms=60_000)
+            calls += 1
+    close(server)
+    ran = replay(pithos, workspace, journal)
+    assert ran.returncode == 0, ran.stdout + ran.stderr
+    assert f"{calls} call(s) are as they were; 0 were not run" in ran.stdout
+    lines = [json.loads(line) for line in journal.read_text().splitlines()]
+    assert sum("tape" in line for line in lines) == len(CHANCES) + 12
+
+
+def test_a_cell_that_learned_more_than_a_tape_holds_says_so(pithos: str, workspace: Path, elsewhere: Path):  # noqa: F811
+    journal = elsewhere / "j"
+    server = Server(pithos, workspace, "--audit", str(journal))
+    overlaid(server, name="over")
+    code = "for (let n = 0; n < 3000; n++) await new Promise(done => setTimeout(done)); performance.now()"
+    assert server.tool("js", session="over", code=code)["state"] == "done"
+    close(server)
+    ran = replay(pithos, workspace, journal)
+    assert ran.returncode == 1 and "more than a journal keeps" in ran.stdout, ran.stdout + ran.stderr
 
 
 @pytest.mark.parametrize(

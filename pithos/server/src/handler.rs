@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use hyper::http::request::Parts;
-use pithos_sessions::Manager;
 use pithos_sessions::limits::RUN_YIELD_MS_DEFAULT;
+use pithos_sessions::{Manager, Tape};
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, CustomRequest, CustomResult,
     ErrorCode, Implementation, ListToolsResult, PaginatedRequestParams, ProgressNotificationParam,
@@ -134,7 +134,8 @@ impl ServerHandler for Handler {
         let call = Call {
             recorder,
             client,
-            manager,
+            tape: None,
+            manager: Arc::clone(&manager),
             cancelled: context.ct.clone(),
             servers: Arc::clone(&self.servers),
         };
@@ -148,6 +149,7 @@ impl ServerHandler for Handler {
         };
         let result = match outcome {
             Outcome::Good(report) => {
+                entry.tape = entry.is_journalled().then(|| tape_of(&manager, &report.structured)).flatten();
                 entry.end(Ended::Good, &report.structured, &report.text);
                 let mut result = CallToolResult::success(vec![ContentBlock::text(report.text)]);
                 result.structured_content = Some(report.structured);
@@ -160,6 +162,11 @@ impl ServerHandler for Handler {
         };
         Ok(result.into())
     }
+}
+
+/// What the cell whose end a result is learned by chance.
+fn tape_of(manager: &Manager, structured: &Value) -> Option<Tape> {
+    manager.cell(structured["cell"].as_str()?).ok()?.end()?.tape.clone()
 }
 
 /// Past what a call may take by its own arguments, so long and it is given up.

@@ -47,7 +47,7 @@ use std::io::ErrorKind;
 
 pub use actors::{ActorRequest, DEFAULT_SYSTEM, RestartPolicy};
 pub use ansi::Ansi;
-pub use cells::{Answer, Cell, CellEnd, CellRequest, Outcome, Tools};
+pub use cells::{Answer, Cell, CellEnd, CellRequest, Outcome, Tape, Tools};
 pub use cgroup::memory_together;
 pub use checkpoints::{Checkpoint, RanJob};
 pub use confinement::Confinement;

@@ -62,6 +62,10 @@ pub const CELLS_WARM: usize = 2;
 pub const CELLS_PER_WORKER: u32 = 1000;
 /// Cells whose ends are remembered.
 pub const CELLS_REMEMBERED_MAX: usize = 256;
+/// Of what a cell's clock said, so many different times are kept for replays,
+pub const TAPE_CLOCK_RUNS_MAX: usize = 2048;
+/// and of what it waited for, so many ends.
+pub const TAPE_TURNS_MAX: usize = 2048;
 /// Of a cell's value, this much is kept.
 pub const CELL_VALUE_BYTES_MAX: usize = 256 * 1024;
 /// Of a cell's error with its stack, this much is kept.

@@ -18,14 +18,14 @@ pub(super) struct Client {
 }
 
 impl Client {
-    /// Starts a server that works in `cwd` and greets it.
-    pub(super) fn start(cwd: &Path) -> Result<Self, String> {
-        let spawned = Command::new("/proc/self/exe")
-            .args(["serve", "--cwd"])
-            .arg(cwd)
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .spawn();
+    /// Starts a server that works in `cwd`, and writes a journal if that is asked, and greets it.
+    pub(super) fn start(cwd: &Path, journal: Option<&Path>) -> Result<Self, String> {
+        let mut command = Command::new("/proc/self/exe");
+        command.args(["serve", "--cwd"]).arg(cwd).stdin(Stdio::piped()).stdout(Stdio::piped());
+        if let Some(journal) = journal {
+            command.arg("--audit").arg(journal);
+        }
+        let spawned = command.spawn();
         let mut child = spawned.map_err(|error| format!("starting the server: {error}"))?;
         let (Some(to), Some(from)) = (child.stdin.take(), child.stdout.take()) else {
             return Err("the server has no pipes".to_string());
@@ -47,9 +47,25 @@ impl Client {
 
     /// One request and its result.
     pub(super) fn request(&mut self, method: &str, parameters: Value) -> Result<Value, String> {
+        let id = self.ask(method, &parameters)?;
+        loop {
+            let (answered, answer) = self.answer()?;
+            if answered == json!(id) {
+                return answer.map_err(|error| format!("{method}: {error}"));
+            }
+        }
+    }
+
+    /// Sends a request; its id.
+    fn ask(&mut self, method: &str, parameters: &Value) -> Result<u64, String> {
         let id = self.next_id;
         self.next_id += 1;
         self.send(&json!({"jsonrpc": "2.0", "id": id, "method": method, "params": parameters}))?;
+        Ok(id)
+    }
+
+    /// The next message with an id, and the result or the error that it brings.
+    fn answer(&mut self) -> Result<(Value, Result<Value, String>), String> {
         loop {
             let mut line = String::new();
             let read = self
@@ -61,23 +77,38 @@ impl Client {
             }
             let mut message: Value =
                 serde_json::from_str(&line).map_err(|error| format!("the server's message: {error}"))?;
-            if message["id"] == json!(id) {
-                return match message["error"].take() {
-                    Value::Null => Ok(message["result"].take()),
-                    error => Err(format!("{method}: {}", error["message"])),
-                };
+            if message["id"].is_null() {
+                continue;
             }
+            let answer = match message["error"].take() {
+                Value::Null => Ok(message["result"].take()),
+                error => Err(error["message"].to_string()),
+            };
+            return Ok((message["id"].take(), answer));
         }
     }
 
     /// Calls a tool.
     pub(super) fn tool(&mut self, name: &str, arguments: Value) -> Result<ToolResult, String> {
         let result = self.request("tools/call", json!({"name": name, "arguments": arguments}))?;
-        let text = result["content"][0]["text"].as_str().unwrap_or("").to_string();
-        if result["isError"] == json!(true) {
-            return Err(format!("{name}: {text}"));
+        ToolResult::of(name, &result)
+    }
+
+    /// Calls a tool several times at once; the results in the order of `arguments`.
+    pub(super) fn tools(&mut self, name: &str, arguments: &[Value]) -> Result<Vec<ToolResult>, String> {
+        let mut results: Vec<Option<ToolResult>> = arguments.iter().map(|_| None).collect();
+        let first = self.next_id;
+        for arguments in arguments {
+            self.ask("tools/call", &json!({"name": name, "arguments": arguments}))?;
         }
-        Ok(ToolResult { structured: result["structuredContent"].clone(), text })
+        while results.iter().any(Option::is_none) {
+            let (id, answer) = self.answer()?;
+            let at = id.as_u64().and_then(|id| id.checked_sub(first)).and_then(|at| usize::try_from(at).ok());
+            if let Some(place) = at.and_then(|at| results.get_mut(at)) {
+                *place = Some(ToolResult::of(name, &answer.map_err(|error| format!("{name}: {error}"))?)?);
+            }
+        }
+        Ok(results.into_iter().flatten().collect())
     }
 
     /// Closes the connection and waits for the server to end.
@@ -97,4 +128,14 @@ impl Client {
 pub(super) struct ToolResult {
     pub(super) structured: Value,
     pub(super) text: String,
+}
+
+impl ToolResult {
+    fn of(tool: &str, result: &Value) -> Result<Self, String> {
+        let text = result["content"][0]["text"].as_str().unwrap_or("").to_string();
+        if result["isError"] == json!(true) {
+            return Err(format!("{tool}: {text}"));
+        }
+        Ok(Self { structured: result["structuredContent"].clone(), text })
+    }
 }

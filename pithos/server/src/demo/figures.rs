@@ -66,7 +66,7 @@ pub(crate) fn run(as_json: bool) -> Result<ExitCode, String> {
 }
 
 fn measure(folder: &Path) -> Result<Value, String> {
-    let mut client = Client::start(folder)?;
+    let mut client = Client::start(folder, None)?;
     let mut rows =
         [Times::new("echo hi"), Times::new("open a session"), Times::new("JavaScript cell, 1 + 1")];
     let mut peers: Vec<(Times, &str, &[&str])> = vec![

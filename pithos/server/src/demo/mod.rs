@@ -1,8 +1,10 @@
 //! `pithos demo`: an agent's day, scripted and real, over MCP. Each step says what it did, what came back, how long it took, and
 //! fails the demonstration when what came back is not what it must be.
 
+mod again;
 mod client;
 pub(crate) mod figures;
+mod forks;
 mod steps;
 
 use std::path::{Path, PathBuf};
@@ -26,28 +28,34 @@ const PEER_CALLS: usize = 20;
 pub(crate) fn run() -> Result<ExitCode, String> {
     let folder = std::env::temp_dir().join(format!("pithos-demo-{}", std::process::id()));
     std::fs::create_dir_all(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
-    let outcome = day(&folder);
+    let outcome = day(&folder.join("workspace"), &folder.join("journal"));
     let _ = std::fs::remove_dir_all(&folder);
     outcome.map(|()| ExitCode::SUCCESS)
 }
 
-fn day(folder: &Path) -> Result<(), String> {
+fn day(folder: &Path, journal: &Path) -> Result<(), String> {
     let start = Instant::now();
-    let mut client = Client::start(folder)?;
+    std::fs::create_dir_all(folder).map_err(|error| format!("{}: {error}", folder.display()))?;
+    let mut client = Client::start(folder, Some(journal))?;
     let tools = client.request("tools/list", json!({}))?;
     let names: Vec<&str> =
         tools["tools"].as_array().into_iter().flatten().filter_map(|tool| tool["name"].as_str()).collect();
     outln!("an MCP server with the tools {} ({})\n", names.join(", "), shown(start.elapsed()));
     let beside = folder.join("bash");
     std::fs::create_dir_all(&beside).map_err(|error| format!("{}: {error}", beside.display()))?;
-    let mut demo = Demo { client, step: 0, last_job: String::new(), beside };
+    let mut demo = Demo { client, step: 0, last_job: String::new(), beside, forked: false };
     for step in STEPS {
         demo.step(step)?;
     }
+    demo.forks(folder)?;
     demo.orphans()?;
     demo.warm_calls()?;
     let server = demo.client.pid();
+    let (next, forked) = (demo.step + 1, demo.forked);
     demo.client.close()?;
+    if forked {
+        again::show(next, folder, journal)?;
+    }
     outln!("the client closed its side: the server (pid {server}) ended and left nothing behind");
     Ok(())
 }
@@ -58,6 +66,8 @@ struct Demo {
     last_job: String,
     /// Where `bash -c` does the same steps.
     beside: PathBuf,
+    /// Whether sessions have overlays here.
+    forked: bool,
 }
 
 impl Demo {
@@ -115,6 +125,13 @@ impl Demo {
                 _ => outln!("    | {}", clipped(line, 110)),
             }
         }
+    }
+
+    /// Copies of a session with its files, tried side by side.
+    fn forks(&mut self, folder: &Path) -> Result<(), String> {
+        self.step += 1;
+        self.forked = forks::show(&mut self.client, self.step, folder)?;
+        Ok(())
     }
 
     /// A time-out over a tree of processes that tries to get away.

@@ -48,9 +48,9 @@ const ASKS: &str = "bash -c 'printf \"Overwrite? \"; read answer; echo \"you sai
 /// It speaks as a program of its own, so that the program is there when it has spoken.
 const SERVICE: &str =
     "/bin/sh -c 'sleep 0.2; echo \"$0 listens on port 4711\"; while :; do /bin/sleep 600; done' \"$project\"";
-const CELL: &str = "const rows = await list('src'); \
-    const texts = await Promise.all(rows.map(row => read(`src/${row.name}`))); \
-    return rows.map((row, i) => ({file: row.name, words: texts[i].split(/\\W+/).length}));";
+const CELL: &str = "const names = (await shell('ls src')).output.trim().split('\\n'); \
+    const texts = await Promise.all(names.map(async name => (await shell(`cat src/${name}`)).output)); \
+    return names.map((name, i) => ({file: name, words: texts[i].split(/\\W+/).length}));";
 
 /// Actors in a ring: each hands what it gets on to the next, for ever. The second version does so too and says in its state that it did.
 const RING: &str = "({ init(_, actor) { const at = Number(actor.id.split('/')[1]); return {next: `ring/${(at + 1) % 100000}`, hops: 0}; }, \
@@ -102,9 +102,16 @@ pub(super) const STEPS: &[Step] = &[
         peer: Peer::Bash("cd project; cc -o adder src/*.c && bash test.sh"),
     },
     Step {
+        title: "a second shell, for what takes its time",
+        tool: "session",
+        arguments: |_| json!({"action": "open", "name": "aside"}),
+        check: |result| result.structured["session"] == "aside",
+        peer: Peer::Without(""),
+    },
+    Step {
         title: "a command that asks: it comes back with the prompt, and does not hang",
         tool: "run",
-        arguments: |_| json!({"command": ASKS, "interactive": true, "yield_ms": 300}),
+        arguments: |_| json!({"session": "aside", "command": ASKS, "interactive": true, "yield_ms": 300}),
         check: |result| result.structured["waiting_for_input"]["prompt"] == "Overwrite? ",
         peer: Peer::Without("hangs until somebody kills it"),
     },

@@ -13,6 +13,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
+use pithos_sessions::Tape;
 use serde_json::Value;
 
 use crate::journal::file::JournalFile;
@@ -57,6 +58,7 @@ impl Recorder {
             client: None,
             of_cell: false,
             recorded,
+            tape: None,
             over: false,
         }
     }
@@ -100,10 +102,17 @@ pub(crate) struct Entry {
     of_cell: bool,
     /// Name and arguments, where there is a journal.
     recorded: Option<(String, record::Bounded)>,
+    /// What a cell learned by chance, where the call came to its end.
+    pub(crate) tape: Option<Tape>,
     over: bool,
 }
 
 impl Entry {
+    /// Whether it goes into a journal.
+    pub(crate) fn is_journalled(&self) -> bool {
+        self.recorded.is_some()
+    }
+
     /// The call is over: with what was structured in its result, and the text.
     pub(crate) fn end(mut self, ended: Ended, structured: &Value, text: &str) {
         self.close(ended, structured, text);
@@ -132,6 +141,7 @@ impl Entry {
             ended,
             result: bounded(structured),
             text: text.to_string(),
+            tape: self.tape.take(),
             ms: wall.as_secs_f64() * 1e3,
         });
     }

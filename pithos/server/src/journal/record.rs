@@ -1,6 +1,7 @@
 //! The format of a journal: JSON lines, each complete in itself. `v` is the format's version and `kind` says what a line is: `start` (a server began to
 //! write), `call`, or `dropped` (so many calls are missing here). Everything is bounded before it is queued, and redacted before it is written.
 
+use pithos_sessions::Tape;
 use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
 
@@ -53,13 +54,15 @@ pub(crate) struct Record {
     pub(crate) ended: Ended,
     pub(crate) result: Bounded,
     pub(crate) text: String,
+    pub(crate) tape: Option<Tape>,
     pub(crate) ms: f64,
 }
 
 impl Record {
     /// About what it holds in memory.
     pub(crate) fn weight(&self) -> usize {
-        self.arguments.weight + self.result.weight + self.text.len() + size_of::<Self>()
+        let tape = self.tape.as_ref().map_or(0, Tape::weight);
+        self.arguments.weight + self.result.weight + self.text.len() + tape + size_of::<Self>()
     }
 
     /// The line, redacted.
@@ -90,6 +93,9 @@ impl Record {
         field("text_bytes", self.text.len().into());
         field("text_sha256", hex(&Sha256::digest(self.text.as_bytes())).into());
         field("ms", json!(self.ms));
+        if let Some(tape) = &self.tape {
+            field("tape", json!(tape));
+        }
         if self.arguments.cut || self.result.cut {
             field("cut", true.into());
         }

@@ -2,14 +2,15 @@
 //! paths are not what the journal says. Nothing is committed and no session without an overlay is opened, whatever the calls say. A program that asks
 //! for the time or for randomness is a difference like any other: nothing of that is recorded.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 use std::io::Write;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use pithos_sessions::{Config, DEFAULT_SESSION, Manager, errln, outln};
+use pithos_sessions::{Config, DEFAULT_SESSION, Manager, Tape, errln, outln};
+use serde::Deserialize;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 use tokio_util::sync::CancellationToken;
@@ -23,6 +24,11 @@ use crate::top::plain;
 
 /// Why a call is not run again, said once for each reason.
 const UNKNOWN: &str = "its arguments are not whole in the journal";
+
+/// The state of what had not ended when its call came back.
+const RUNNING: &str = "running";
+/// For what had an end at once, a replay waits so long.
+const PATIENCE_MS: u64 = 3_600_000;
 
 /// The calls of one client of one server, in the order in which they began.
 struct Journal {
@@ -58,26 +64,32 @@ pub(crate) async fn run(
     }
     let (recorder, servers) = (Recorder::for_replay(), Arc::new(Servers::default()));
     let (mut replayed, mut left_out) = (0, Vec::new());
+    let tapes = tapes(&journal);
     for record in &journal.calls {
         if let Some(why) = unfit(record) {
             left_out.push(format!("{} ({why})", named(record)));
             continue;
         }
+        let tape = tapes.get(&record["result"]["cell"]);
         let call = Call {
             manager: Arc::clone(&manager),
             cancelled: CancellationToken::new(),
             servers: Arc::clone(&servers),
             recorder: Arc::clone(&recorder),
             client: None,
+            tape: tape.cloned(),
         };
         let tool = record["tool"].as_str().unwrap_or_default();
-        let outcome = tools::call(tool, record["arguments"].clone(), call).await;
+        let outcome = tools::call(tool, patient(record), call).await;
         let now = Now::of(outcome);
         if let Some(film) = &mut film {
             film.show(record, &now.text)?;
         }
         if let Some((what, then, now)) = difference(record, &now) {
             outln!("{}: {what} was {then}, and is {now}", named(record));
+            if tape.is_some_and(|tape| tape.cut) {
+                outln!("this cell looked at the clock, or waited, more than a journal keeps");
+            }
             left_out.iter().for_each(|one| outln!("not run before: {one}"));
             manager.end();
             return Ok(ExitCode::FAILURE);
@@ -88,6 +100,15 @@ pub(crate) async fn run(
     outln!("{replayed} call(s) are as they were; {} were not run", left_out.len());
     manager.end();
     Ok(if replayed > 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+/// What the cells of a journal learned by chance, by their handles: the end of a cell may stand with a later call than its beginning.
+fn tapes(journal: &Journal) -> HashMap<Value, Tape> {
+    let of = |record: &Value| {
+        let tape = Tape::deserialize(record.get("tape")?).ok()?;
+        Some((record["result"]["cell"].clone(), tape))
+    };
+    journal.calls.iter().filter_map(of).collect()
 }
 
 /// The calls of the last server in a journal.
@@ -137,6 +158,17 @@ fn unfit(record: &Value) -> Option<&'static str> {
     }
 }
 
+/// The arguments of a call; one that came back with an end comes back with it here, however long that takes on this machine.
+fn patient(record: &Value) -> Value {
+    let mut arguments = record["arguments"].clone();
+    let waits =
+        arguments["code"].is_string() || arguments["command"].is_string() || arguments["cell"].is_string();
+    if waits && record["result"]["state"] != RUNNING && arguments["background"] != true {
+        arguments["yield_ms"] = json!(PATIENCE_MS);
+    }
+    arguments
+}
+
 /// A call's name in messages.
 fn named(record: &Value) -> String {
     let (number, tool) =
@@ -169,6 +201,10 @@ fn difference(record: &Value, now: &Now) -> Option<(&'static str, String, String
         let said =
             if now.ended == "wrong" { format!("wrong ({})", plain(&now.text)) } else { now.ended.to_owned() };
         return Some(("its end", plain(record["ended"].as_str().unwrap_or("unknown")), said));
+    }
+    if then["state"] == RUNNING {
+        // It was too early to say more, and how far something is by then is the machine's affair.
+        return None;
     }
     for field in ["state", "status", "signal", "stopped_by", "limit"] {
         if then[field] != now.structured[field] {

@@ -44,8 +44,8 @@ impl Tools for CodeTools {
             let entry = recorder.begin_of_cell(&server, &name, &arguments, client);
             let answer = match server.as_str() {
                 OWN => {
-                    let call =
-                        Call { manager, cancelled: CancellationToken::new(), servers, recorder, client };
+                    let cancelled = CancellationToken::new();
+                    let call = Call { manager, cancelled, servers, recorder, client, tape: None };
                     own(name, arguments, call).await
                 }
                 _ => servers.call(&server, &name, arguments).await,

@@ -37,6 +37,7 @@ pub(super) async fn call(arguments: Value, call: Call) -> Result<Report, String>
             fuel: arguments.fuel,
             heap_bytes: arguments.heap_mb.map(|megabytes| megabytes.saturating_mul(1024 * 1024)),
             console: None,
+            tape: call.tape,
             tools: Some(super::for_cells(&call.manager, &call.servers, &call.recorder, call.client)),
         }),
         (None, Some(handle)) => call.manager.cell(&handle).map_err(|error| error.to_string())?,

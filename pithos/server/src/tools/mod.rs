@@ -18,7 +18,7 @@ pub(crate) use session::describe as session_row;
 use std::sync::Arc;
 
 use pithos_sessions::limits::OUTPUT_BYTES_MAX;
-use pithos_sessions::{Ansi, Budget, Job, Manager, Reason};
+use pithos_sessions::{Ansi, Budget, Job, Manager, Reason, Tape};
 use regex::bytes::Regex;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -39,6 +39,8 @@ pub(crate) struct Call {
     pub(crate) recorder: Arc<Recorder>,
     /// The number of the client, where a server has several.
     pub(crate) client: Option<u64>,
+    /// What a cell learned by chance when this call was made first, in a replay.
+    pub(crate) tape: Option<Tape>,
 }
 
 /// How a call ended: with a report (a failed command is one), or with something that the model can put right.

@@ -149,6 +149,11 @@ impl Guest {
         !self.0.borrow().calls.is_empty()
     }
 
+    /// Whether the answer to that call is due.
+    pub(super) fn waits_for(&self, call: u64) -> bool {
+        self.0.borrow().calls.contains_key(&call)
+    }
+
     /// The calls to send.
     pub(super) fn take_outgoing(&self) -> Vec<FromCell> {
         std::mem::take(&mut self.0.borrow_mut().outgoing)

@@ -6,6 +6,8 @@ use pithos_sandbox::Denial;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use super::tape::Tape;
+
 /// To the worker.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
@@ -27,6 +29,8 @@ pub(super) struct CellRun {
     pub(super) heap_bytes: usize,
     /// What `load` finds.
     pub(super) store: Map<String, Value>,
+    /// What it learns by chance, where that is said before.
+    pub(super) tape: Option<Tape>,
 }
 
 /// From the worker.
@@ -70,6 +74,9 @@ pub struct CellEnd {
     /// Protected paths that are there now and were not when the server started.
     #[serde(default)]
     pub protected_created: Vec<PathBuf>,
+    /// What it learned by chance; none when the cell did not come so far.
+    #[serde(default)]
+    pub tape: Option<Tape>,
 }
 
 /// What came of the code.

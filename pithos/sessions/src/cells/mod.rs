@@ -1,9 +1,10 @@
 //! JavaScript cells: one evaluation each, in a hardened isolate of its own, in a worker process, so that whatever a cell does costs at most
-//! that cell. `message` is what the two processes say, `worker` runs in the worker, `guest` is what a cell finds on the global object,
+//! that cell. `message` is what the two processes say, `tape` is what replays need, `worker` runs in the worker, `guest` is what a cell finds on the global object,
 //! and this file is the server's half: the warm pool, the calls back, the ends.
 
 mod guest;
 mod message;
+mod tape;
 mod worker;
 
 use std::collections::HashMap;
@@ -19,6 +20,7 @@ use serde_json::{Map, Value};
 use tokio::sync::{Notify, watch};
 
 pub use message::{CellEnd, Outcome};
+pub use tape::Tape;
 pub(crate) use worker::main;
 
 use crate::CELL_ROLE;
@@ -61,6 +63,8 @@ pub struct CellRequest {
     pub console: Option<Arc<[OwnedFd; 2]>>,
     /// What `tools` leads to; without it each call says that there are none.
     pub tools: Option<Arc<dyn Tools>>,
+    /// What an earlier cell learned by chance, which this one learns again.
+    pub tape: Option<Tape>,
 }
 
 /// A cell, running or ended.
@@ -228,6 +232,7 @@ impl Cells {
             fuel: request.fuel,
             heap_bytes: request.heap_bytes.unwrap_or(CELL_HEAP_BYTES_DEFAULT),
             store: self.stores.with(|stores| stores.get(&store_name).cloned().unwrap_or_default()),
+            tape: request.tape,
         };
         let console = request.console.iter().flat_map(|pair| pair.iter().map(OwnedFd::try_clone));
         let denied = self.guardian.record(worker.pid);

@@ -1,6 +1,7 @@
 //! The cell worker: waits for a cell, evaluates it in a fresh hardened isolate, drives its jobs, timers and calls until it has settled,
 //! answers, and waits for the next. The isolate of the next cell is made before the cell comes: making one takes longer than most cells do.
 
+use std::collections::HashMap;
 use std::io;
 use std::os::fd::OwnedFd;
 use std::time::{Duration, Instant};
@@ -12,12 +13,13 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 use super::guest::{Guest, shortened};
 use super::message::{CellEnd, CellRun, FromCell, Outcome, ToCell};
+use super::tape::Chance;
 use crate::limits::{CELL_ERROR_BYTES_MAX, CELL_HEAP_BYTES_DEFAULT, CELL_VALUE_BYTES_MAX};
 
 /// The worker's main function: `socket` leads to the server. Returns when that closes.
 pub(crate) fn main(socket: OwnedFd) -> io::Result<()> {
     let mut frames = Frames::new(socket);
-    let mut warm = Some(Warm::new(CELL_HEAP_BYTES_DEFAULT));
+    let mut warm = Some(Warm::new(CELL_HEAP_BYTES_DEFAULT, Chance::real()));
     frames.send(&FromCell::Ready, &[])?;
     loop {
         let message = match frames.receive::<ToCell>() {
@@ -29,12 +31,15 @@ pub(crate) fn main(socket: OwnedFd) -> io::Result<()> {
             // An answer to a cell that has ended already.
             Some((ToCell::Reply { .. }, _)) => {}
             Some((ToCell::Run(run), console)) => {
-                let fitting = warm.take().filter(|_| run.heap_bytes == CELL_HEAP_BYTES_DEFAULT);
-                let mut cell = fitting.unwrap_or_else(|| Warm::new(run.heap_bytes));
+                let plain = run.tape.is_none() && run.heap_bytes == CELL_HEAP_BYTES_DEFAULT;
+                let fitting = warm.take().filter(|_| plain);
+                let mut cell = fitting.unwrap_or_else(|| {
+                    Warm::new(run.heap_bytes, run.tape.clone().map_or_else(Chance::real, Chance::again))
+                });
                 let end = evaluate(run, console, &mut cell, &mut frames)?;
                 frames.send(&FromCell::Done(end), &[])?;
                 drop(cell);
-                warm = Some(Warm::new(CELL_HEAP_BYTES_DEFAULT));
+                warm = Some(Warm::new(CELL_HEAP_BYTES_DEFAULT, Chance::real()));
             }
         }
     }
@@ -44,17 +49,19 @@ pub(crate) fn main(socket: OwnedFd) -> io::Result<()> {
 struct Warm {
     isolate: Isolate,
     guest: Guest,
+    chance: Chance,
 }
 
 impl Warm {
-    fn new(heap_bytes: usize) -> Self {
+    fn new(heap_bytes: usize, chance: Chance) -> Self {
         let mut isolate = Engine::new().isolate(Limits { heap_bytes, ..Limits::default() });
+        isolate.set_capabilities(chance.capabilities());
         let guest = Guest::default();
         cynic::host::install(&mut isolate, Box::new(guest.clone()), Styles::Plain);
         let installed = guest.install(&mut isolate);
         debug_assert!(installed.is_ok(), "the global object of a new isolate is open");
         isolate.seal_global();
-        Warm { isolate, guest }
+        Warm { isolate, guest, chance }
     }
 }
 
@@ -66,13 +73,14 @@ fn evaluate(
     frames: &mut Frames,
 ) -> io::Result<CellEnd> {
     let deadline = Instant::now() + Duration::from_millis(run.timeout_ms);
-    let Warm { isolate, guest } = cell;
+    let Warm { isolate, guest, chance } = cell;
     guest.begin(run.folder, run.store, console);
     isolate.set_deadline(Some(deadline));
     if run.fuel.is_some() {
         isolate.set_fuel(run.fuel);
     }
-    let mut evaluation = Evaluation { isolate, guest, frames, deadline };
+    let early = HashMap::new();
+    let mut evaluation = Evaluation { isolate, guest, chance, frames, deadline, early };
     let outcome = match evaluation.settle(&run.code) {
         Ok(value) => evaluation.describe(&value),
         Err(Failure::Rejected(reason)) => Outcome::Error(evaluation.shown(&reason)),
@@ -89,15 +97,21 @@ fn evaluate(
         other => other,
     };
     let (console, console_truncated, store) = guest.end();
-    Ok(CellEnd { outcome, console, console_truncated, store: Some(store), ..CellEnd::default() })
+    let (store, tape) = (Some(store), Some(chance.tape()));
+    Ok(CellEnd { outcome, console, console_truncated, store, tape, ..CellEnd::default() })
 }
 
 struct Evaluation<'a> {
     isolate: &'a mut Isolate,
     guest: &'a Guest,
+    chance: &'a Chance,
     frames: &'a mut Frames,
     deadline: Instant,
+    /// Answers that came before their turn.
+    early: HashMap<u64, Answer>,
 }
+
+type Answer = Result<serde_json::Value, String>;
 
 enum Failure {
     Error(Error),
@@ -159,11 +173,46 @@ impl Evaluation<'_> {
         }
         let until_deadline = self.deadline.saturating_duration_since(Instant::now());
         let patience = timer.unwrap_or(until_deadline).min(until_deadline);
-        if let Some(answer) = self.next_answer(patience).map_err(Failure::Io)? {
-            let ToCell::Reply { call, result } = answer else { return Ok(()) };
+        let answer = match self.chance.next_turn() {
+            Some(0) => None,
+            Some(call) => self.answer_to(call).map_err(Failure::Io)?.map(|result| (call, result)),
+            None => {
+                let answer = self.any_answer(patience).map_err(Failure::Io)?;
+                self.chance.came(answer.as_ref().map_or(0, |(call, _)| *call));
+                answer
+            }
+        };
+        if let Some((call, result)) = answer {
             self.guest.answer(&mut self.isolate.realm(), call, result)?;
         }
         Ok(self.isolate.poll()?)
+    }
+
+    /// The next answer, if there is one in time.
+    fn any_answer(&mut self, patience: Duration) -> io::Result<Option<(u64, Answer)>> {
+        if let Some(call) = self.early.keys().next().copied() {
+            return Ok(self.early.remove(&call).map(|result| (call, result)));
+        }
+        Ok(match self.next_answer(patience)? {
+            Some(ToCell::Reply { call, result }) => Some((call, result)),
+            Some(ToCell::Run(_)) | None => None,
+        })
+    }
+
+    /// The answer to that call, whose turn it is; none when the deadline comes first.
+    fn answer_to(&mut self, wanted: u64) -> io::Result<Option<Answer>> {
+        loop {
+            if let Some(result) = self.early.remove(&wanted) {
+                return Ok(Some(result));
+            }
+            let left = self.deadline.saturating_duration_since(Instant::now());
+            if left.is_zero() || !self.guest.waits_for(wanted) {
+                return Ok(None);
+            }
+            if let Some(ToCell::Reply { call, result }) = self.next_answer(left)? {
+                self.early.insert(call, result);
+            }
+        }
     }
 
     fn next_answer(&mut self, patience: Duration) -> io::Result<Option<ToCell>> {

@@ -1,7 +1,7 @@
 //! The committed list of cases that rush fails, and the comparison with a run. One case per line: file, number in
 //! the file, description. The denominator that the project reports against is documented in `docs/rush.md`.
 
-use crate::run::CaseResult;
+use crate::run::{CaseResult, Verdict};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
@@ -15,8 +15,11 @@ fn path() -> PathBuf {
 
 /// Compares the failures with the list, or rewrites it.
 pub(crate) fn compare(results: &[CaseResult], bless: bool, verbose: bool) -> Result<(), String> {
-    let failures: Vec<&CaseResult> = results.iter().filter(|r| !r.passed).collect();
-    println!("{} cases, {} pass, {} fail", results.len(), results.len() - failures.len(), failures.len());
+    let of = |verdict| results.iter().filter(move |result| result.verdict == verdict);
+    let failures: Vec<&CaseResult> = of(Verdict::Fail).collect();
+    let (passed, skipped) = (of(Verdict::Pass).count(), of(Verdict::Skip).count());
+    println!("{} cases, {passed} pass, {} fail, {skipped} skipped", results.len(), failures.len());
+    of(Verdict::Skip).for_each(|result| println!("{} skipped: {}", result.key(), result.reason));
     if verbose {
         for failure in &failures {
             println!("{}: {}", failure.key(), failure.reason);
@@ -39,11 +42,12 @@ pub(crate) fn compare(results: &[CaseResult], bless: bool, verbose: bool) -> Res
         .map(|key| (key, ()))
         .collect();
     let mut surprises = 0;
-    for result in results {
+    for result in results.iter().filter(|result| result.verdict != Verdict::Skip) {
         let known = listed.contains_key(result.key().as_str());
-        if known == result.passed && !RACES.contains(&result.key().as_str()) {
+        let passed = result.verdict == Verdict::Pass;
+        if known == passed && !RACES.contains(&result.key().as_str()) {
             surprises += 1;
-            let what = if result.passed { "passes unexpectedly" } else { "fails unexpectedly" };
+            let what = if passed { "passes unexpectedly" } else { "fails unexpectedly" };
             println!("{} ({}) {what} {}", result.key(), result.description, result.reason);
         }
     }

@@ -36,13 +36,35 @@ const OTHER_SHELLS: &[&str] = &[
     "nix-idioms",
 ];
 
+/// Programs that some cases call and not every machine has: without them such a case says nothing about the shell.
+const PROGRAMS: &[&str] = &["gawk"];
+
+/// How a case ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Verdict {
+    Pass,
+    Fail,
+    /// A program that the case calls is not on this machine.
+    Skip,
+}
+
+impl Verdict {
+    fn name(self) -> &'static str {
+        match self {
+            Verdict::Pass => "pass",
+            Verdict::Fail => "fail",
+            Verdict::Skip => "skip",
+        }
+    }
+}
+
 /// The outcome of a case.
 #[derive(Debug, Clone)]
 pub(crate) struct CaseResult {
     file: String,
     number: usize,
     pub(crate) description: String,
-    pub(crate) passed: bool,
+    pub(crate) verdict: Verdict,
     pub(crate) reason: String,
 }
 
@@ -55,8 +77,11 @@ impl CaseResult {
     /// Reads the line that `Display` writes.
     pub(crate) fn parse(line: &str) -> Option<CaseResult> {
         let mut fields = line.splitn(5, '\t');
+        let verdict = fields.next()?;
         Some(CaseResult {
-            passed: fields.next()? == "pass",
+            verdict: [Verdict::Pass, Verdict::Fail, Verdict::Skip]
+                .into_iter()
+                .find(|one| one.name() == verdict)?,
             file: fields.next()?.to_string(),
             number: fields.next()?.parse().ok()?,
             description: fields.next()?.to_string(),
@@ -67,7 +92,7 @@ impl CaseResult {
 
 impl fmt::Display for CaseResult {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let verdict = if self.passed { "pass" } else { "fail" };
+        let verdict = self.verdict.name();
         let clean = |text: &str| text.replace(['\t', '\n'], " ");
         let (description, reason) = (clean(&self.description), clean(&self.reason));
         write!(f, "{verdict}\t{}\t{}\t{description}\t{reason}", self.file, self.number)
@@ -143,20 +168,33 @@ fn prepare(root: &Path) -> Result<Place, String> {
 }
 
 fn run_case(place: &Place, file: &str, number: usize, case: &Case) -> CaseResult {
-    let reason = match execute(place, file, number, case) {
+    let (verdict, reason) = match absent(case) {
+        Some(program) => (Verdict::Skip, format!("{program} is not installed")),
+        None => judge(place, file, number, case)
+            .map_or((Verdict::Pass, String::new()), |why| (Verdict::Fail, why)),
+    };
+    CaseResult { file: file.to_string(), number, description: case.description.clone(), verdict, reason }
+}
+
+/// The first program that the case calls and that is not there.
+fn absent(case: &Case) -> Option<&'static str> {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let there = |program: &str| std::env::split_paths(&path).any(|folder| folder.join(program).is_file());
+    let calls = |program: &str| {
+        case.code.split(|byte| !byte.is_ascii_alphanumeric()).any(|word| word == program.as_bytes())
+    };
+    PROGRAMS.iter().copied().find(|program| calls(program) && !there(program))
+}
+
+/// Why a case fails; none when it passes.
+fn judge(place: &Place, file: &str, number: usize, case: &Case) -> Option<String> {
+    match execute(place, file, number, case) {
         Err(message) => Some(message),
         Ok(got) => {
             let failures: Vec<String> =
                 case.accepted.iter().filter_map(|want| mismatch(want, &got)).collect();
             if failures.len() == case.accepted.len() { failures.into_iter().next() } else { None }
         }
-    };
-    CaseResult {
-        file: file.to_string(),
-        number,
-        description: case.description.clone(),
-        passed: reason.is_none(),
-        reason: reason.unwrap_or_default(),
     }
 }
 
