@@ -60,7 +60,7 @@ const SYSTEM: [&str; 14] = [
 
 /// Files of a project that other programs run or obey later, outside the sandbox, and that a session therefore may not change where
 /// namespaces can stop it; what git obeys is beside them. What a project is built with (`package.json`, `Makefile`) is not among them: writing that is the work.
-const PROTECTED: [&str; 13] = [
+const PROTECTED: [&str; 32] = [
     "$workspace/.vscode",
     "$workspace/.idea",
     "$workspace/.envrc",
@@ -70,10 +70,29 @@ const PROTECTED: [&str; 13] = [
     "$workspace/.cursor",
     "$workspace/.gemini",
     "$workspace/.windsurf",
+    "$workspace/.opencode",
+    "$workspace/opencode.json",
+    "$workspace/opencode.jsonc",
+    "$workspace/.kiro",
+    "$workspace/.amazonq",
+    "$workspace/.continue",
+    "$workspace/.roo",
+    "$workspace/.cline",
+    "$workspace/.zed",
+    "$workspace/.fleet",
+    "$workspace/.aider.conf.yml",
+    "$workspace/mise.toml",
+    "$workspace/.mise.toml",
+    "$workspace/.exrc",
+    "$workspace/.nvim.lua",
+    "$workspace/.dir-locals.el",
     "$workspace/.husky",
     "$workspace/.devcontainer",
     "$workspace/.bashrc",
     "$workspace/.profile",
+    "$workspace/.bash_profile",
+    "$workspace/.zshrc",
+    "$workspace/.zshenv",
 ];
 
 /// Secrets inside folders that are read for their tools.

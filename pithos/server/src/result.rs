@@ -80,10 +80,11 @@ fn describe_running(job: &Job, fields: &mut Map<String, Value>, notes: &mut Vec<
             "waiting_for_input".into(),
             json!({"pid": process.pid, "command": process.command, "prompt": prompt}),
         );
-        notes.push(format!(
-            "'{}' waits for input after '{prompt}': write to {} with the job tool",
-            process.command, job.handle
-        ));
+        // The shell's own command line says nothing to anybody.
+        let shell = process.command.starts_with("/proc/self/exe ");
+        let who = if shell { "the shell (`read`)".to_owned() } else { format!("'{}'", process.command) };
+        let after = if prompt.is_empty() { String::new() } else { format!(" after '{prompt}'") };
+        notes.push(format!("{who} waits for input{after}: write to {} with the job tool", job.handle));
     } else {
         notes.push(format!(
             "still running as {}: wait for it, write to it or stop it with the job tool",

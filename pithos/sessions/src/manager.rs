@@ -502,11 +502,10 @@ impl Manager {
             handle,
             proxy: self.proxy.clone(),
         };
-        let handle_of_start = start.handle.clone();
         // The place is taken before the shell is asked: nothing is started while the lock is held.
         let busy = session.state.with(|state| match &state.last_job {
-            Some(job) if job.end().is_none() => Some(job.handle.clone()),
-            _ if state.starting => Some(handle_of_start.clone()),
+            Some(job) if job.end().is_none() => Some(Some(job.handle.clone())),
+            _ if state.starting => Some(None),
             _ => {
                 state.starting = true;
                 None
@@ -682,7 +681,7 @@ impl Manager {
     pub(crate) fn idle_session(&self, handle: &str) -> Result<Arc<Session>, Error> {
         let session = self.session(handle)?;
         match session.running() {
-            Some(job) => Err(Error::Busy { session: handle.to_string(), job: job.handle.clone() }),
+            Some(job) => Err(Error::Busy { session: handle.to_string(), job: Some(job.handle.clone()) }),
             None => Ok(session),
         }
     }

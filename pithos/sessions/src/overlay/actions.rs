@@ -387,7 +387,7 @@ impl<'a> Place<'a> {
         if session.occupy() {
             return Ok(Place(session));
         }
-        let job = session.running().map_or_else(|| "that begins".to_owned(), |job| job.handle.clone());
+        let job = session.running().map(|job| job.handle.clone());
         Err(Error::Busy { session: session.handle.clone(), job })
     }
 }
