@@ -95,6 +95,34 @@ const PROTECTED: [&str; 32] = [
     "$workspace/.zshenv",
 ];
 
+/// Those of them, and repositories, that are obeyed in whatever folder somebody opens or enters.
+const PROTECTED_NAMES: [&str; 24] = [
+    ".git",
+    ".vscode",
+    ".idea",
+    ".envrc",
+    ".mcp.json",
+    ".claude",
+    ".codex",
+    ".cursor",
+    ".gemini",
+    ".windsurf",
+    ".opencode",
+    ".kiro",
+    ".amazonq",
+    ".continue",
+    ".roo",
+    ".cline",
+    ".zed",
+    ".fleet",
+    ".husky",
+    ".devcontainer",
+    ".exrc",
+    ".nvim.lua",
+    ".dir-locals.el",
+    ".mise.toml",
+];
+
 /// Secrets inside folders that are read for their tools.
 const HIDDEN: [&str; 11] = [
     "/etc/shadow",
@@ -197,6 +225,7 @@ fn confined(preset: Preset, write: &[&str]) -> Policy {
         write: paths(&[write]),
         exec: paths(&[&["$workspace", "$tmp"], &SYSTEM, &HOME_TOOLS]),
         protect: paths(&[&PROTECTED]),
+        protect_names: PROTECTED_NAMES.map(str::to_owned).to_vec(),
         repositories: paths(&[&["$workspace"]]),
         hide: paths(&[&HIDDEN]),
         redact: vec![PathBuf::from("~/.gitconfig")],

@@ -115,11 +115,18 @@ impl ServerHandler for Handler {
         let (manager, present) = match self.caller(&context).await {
             Ok(caller) => caller,
             Err(message) => {
+                entry.admitted().await;
                 entry.fail(Ended::Refused, &message);
                 return Ok(CallToolResult::error(vec![ContentBlock::text(message)]).into());
             }
         };
         entry.client = present.as_ref().map(Present::number);
+        tokio::select! {
+            () = entry.admitted() => {}
+            () = context.ct.cancelled() => {
+                return Ok(CallToolResult::error(vec![ContentBlock::text("the call was taken back")]).into());
+            }
+        }
         if manager.asks() {
             manager.ask_through(Arc::new(AtClient(context.peer.clone())));
         }

@@ -6,6 +6,7 @@
 mod asking;
 mod cli;
 mod clients;
+mod connections;
 mod console;
 mod control;
 mod demo;

@@ -50,6 +50,14 @@ pub enum Error {
         /// How long it may be.
         limit: usize,
     },
+    /// No path is that long.
+    #[error("cwd: {bytes} bytes are no path: the system's limit is {limit}")]
+    NoPath {
+        /// How long it is.
+        bytes: usize,
+        /// How long a path may be.
+        limit: usize,
+    },
     /// No program can be given such a text.
     #[error("{0} holds a NUL byte")]
     NulByte(String),

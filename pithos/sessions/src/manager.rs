@@ -950,7 +950,9 @@ fn within_limits(request: &Request) -> Result<(), Error> {
         if bytes <= limit { Ok(()) } else { Err(Error::TooLong { what: what.to_string(), bytes, limit }) }
     };
     check("command", request.script.len(), COMMAND_BYTES_MAX)?;
-    check("cwd", request.cwd.as_ref().map_or(0, String::len), PATH_BYTES_MAX)?;
+    if let Some(bytes) = request.cwd.as_ref().map(String::len).filter(|bytes| *bytes > PATH_BYTES_MAX) {
+        return Err(Error::NoPath { bytes, limit: PATH_BYTES_MAX });
+    }
     let mut all = 0;
     for (name, value) in &request.environment {
         let bytes = name.len() + 1 + value.len();

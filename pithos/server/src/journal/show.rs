@@ -146,7 +146,10 @@ fn told(record: &Value) -> String {
             )
         }
         Some("dropped") => {
-            format!("{time}  {server}  {} call(s) are missing here", plain(&record["count"].to_string()))
+            let [count, changing] = ["count", "changing"].map(|name| plain(&record[name].to_string()));
+            format!(
+                "{time}  {server}  {count} call(s) are missing here, {changing} of them changing something"
+            )
         }
         _ => format!("{time}  {server}  {}", plain(&short(record))),
     }

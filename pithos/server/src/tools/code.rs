@@ -42,6 +42,7 @@ impl Tools for CodeTools {
                 return declared(&name, &servers).await.map(Value::String);
             }
             let entry = recorder.begin_of_cell(&server, &name, &arguments, client);
+            entry.admitted().await;
             let answer = match server.as_str() {
                 OWN => {
                     let call =
