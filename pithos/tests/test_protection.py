@@ -302,3 +302,15 @@ def test_what_is_made_to_be_obeyed_in_folders_below_is_told(pithos: str, tmp_pat
         assert "protected_created" not in server.tool("run", command="mkdir -p n/node_modules/x/.vscode .cache/x/.vscode; mkdir x; rmdir x; mkdir x/.vscode 2>/dev/null; true")
     finally:
         server.close()
+
+
+def test_what_a_commit_brings_to_be_obeyed_is_told(pithos: str, tmp_path: Path) -> None:
+    server = Server(pithos, tmp_path)
+    try:
+        opened = server.tool("session", action="open", overlay=True)
+        server.call("run", session=opened["session"], command="mkdir -p n/.vscode; echo > n/.vscode/tasks.json; echo > n/plain")
+        done = server.call("session", action="commit", session=opened["session"])
+        assert done["structuredContent"]["protected_created"] == [str(tmp_path / "n/.vscode")], done
+        assert "n/.vscode" in done["content"][0]["text"]
+    finally:
+        server.close()

@@ -495,7 +495,7 @@ impl ResolvedPolicy {
     }
 
     /// Something of these names that comes to be when a folder is moved to a real path.
-    pub(crate) fn nested_in_moved(&self, folder: &Path, to: &Path) -> Option<PathBuf> {
+    pub fn nested_in_moved(&self, folder: &Path, to: &Path) -> Option<PathBuf> {
         self.nested_name(&to.join(nested::carried(folder, &self.nested_names)?))
     }
 

@@ -91,5 +91,19 @@ pub(crate) const SERVER_START_S: u64 = 60;
 pub(crate) const SERVER_PING_TIME: Duration = Duration::from_secs(5);
 /// Of a cell's value that is no JSON, beside the text that has all of it.
 pub(crate) const SHOWN_BYTES_MAX: usize = 4 << 10;
+/// Bytes of a resource that is read at once; of a log its end.
+pub(crate) const RESOURCE_BYTES_MAX: usize = 1 << 20;
+/// Logs that are listed as resources: the newest.
+pub(crate) const RESOURCES_LISTED: usize = 200;
+/// Resources that one client is told of.
+pub(crate) const RESOURCES_WATCHED: usize = 64;
+/// Between two messages about one log.
+pub(crate) const RESOURCE_TOLD_EVERY: Duration = Duration::from_millis(500);
+/// Between two looks whether a file has changed.
+pub(crate) const RESOURCE_FILE_LOOK_EVERY: Duration = Duration::from_secs(1);
+/// How long a `run` of a client that knows tasks may take before it is one.
+pub(crate) const TASK_AFTER_MS: u64 = 2000;
+/// How often a client is asked to look at a task.
+pub(crate) const TASK_POLL_MS: u64 = 1000;
 /// Of the text of a regular expression in a call.
 pub(crate) const PATTERN_BYTES_MAX: usize = 8 << 10;

@@ -600,6 +600,12 @@ impl Manager {
             .with(|jobs| jobs.order.iter().filter_map(|handle| jobs.by_handle.get(handle).cloned()).collect())
     }
 
+    /// What the policy comes to for this workspace.
+    #[must_use]
+    pub fn policy(&self) -> &pithos_sandbox::ResolvedPolicy {
+        self.plan.policy()
+    }
+
     /// Whether the policy says that somebody is asked about hosts.
     #[must_use]
     pub fn asks(&self) -> bool {

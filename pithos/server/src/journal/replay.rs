@@ -70,6 +70,7 @@ pub(crate) async fn run(
             servers: Arc::clone(&servers),
             recorder: Arc::clone(&recorder),
             client: None,
+            tasks: false,
         };
         let tool = record["tool"].as_str().unwrap_or_default();
         main_begun |= begins_main(record);

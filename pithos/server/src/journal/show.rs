@@ -166,7 +166,7 @@ pub(super) fn short(value: &Value) -> String {
 }
 
 /// Seconds since 1970 as a date and a time of UTC.
-fn clock(seconds: f64) -> String {
+pub(crate) fn clock(seconds: f64) -> String {
     let whole = seconds.max(0.0) as u64;
     let (days, rest) = (whole / 86_400, whole % 86_400);
     // Days since 1970 to a date: years are counted from March, so that the day that comes and goes is the last.

@@ -45,8 +45,14 @@ impl Tools for CodeTools {
             entry.admitted().await;
             let answer = match server.as_str() {
                 OWN => {
-                    let call =
-                        Call { manager, cancelled: CancellationToken::new(), servers, recorder, client };
+                    let call = Call {
+                        manager,
+                        cancelled: CancellationToken::new(),
+                        servers,
+                        recorder,
+                        client,
+                        tasks: false,
+                    };
                     own(name, arguments, call).await
                 }
                 _ => servers.call(&server, &name, arguments).await,

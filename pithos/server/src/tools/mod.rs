@@ -13,6 +13,7 @@ mod session;
 
 pub(crate) use code::for_cells;
 pub(crate) use job::row as job_row;
+pub(crate) use run::ended as ended_job;
 pub(crate) use session::describe as session_row;
 
 use std::sync::Arc;
@@ -39,6 +40,8 @@ pub(crate) struct Call {
     pub(crate) recorder: Arc<Recorder>,
     /// The number of the client, where a server has several.
     pub(crate) client: Option<u64>,
+    /// A command that goes on becomes a task.
+    pub(crate) tasks: bool,
 }
 
 /// How a call ended: with a report (a failed command is one), or with something that the model can put right.

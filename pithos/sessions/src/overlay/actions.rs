@@ -445,8 +445,11 @@ fn may_be_written(plan: &Plan, root: &Path, name: &Name) -> Result<(), (String, 
 /// What was put into place of names that are protected in every folder.
 fn obeyed(plan: &Plan, done: &[(PathBuf, Done)]) -> Vec<PathBuf> {
     let there = done.iter().filter(|(_, done)| done.change != ChangeKind::Deleted);
-    let mut paths: Vec<PathBuf> =
-        there.filter_map(|(root, done)| plan.policy().nested_name(&root.join(done.path.path()))).collect();
+    let real = there.map(|(root, done)| root.join(done.path.path()));
+    let policy = plan.policy();
+    // A folder that is new is one change with all that is in it.
+    let named = |path: PathBuf| policy.nested_name(&path).or_else(|| policy.nested_in_moved(&path, &path));
+    let mut paths: Vec<PathBuf> = real.filter_map(named).collect();
     paths.sort();
     paths.dedup();
     paths
