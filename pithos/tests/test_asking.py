@@ -62,10 +62,10 @@ def get(host: str) -> str:
 
 
 def test_what_a_person_said_holds_for_whom_they_said_it(pithos: str, workspace: Path) -> None:
-    said = {"once.invalid": "this command", "always.invalid": "every command until the server ends", "never.invalid": "no", "away.invalid": "cancel", "odd.invalid": "whatever"}
+    said = {"once.invalid": "this command", "always.invalid": "every command until the server ends", "never.invalid": "no, and do not ask again", "declined.invalid": "decline", "away.invalid": "cancel", "odd.invalid": "whatever"}
     person = asking(pithos, workspace, said)
     try:
-        for host, allowed in [("once.invalid", True), ("always.invalid", True), ("never.invalid", False), ("away.invalid", False), ("odd.invalid", False)]:
+        for host, allowed in [("once.invalid", True), ("always.invalid", True), ("never.invalid", False), ("declined.invalid", False), ("away.invalid", False), ("odd.invalid", False)]:
             result = person.run(get(host) + "; " + get(host))
             assert (f"{host}:443" not in refused(result)) == allowed, (host, result)
             assert len(person.questions) == 1 and host in person.questions[0] and "port 443" in person.questions[0], person.questions
@@ -74,13 +74,19 @@ def test_what_a_person_said_holds_for_whom_they_said_it(pithos: str, workspace: 
         assert person.questions == []
         person.run(get("once.invalid"))
         assert len(person.questions) == 1
-        assert "refused it" in refused(person.run(get("never.invalid")))["never.invalid:443"]
+        person.questions.clear()
+        # A refusal holds for every later command, a window that was closed only for its own.
+        for host in ("never.invalid", "declined.invalid"):
+            assert "refused it" in refused(person.run(get(host)))[f"{host}:443"]
+        assert person.questions == []
+        person.run(get("away.invalid"))
+        assert len(person.questions) == 1
     finally:
         person.close()
 
 
 def test_nobody_is_asked_about_addresses_or_worn_down(pithos: str, workspace: Path) -> None:
-    person = asking(pithos, workspace, {"": "no"})
+    person = asking(pithos, workspace, {"": "decline"})
     try:
         for target in ("169.254.169.254:80", "[::1]:80", "localhost:80", "intranet:80"):
             assert target in refused(person.run(f"{CURL} http://{target}/ >/dev/null 2>&1; true"))
@@ -129,7 +135,7 @@ def test_a_question_goes_with_the_command_that_wanted_to_know(pithos: str, works
             assert asked is not None and withdrawn == asked
             # An answer that comes too late is for nobody.
             person.send({"jsonrpc": "2.0", "id": asked, "result": {"action": "accept", "content": {"allow": "every command until the server ends"}}})
-        person.said = {"": "no"}
+        person.said = {"": "decline"}
         assert "refused it" in refused(person.run(get("silent0.invalid")))["silent0.invalid:443"]
     finally:
         person.close()

@@ -62,6 +62,11 @@ def test_a_working_directory_is_what_it_names(server: Server, workspace: Path) -
     assert server.text("run", command="unset -f cd export; pwd", cwd="./inner") == f"{workspace}/tmp/inner\n"
 
 
+def test_a_working_directory_that_is_no_path_is_called_that(server: Server) -> None:
+    for call in (server.text("run", command="true", cwd="x" * (2 << 20)), server.text("session", action="open", cwd="x" * (2 << 20))):
+        assert "are no path" in call and "into a file" not in call, call
+
+
 def test_a_trap_before_every_command_does_not_blind_the_session(server: Server) -> None:
     for action in ("exit 7", "return 1", "kill -INT $$", "exec true", "false"):
         server.call("run", command=f"shopt -s extdebug; trap '{action}' DEBUG", session=None)

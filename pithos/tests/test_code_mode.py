@@ -25,6 +25,7 @@ for line in sys.stdin:
             {"name": "say-it", "inputSchema": {"type": "object"}},
             {"name": "fail", "inputSchema": {"type": "object"}},
             {"name": "slow", "inputSchema": {"type": "object"}},
+            {"name": "wait", "inputSchema": {"type": "object"}},
             {"name": "die", "inputSchema": {"type": "object"}},
             {"name": "big", "inputSchema": {"type": "object"}},
         ]
@@ -39,6 +40,8 @@ for line in sys.stdin:
             answer = {"content": [{"type": "text", "text": "x" * (5 << 20)}]}
         elif name == "slow":
             time.sleep(60)
+        elif name == "wait":
+            continue
         elif name == "die":
             os._exit(3)
         else:
@@ -124,6 +127,20 @@ def test_other_servers_are_started_once_and_when_they_are_needed(coder: Server) 
     slow = js(coder, "await tools.other.slow()", timeout_ms=300)
     assert slow["state"] == "terminated" and slow["limit"] == "deadline", slow
     assert coder.probe()
+
+
+def test_a_server_that_hangs_is_ended_and_one_that_is_slow_is_not(coder: Server) -> None:
+    """A call that is given up does not take the next ones along: whoever does not even answer a ping is started again."""
+    say = "(await tools.other['say-it']()).split('\\n')[1]"
+    first = js(coder, say)["value"]
+    hung = js(coder, "await Promise.all([1, 2, 3].map(() => tools.other.slow()))", timeout_ms=300)
+    assert hung["limit"] == "deadline", hung
+    second = js(coder, say, timeout_ms=60_000, yield_ms=60_000)
+    assert second["state"] == "done" and second["value"] != first, second
+    # One that works on its calls beside each other answers, and keeps what it has.
+    patient = js(coder, "await tools.other.wait()", timeout_ms=300)
+    assert patient["limit"] == "deadline", patient
+    assert js(coder, say, timeout_ms=60_000, yield_ms=60_000)["value"] == second["value"]
 
 
 def test_a_server_takes_the_others_along(pithos: str, workspace: Path, config: Path) -> None:

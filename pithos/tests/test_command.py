@@ -106,6 +106,12 @@ def test_arguments_are_not_looked_at(run) -> None:
         assert run("--", "python3", "-c", script, *words).stdout.split(b"\0") == [word.encode() for word in words], words
 
 
+def test_no_time_is_named_as_it_was_given(run) -> None:
+    for time in ("-1", "nan", "1e300", "x"):
+        done = run("--timeout", time, "true")
+        assert done.returncode == 2 and f"'{time}' is no" in done.stderr.decode() and "float" not in done.stderr.decode(), done
+
+
 def test_usage_is_told(run) -> None:
     for words in ([], ["a", "b"], ["--"], ["--unknown", "x"], ["a", "--", "b"], ["--timeout", "x", "true"]):
         ended = run(*words)
@@ -265,6 +271,10 @@ def test_programs_of_javascript(pithos: str, workspace: Path) -> None:
     missing = js(pithos, workspace, "6 * 7")
     assert missing.returncode == 1 and "-e" in missing.stderr
     assert json.loads(js(pithos, workspace, "--json", "-e", "[1, 2]").stdout)["value"] == [1, 2]
+    for code, shown in [("({a: 1n})", "1n"), ("10n ** 30n", "1000"), ("() => 1", "Function"), ("Symbol('s')", "Symbol(s)"), ("const a = []; a.push(a); a", "Circular"), ("(10n ** 10000n)", "BigInt")]:
+        told = json.loads(js(pithos, workspace, "--json", "-e", code).stdout)
+        assert "value" not in told and shown in told["shown"] and len(told["shown"]) < 5000 and "no JSON" in told["note"], told
+    assert "shown" not in json.loads(js(pithos, workspace, "--json", "-e", "undefined").stdout)
     lines = js(pithos, workspace, "-e", "for (let i = 0; i < 200000; i++) console.log('line ' + i)").stdout
     assert lines == "".join(f"line {number}\n" for number in range(200_000))
     for words in ([], ["a", "b"], ["-e", "1", "file"]):

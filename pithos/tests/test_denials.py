@@ -88,6 +88,12 @@ def test_a_new_repository_can_be_made_and_says_so(server: Server, workspace: Pat
     assert str(workspace / ".git/hooks") in result["protected_created"]
 
 
+def test_no_path_of_one_process_is_advised(server: Server) -> None:
+    for path in ("/proc/1/root/etc/passwd", "/proc/self/root/etc/shadow", "/proc/1/environ"):
+        result = server.tool("run", command=f"cat {path} >/dev/null 2>&1; echo x > {path}; true")
+        assert not any("/proc/" in row["how_to_allow"] for row in result.get("denials", [])), result
+
+
 def test_the_home_directory_is_never_advised(server: Server) -> None:
     watched(server)
     home = Path.home()

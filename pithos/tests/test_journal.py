@@ -3,9 +3,12 @@
 import hashlib
 import json
 import os
+import pty
 import random
 import string
 import subprocess
+import threading
+import tty
 from pathlib import Path
 
 import pytest
@@ -180,3 +183,80 @@ def test_people_read_it_with_what_was_put_aside(pithos: str, workspace: Path, el
     done = show()
     assert done.stdout.splitlines() == shown and "3 line(s) are no records" in done.stderr
     assert show("--grep", "nowhere").returncode == 1 and subprocess.run([pithos, "journal", "/dev/zero"], capture_output=True, timeout=60).returncode == 1
+
+
+FLOOD = 6000
+
+
+@pytest.mark.parametrize("action", ["list", "open"])
+def test_a_flood_of_a_client_drops_no_line(pithos: str, workspace: Path, elsewhere: Path, action: str) -> None:
+    """Calls by the thousand at once, cheap ones and wrong ones, with commands among them: the client waits, and every call is in the journal."""
+    journal = elsewhere / "j"
+    server = Server(pithos, workspace, "--audit", str(journal))
+    flooding = threading.Thread(target=lambda: [server.start("tools/call", call) for call in flood(action)])
+    flooding.start()
+    for number in range(1, FLOOD + 1):
+        server.answer(number + 1)
+    flooding.join()
+    close(server)
+    assert lines(journal, "dropped") == []
+    found = lines(journal)
+    assert sorted(line["n"] for line in found) == list(range(1, FLOOD + 1))
+    ran = {line["arguments"]["command"] for line in found if line["tool"] == "run"}
+    assert ran == {f": EVIL {number}" for number in range(0, FLOOD, 1000)}
+
+
+def flood(action: str) -> list[dict]:
+    """Calls, each thousandth of them a command."""
+    calls = []
+    for number in range(FLOOD):
+        run = {"name": "run", "arguments": {"command": f": EVIL {number}", "session": "main"}}
+        cheap = {"name": "session", "arguments": {"action": action, "name": "main", "paths": ["x" * 50] * 20}}
+        calls.append(cheap if number % 1000 else run)
+    return calls
+
+
+def test_a_flood_of_a_cell_drops_no_line(pithos: str, workspace: Path, elsewhere: Path) -> None:
+    journal = elsewhere / "j"
+    server = Server(pithos, workspace, "--audit", str(journal))
+    code = """
+        const list = async () => { for (let i = 0; i < 150; i++) await tools.pithos.session({action: 'list'}) };
+        await Promise.all(Array.from({length: 60}, list));
+        await tools.pithos.run({command: ': EVIL'});
+    """
+    assert server.tool("js", code=code, timeout_ms=100_000, yield_ms=100_000)["state"] == "done"
+    close(server)
+    assert lines(journal, "dropped") == []
+    assert sorted(line["n"] for line in lines(journal)) == list(range(1, 9003))
+
+
+def test_of_a_journal_that_stands_still_what_only_looks_goes_first(pithos: str, workspace: Path) -> None:
+    """A terminal that nobody reads is a disk that hangs: calls are answered all the same, and the places go to those that change something."""
+    master, slave = pty.openpty()
+    tty.setraw(slave)
+    server = Server(pithos, workspace, "--audit", os.ttyname(slave))
+    runs = 100
+    for number in range(runs):
+        server.tool("run", command=f": EVIL {number}")
+        asked = [server.start("tools/call", {"name": "session", "arguments": {"action": "list"}}) for _ in range(60)]
+        for one in asked:
+            server.answer(one)
+    read = []
+
+    def drain() -> None:
+        while piece := os.read(master, 1 << 16):
+            read.append(piece)
+
+    draining = threading.Thread(target=drain, daemon=True)
+    draining.start()
+    close(server)
+    os.write(slave, b"\n\0")
+    while not (read and read[-1].endswith(b"\0")):
+        draining.join(0.05)
+    found = [json.loads(line) for line in b"".join(read).rstrip(b"\n\0").splitlines()]
+    calls = [line for line in found if line["kind"] == "call"]
+    dropped = [line for line in found if line["kind"] == "dropped"]
+    assert len(calls) + sum(line["count"] for line in dropped) == runs * 61 and dropped
+    assert sum(line["changing"] for line in dropped) == 0
+    ran = [line["arguments"]["command"] for line in calls if line["tool"] == "run"]
+    assert sorted(ran) == sorted(f": EVIL {number}" for number in range(runs))

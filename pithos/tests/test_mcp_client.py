@@ -106,3 +106,37 @@ def test_http_without_the_token_or_from_a_foreign_page_is_refused(pithos: str, w
         assert foreign.status_code == 403
         rebound = httpx2.post(url, json={}, headers=good | {"Host": "example.com"})
         assert rebound.status_code == 403
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_resources_are_read_and_followed(pithos: str, workspace: Path, mode: str) -> None:
+    """In the protocol with sessions by `resources/subscribe`, in the other by `subscriptions/listen`: over HTTP, where there is a stream for it."""
+    uri = "pithos://file/followed"
+
+    async def changed(client: Client, told) -> None:
+        (workspace / "followed").write_text("other")
+        await asyncio.wait_for(told, 60)
+        read = await client.read_resource(uri)
+        assert read.contents[0].text == "other"
+
+    async def conversation() -> None:
+        (workspace / "followed").write_text("one")
+        with http_server(pithos, workspace) as (url, token):
+            http = httpx2.AsyncClient(headers={"Authorization": f"Bearer {token}"}, timeout=60)
+            async with Client(streamable_http_client(url, http_client=http), mode=mode) as client:
+                await looked_at(client)
+
+    async def looked_at(client: Client) -> None:
+        ran = await client.call_tool("run", {"command": "echo logged"})
+        log = f"pithos://job/{ran.structured_content['job']}/log"
+        assert log in [str(row.uri) for row in (await client.list_resources()).resources]
+        assert (await client.read_resource(log)).contents[0].text == "logged\n"
+        if mode == "legacy":
+            await client.subscribe_resource(uri)
+            await client.unsubscribe_resource(uri)
+            assert (await client.read_resource(uri)).contents[0].text == "one"
+        else:
+            async with client.listen(resource_subscriptions=[uri]) as following:
+                await changed(client, anext(aiter(following)))
+
+    asyncio.run(conversation())

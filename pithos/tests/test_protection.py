@@ -229,3 +229,88 @@ def test_no_state_of_a_server_lies_where_sessions_get(pithos: str, tmp_path: Pat
     Server(pithos, tmp_path / "tmp/project").process.communicate(timeout=60)
     left = [path for path in tmp_path.rglob("*") if path.name.startswith("pithos-") and path.name != shared]
     assert left == []
+
+
+NESTED = ["pkg/a/.vscode/tasks.json", "pkg/a/.claude/settings.json", "pkg/b/.envrc", "pkg/b/deep/er/.mcp.json", "sub/.git/config", "sub/.git/hooks/pre-commit"]
+
+
+@pytest.fixture
+def monorepo(tmp_path: Path) -> Path:
+    """A workspace of packages, some of which have what editors and agents obey, and one is a repository of its own."""
+    tree = tmp_path / "workspace"
+    (tree / "sub").mkdir(parents=True)
+    git(tree / "sub", "init", "-q", "-b", "main")
+    for name in [*NESTED, "node_modules/x/.vscode/settings.json", "pkg/a/code"]:
+        (tree / name).parent.mkdir(parents=True, exist_ok=True)
+        (tree / name).write_text("ours\n") if name != "sub/.git/config" else None
+    return tree
+
+
+def test_what_is_obeyed_in_folders_below_stays_as_it_is(pithos: str, monorepo: Path) -> None:
+    """Every way to change or replace it, also by what is above it; and the work beside it goes on."""
+    server = Server(pithos, monorepo)
+    try:
+        if "protected paths" in "".join(server.tool("run", command=":").get("gaps", [])):
+            pytest.skip("nothing is protected here")
+        before = {name: (monorepo / name).read_text() for name in NESTED}
+        ways = [
+            "echo evil > {f}",
+            "rm -rf {f}",
+            "echo evil > x; mv -f x {f}",
+            "ln -f {f} again; echo evil > again",
+            "mv $(dirname {f}) away",
+            "mv $(dirname $(dirname {f})) away; mkdir -p $(dirname {f}); echo evil > {f}",
+            "cd $(dirname {f}); echo evil > $(basename {f})",
+            "python3 -c 'import os, sys; os.truncate(sys.argv[1], 0)' {f}",
+        ]
+        for name, way in itertools.product(NESTED, ways):
+            result = server.tool("run", command=f"({way.format(f=name)}) 2>/dev/null; true")
+            assert {name: (monorepo / name).read_text() for name in NESTED} == before, (name, way, result)
+        denied = server.tool("run", command="echo x > pkg/b/.envrc; true")["denials"]
+        assert "protect_names contains" in denied[0]["rule"] and denied[0]["subject"].endswith("pkg/b/.envrc"), denied
+        done = server.tool("run", command="set -e; echo new > pkg/a/code; mv pkg/a/code pkg/b/code; mkdir pkg/c; rm -r node_modules; echo x > sub/file; cd sub; git add file; git -c user.name=a -c user.email=a@b commit -qm x")
+        assert done["status"] == 0 and "protected_created" not in done, done
+    finally:
+        server.close()
+
+
+MADE = {
+    "mkdir -p n/.vscode": "n/.vscode",
+    "mkdir n; echo > n/.envrc": "n/.envrc",
+    "mkdir n; cd n; echo > .mcp.json": "n/.mcp.json",
+    "mkdir n; ln -s .envrc n/l; echo > n/l": "n/.envrc",
+    "mkdir n; ln -s /etc/passwd n/.envrc": "n/.envrc",
+    "mkdir n; echo > n/x; ln n/x n/.envrc": "n/.envrc",
+    "mkdir n; echo > n/x; mv n/x n/.envrc": "n/.envrc",
+    "mkdir -p m/.claude; echo > m/.claude/s; mv m n": "n/.claude",
+    "mkdir -p node_modules/n/d/.vscode; mv node_modules/n n": "n/d/.vscode",
+    "mkdir n; python3 -c 'import os; d = os.open(\"n\", os.O_RDONLY); os.mkdir(\".cursor\", dir_fd=d)'": "n/.cursor",
+    "git init -q n": "n/.git",
+}
+
+
+@pytest.mark.parametrize("command", MADE)
+def test_what_is_made_to_be_obeyed_in_folders_below_is_told(pithos: str, tmp_path: Path, command: str) -> None:
+    server = Server(pithos, tmp_path)
+    try:
+        made = server.call("run", command=f"{command}; sh -c 'exit 0'")
+        if "denials are known from" in "".join(made["structuredContent"].get("gaps", [])):
+            pytest.skip("calls cannot be watched here")
+        there = str(tmp_path / MADE[command])
+        assert there in made["structuredContent"]["protected_created"], made
+        assert there in made["content"][0]["text"]
+        assert "protected_created" not in server.tool("run", command="mkdir -p n/node_modules/x/.vscode .cache/x/.vscode; mkdir x; rmdir x; mkdir x/.vscode 2>/dev/null; true")
+    finally:
+        server.close()
+
+
+def test_what_a_commit_brings_to_be_obeyed_is_told(pithos: str, tmp_path: Path) -> None:
+    server = Server(pithos, tmp_path)
+    try:
+        opened = server.tool("session", action="open", overlay=True)
+        server.call("run", session=opened["session"], command="mkdir -p n/.vscode; echo > n/.vscode/tasks.json; echo > n/plain")
+        done = server.call("session", action="commit", session=opened["session"])
+        assert done["structuredContent"]["protected_created"] == [str(tmp_path / "n/.vscode")], done
+        assert "n/.vscode" in done["content"][0]["text"]
+    finally:
+        server.close()

@@ -171,3 +171,27 @@ def test_the_shared_sandbox_of_the_module(pithos: str, workspace: Path) -> None:
         check=True,
     )
     assert done.stdout == f"hi\n 42 {workspace}\n\n"
+
+
+def test_a_run_waits_for_its_end_however_long_the_server_does(pithos: str, workspace: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As if every command took longer than the server waits: both doors of both halves, and whoever asks for less gets less."""
+    arguments = package.run_arguments
+
+    def impatient(command: str, session: str | None, options: dict) -> dict:
+        return {**arguments(command, session, options), "yield_ms": 1}
+
+    for module in (package, package.aio):
+        monkeypatch.setattr(module, "run_arguments", impatient)
+    slow = "sleep 0.3; echo over"
+    with package.Sandbox(cwd=workspace, command=pithos) as sandbox:
+        for place in (sandbox, sandbox.session()):
+            assert (place.run(slow).output, place.run("exit 3").status) == ("over\n", 3)
+            assert place.run(slow, yield_after=0.001).state == "running"
+
+    async def halves() -> None:
+        async with package.aio.Sandbox(cwd=workspace, command=pithos) as sandbox:
+            for place in (sandbox, await sandbox.session()):
+                assert (await place.run(slow)).output == "over\n"
+                assert (await place.run(slow, yield_after=0.001)).state == "running"
+
+    asyncio.run(halves())

@@ -133,6 +133,32 @@ def test_a_changed_tool_is_named_by_its_first_call(pithos: str, workspace: Path,
     assert ran.stdout.startswith("call ") and tree_of(workspace) == before
 
 
+def test_a_session_that_was_not_there_yet_is_not_there(pithos: str, workspace: Path, elsewhere: Path):  # noqa: F811
+    """What is said of `main` before its first use is an error, then and again."""
+    journal = elsewhere / "j"
+    server = Server(pithos, workspace, "--audit", str(journal))
+    assert server.call("session", action="close", session="main")["isError"]
+    assert server.call("session", action="fork", session="main")["isError"]
+    server.call("session", action="open", name="main")
+    server.call("run", command="echo there")
+    server.call("session", action="close", session="main")
+    server.call("run", command="echo again")
+    close(server)
+    ran = replay(pithos, workspace, journal)
+    assert ran.returncode == 0 and "6 call(s) are as they were; 0 were not run" in ran.stdout, ran.stdout
+
+
+def test_what_a_call_left_that_is_not_run_is_a_reason(pithos: str, workspace: Path, elsewhere: Path):  # noqa: F811
+    journal = elsewhere / "j"
+    server = Server(pithos, workspace, "--audit", str(journal))
+    server.call("run", command="x=kept: : " + "x" * 100_000)
+    server.call("run", command="x=set; : " + "x" * 100_000)
+    server.call("run", command="echo $x")
+    close(server)
+    ran = replay(pithos, workspace, journal)
+    assert ran.returncode == 1 and "perhaps because 2 call(s) before it were not run" in ran.stdout, ran.stdout
+
+
 def test_what_cannot_be_run_again_is_said(pithos: str, workspace: Path, elsewhere: Path):  # noqa: F811
     journal = elsewhere / "j"
     server = Server(pithos, workspace, "--audit", str(journal))

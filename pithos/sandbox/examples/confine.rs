@@ -91,7 +91,8 @@ fn together(
         }
         Contained::Inside(mut plan) => {
             if watched {
-                plan.watch(|refused| {
+                plan.watch(|notice| {
+                    let pithos_sandbox::Notice::Refused(refused) = notice else { return };
                     let Denial { kind, subject, how_to_allow, call, .. } = refused.denial;
                     eprintln!("denied\t{kind:?}\t{}\t{subject}\t{how_to_allow}", call.unwrap_or_default());
                 })?;

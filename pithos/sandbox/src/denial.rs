@@ -85,6 +85,11 @@ fn describe(resolved: &ResolvedPolicy, full: &Path, real: &Path, access: Access,
                 .or_else(|| above(&resolved.protect_absent))
                 .or_else(|| below().filter(|_| inside))
                 .map(|at| ("protect", at))
+                .or_else(|| above(&resolved.nested).map(|at| ("protect_names", at)))
+                .or_else(|| {
+                    let nested = resolved.nested.iter().find(|listed| listed.starts_with(real));
+                    nested.filter(|_| inside).map(|at| ("protect_names", at.clone()))
+                })
         }
         Access::Read | Access::Exec => None,
     };
@@ -92,11 +97,17 @@ fn describe(resolved: &ResolvedPolicy, full: &Path, real: &Path, access: Access,
         return Denial {
             kind,
             subject: full.display().to_string(),
-            rule: format!(
-                "policy {:?}: {list} contains {:?}",
-                resolved.policy.name,
-                at.display().to_string()
-            ),
+            rule: match list {
+                "protect_names" => {
+                    let name = at.file_name().unwrap_or_default().to_string_lossy();
+                    format!("policy {:?}: {list} contains {name:?}", resolved.policy.name)
+                }
+                _ => format!(
+                    "policy {:?}: {list} contains {:?}",
+                    resolved.policy.name,
+                    at.display().to_string()
+                ),
+            },
             how_to_allow: format!(
                 "take it out of {list} in the policy, if what is outside may obey or show it"
             ),
@@ -123,6 +134,9 @@ fn how_to_allow(resolved: &ResolvedPolicy, full: &Path, access: Access, advice: 
         Access::Write => "write",
         Access::Exec => "exec",
     };
+    if of_one_process(full) {
+        return "nothing: the path is of one process, and leads elsewhere in the next".to_owned();
+    }
     let add = format!("add {:?} to {list} in the policy", path.display().to_string());
     let seen = |folder: &PathBuf| {
         let stood_for = resolved.stands_in && *folder == resolved.private_tmp;
@@ -153,6 +167,13 @@ fn how_to_allow(resolved: &ResolvedPolicy, full: &Path, access: Access, advice: 
         }
         _ => add,
     }
+}
+
+/// Whether a path is below the folder of a process: its number is another process's soon.
+fn of_one_process(path: &Path) -> bool {
+    let below = path.strip_prefix("/proc").ok().and_then(|rest| rest.components().next());
+    let name = below.map(|part| part.as_os_str().as_encoded_bytes()).unwrap_or_default();
+    !name.is_empty() && name.iter().all(u8::is_ascii_digit) || [&b"self"[..], b"thread-self"].contains(&name)
 }
 
 /// Whether so much is in a folder that nobody should allow all of it.

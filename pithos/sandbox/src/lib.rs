@@ -38,6 +38,7 @@ mod gitconfig;
 mod hosts;
 mod keeper;
 pub mod limits;
+mod nested;
 mod overlay;
 mod plan;
 mod policy;
@@ -62,4 +63,4 @@ pub use policy::{
 pub use preset::Preset;
 pub use probe::{Machine, probe};
 pub use standby::Standby;
-pub use watch::{Refused, Watching};
+pub use watch::{Notice, Refused, Watching};

@@ -36,6 +36,12 @@ pub const OVERLAY_LOOK_MAX: usize = 200_000;
 pub const LINKS_MAX: usize = 40;
 /// Repositories of a work tree (its submodules' among them) whose configuration and hooks are protected one by one.
 pub const REPOSITORIES_MAX: usize = 256;
+/// Folders of the workspace that are looked into for protected names: some microseconds each, at every start.
+pub const NESTED_FOLDERS_MAX: usize = 512;
+/// Protected names in folders below that are protected one by one: a mount each.
+pub const NESTED_MAX: usize = 64;
+/// Folders of one that is renamed that are looked into for such names.
+pub const NESTED_MOVED_FOLDERS_MAX: usize = 64;
 /// Files of git's configuration that include one another in a chain, and folders in folders of submodules; git has the same bound for the first.
 pub const INCLUDES_MAX: usize = 10;
 /// While calls are watched, protected paths that change are closed again only after this: most commands have ended by then.

@@ -14,7 +14,7 @@ use crate::policy::{
 };
 use crate::probe::Machine;
 use crate::ruleset;
-use crate::watch::{Refused, Watch, Watching};
+use crate::watch::{Notice, Watch, Watching};
 use serde::Serialize;
 use std::ffi::{CString, OsString};
 use std::io::{self, PipeReader, PipeWriter};
@@ -125,7 +125,8 @@ impl Plan {
         if mounts.is_some() {
             let watched = machine.watching && policy.denials == Watching::All;
             let after = if watched { KEEPER_AFTER } else { Duration::ZERO };
-            keeper::begin(plan.resolved.protected_below(), after)?;
+            let nested = plan.resolved.nested.iter().map(std::path::PathBuf::as_path);
+            keeper::begin(plan.resolved.protected_below().chain(nested), after)?;
         }
         plan.overlays = store.zip(mounts).map(|(store, mounts)| overlay::Ground::new(store, mounts, machine));
         Ok(Contained::Inside(Box::new(plan)))
@@ -186,10 +187,10 @@ impl Plan {
         Ok(())
     }
 
-    /// Watches all commands that are applied and spawned from now on; `report` is called by other threads, for each call that is denied, before the
+    /// Watches all commands that are applied and spawned from now on; `report` is called by other threads, for each call that is denied or makes something of a protected name, before the
     /// call goes on. Commands must see the files that this process sees: those of [`Plan::contain`] do, and those without namespaces.
     /// An error when this machine cannot watch; nothing has changed then, and denials are known from what programs say.
-    pub fn watch(&mut self, report: impl Fn(Refused) + Send + Sync + 'static) -> Result<(), Error> {
+    pub fn watch(&mut self, report: impl Fn(Notice) + Send + Sync + 'static) -> Result<(), Error> {
         if !self.resolved.policy.confine || self.resolved.policy.denials == Watching::Off {
             return Ok(());
         }
@@ -442,6 +443,9 @@ fn mounts(resolved: &ResolvedPolicy) -> Result<Mounts, Error> {
     }
     pinned.sort_unstable();
     pinned.dedup();
+    // Those in folders below pin none of them: a folder that is a mount is one that nothing can be moved out of at once.
+    let nested = resolved.nested.iter().map(std::path::PathBuf::as_path).filter(|path| !covered(path));
+    let protected: Vec<&Path> = protected.into_iter().chain(nested).collect();
     let c_paths = |paths: &[&Path]| paths.iter().map(|path| c_path(path)).collect::<Result<Vec<_>, _>>();
     let hidden = resolved.hide.iter().map(std::path::PathBuf::as_path).filter(|path| !covered(path));
     let private_tmp = if stands_in { tmp } else { &resolved.private_tmp };
@@ -489,6 +493,9 @@ fn gaps(resolved: &ResolvedPolicy, machine: &Machine, enforcement: &mut Enforcem
     }
     if resolved.more_repositories {
         gap("what git obeys is protected in the first submodules only: there are too many");
+    }
+    if resolved.more_nested {
+        gap("names that are protected in every folder are so in the first folders only: there are too many");
     }
     if !machine.watching && resolved.policy.denials != Watching::Off {
         gap(

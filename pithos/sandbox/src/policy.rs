@@ -4,6 +4,7 @@
 use crate::error::Error;
 use crate::hosts::Hosts;
 use crate::limits::{PATHS_MAX, POLICY_BYTES_MAX};
+use crate::nested::{self, Nested};
 use crate::protect::Protected;
 use crate::repository;
 use crate::watch::Watching;
@@ -31,6 +32,8 @@ pub struct Policy {
     pub exec: Vec<PathBuf>,
     /// May not be written although a folder above may: what others run later, outside. Needs a mount namespace.
     pub protect: Vec<PathBuf>,
+    /// Names that are protected in every folder below the workspace: what is there stays as it is, and what is made is told.
+    pub protect_names: Vec<String>,
     /// Work trees of git. What git obeys of them is protected: configuration and hooks, those of submodules, and the files that lead there.
     pub repositories: Vec<PathBuf>,
     /// Files and folders that may not be read although a folder above may: secrets.
@@ -67,6 +70,7 @@ impl Default for Policy {
             write: Vec::new(),
             exec: Vec::new(),
             protect: Vec::new(),
+            protect_names: Vec::new(),
             repositories: Vec::new(),
             hide: Vec::new(),
             redact: Vec::new(),
@@ -251,6 +255,11 @@ impl Policy {
                 return Err(Error::Policy(format!("{name} has an empty path")));
             }
         }
+        let is_name =
+            |name: &String| !["", ".", ".."].contains(&name.as_str()) && !name.contains(['/', '\0']);
+        if self.protect_names.len() > PATHS_MAX || !self.protect_names.iter().all(is_name) {
+            return Err(Error::Policy("protect_names has something that is no name of a file".to_owned()));
+        }
         if !self.loopback_ports.is_empty() && self.network != Network::Loopback {
             return Err(Error::Policy("loopback_ports are for network = \"loopback\"".to_owned()));
         }
@@ -325,6 +334,14 @@ impl Policy {
             .workspace
             .canonicalize()
             .map_err(|source| Error::Path { path: context.workspace.clone(), source })?;
+        let nested_names: Vec<OsString> = self.protect_names.iter().map(OsString::from).collect();
+        let writable = write.iter().any(|root| workspace.starts_with(root));
+        let nested = if writable { nested::find(&workspace, &nested_names) } else { Nested::default() };
+        let obeyed = nested.trees.iter().flat_map(|tree| repository::obeyed(tree, None).paths);
+        let obeyed = Protected::of(obeyed).there.into_iter();
+        let in_workspace = |path: &PathBuf| path.starts_with(&workspace) && !protect.contains(path);
+        let (nested, more_nested) =
+            (nested.paths.into_iter().chain(obeyed.filter(in_workspace)).collect(), nested.more);
         let private_tmp = context
             .private_tmp
             .canonicalize()
@@ -339,6 +356,9 @@ impl Policy {
             protect_absent,
             protect_missing,
             more_repositories,
+            nested,
+            more_nested,
+            nested_names,
             hide,
             redact: existing(&self.redact, context),
             copies: Vec::new(),
@@ -403,6 +423,11 @@ pub struct ResolvedPolicy {
     pub protect_absent: Vec<PathBuf>,
     /// There are more submodules than are protected one by one.
     pub(crate) more_repositories: bool,
+    /// What there is of `protect_names` below the workspace's folder, which stays as it is too.
+    pub(crate) nested: Vec<PathBuf>,
+    /// Not every folder was looked into.
+    pub(crate) more_nested: bool,
+    nested_names: Vec<OsString>,
     /// Real paths of what reads as empty or not at all.
     pub hide: Vec<PathBuf>,
     /// Real paths of git configurations that are read without their secrets.
@@ -456,12 +481,22 @@ impl ResolvedPolicy {
     /// Whether a real path, or a folder above it, is protected, there or not, in a folder that may otherwise be written.
     pub fn protects(&self, real: &Path) -> bool {
         let above = |list: &[PathBuf]| list.iter().any(|one| real.starts_with(one));
-        above(&self.protect) || above(&self.protect_missing)
+        above(&self.protect) || above(&self.protect_missing) || above(&self.nested)
     }
 
     /// Whether something protected that is there, or that could be made there, would go with what is at a real path.
     pub fn holds_protected(&self, real: &Path) -> bool {
-        self.protect.iter().chain(&self.protect_absent).any(|one| one.starts_with(real))
+        self.protect.iter().chain(&self.protect_absent).chain(&self.nested).any(|one| one.starts_with(real))
+    }
+
+    /// What a real path is, or is below, of the names that are protected in every folder: its part up to that name.
+    pub fn nested_name(&self, real: &Path) -> Option<PathBuf> {
+        nested::within(&self.workspace, &self.nested_names, real)
+    }
+
+    /// Something of these names that comes to be when a folder is moved to a real path.
+    pub fn nested_in_moved(&self, folder: &Path, to: &Path) -> Option<PathBuf> {
+        self.nested_name(&to.join(nested::carried(folder, &self.nested_names)?))
     }
 
     /// Protected paths in folders that may be written: those that are there, and those that are not although their folder is.
@@ -496,7 +531,8 @@ impl ResolvedPolicy {
             _ if below(&self.hide) => false,
             Access::Read => device || below(&self.read) || below(&self.write) || below(&self.exec),
             Access::Write => {
-                device || below(&self.write) && !below(&self.protect) && !below(&self.protect_absent)
+                let kept = [&self.protect, &self.protect_absent, &self.nested];
+                device || below(&self.write) && !kept.into_iter().any(|list| below(list))
             }
             Access::Exec => below(&self.exec),
         }

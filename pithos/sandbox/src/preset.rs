@@ -60,7 +60,7 @@ const SYSTEM: [&str; 14] = [
 
 /// Files of a project that other programs run or obey later, outside the sandbox, and that a session therefore may not change where
 /// namespaces can stop it; what git obeys is beside them. What a project is built with (`package.json`, `Makefile`) is not among them: writing that is the work.
-const PROTECTED: [&str; 13] = [
+const PROTECTED: [&str; 32] = [
     "$workspace/.vscode",
     "$workspace/.idea",
     "$workspace/.envrc",
@@ -70,10 +70,57 @@ const PROTECTED: [&str; 13] = [
     "$workspace/.cursor",
     "$workspace/.gemini",
     "$workspace/.windsurf",
+    "$workspace/.opencode",
+    "$workspace/opencode.json",
+    "$workspace/opencode.jsonc",
+    "$workspace/.kiro",
+    "$workspace/.amazonq",
+    "$workspace/.continue",
+    "$workspace/.roo",
+    "$workspace/.cline",
+    "$workspace/.zed",
+    "$workspace/.fleet",
+    "$workspace/.aider.conf.yml",
+    "$workspace/mise.toml",
+    "$workspace/.mise.toml",
+    "$workspace/.exrc",
+    "$workspace/.nvim.lua",
+    "$workspace/.dir-locals.el",
     "$workspace/.husky",
     "$workspace/.devcontainer",
     "$workspace/.bashrc",
     "$workspace/.profile",
+    "$workspace/.bash_profile",
+    "$workspace/.zshrc",
+    "$workspace/.zshenv",
+];
+
+/// Those of them, and repositories, that are obeyed in whatever folder somebody opens or enters.
+const PROTECTED_NAMES: [&str; 24] = [
+    ".git",
+    ".vscode",
+    ".idea",
+    ".envrc",
+    ".mcp.json",
+    ".claude",
+    ".codex",
+    ".cursor",
+    ".gemini",
+    ".windsurf",
+    ".opencode",
+    ".kiro",
+    ".amazonq",
+    ".continue",
+    ".roo",
+    ".cline",
+    ".zed",
+    ".fleet",
+    ".husky",
+    ".devcontainer",
+    ".exrc",
+    ".nvim.lua",
+    ".dir-locals.el",
+    ".mise.toml",
 ];
 
 /// Secrets inside folders that are read for their tools.
@@ -178,6 +225,7 @@ fn confined(preset: Preset, write: &[&str]) -> Policy {
         write: paths(&[write]),
         exec: paths(&[&["$workspace", "$tmp"], &SYSTEM, &HOME_TOOLS]),
         protect: paths(&[&PROTECTED]),
+        protect_names: PROTECTED_NAMES.map(str::to_owned).to_vec(),
         repositories: paths(&[&["$workspace"]]),
         hide: paths(&[&HIDDEN]),
         redact: vec![PathBuf::from("~/.gitconfig")],

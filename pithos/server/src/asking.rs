@@ -14,7 +14,7 @@ use serde_json::json;
 
 const THIS_COMMAND: &str = "this command";
 const EVERY_COMMAND: &str = "every command until the server ends";
-const NO: &str = "no";
+const NO: &str = "no, and do not ask again";
 
 /// A client that may have somebody to ask.
 pub(crate) struct AtClient(pub(crate) Peer<RoleServer>);
@@ -62,10 +62,12 @@ async fn ask(peer: &Peer<RoleServer>, question: Question) -> Reply {
             match answer.content.as_ref().and_then(|content| content["allow"].as_str()) {
                 Some(THIS_COMMAND) => Reply::Job,
                 Some(EVERY_COMMAND) => Reply::Server,
-                _ => Reply::No,
+                Some(NO) => Reply::No,
+                _ => Reply::Silent,
             }
         }
-        Ok(_) => Reply::No,
+        Ok(answer) if answer.action == ElicitationAction::Decline => Reply::No,
+        Ok(_) => Reply::Silent,
         Err(why) => Reply::Unasked(why),
     }
 }

@@ -335,7 +335,8 @@ fn address(text: &str) -> Result<SocketAddr, Failure> {
 fn seconds(flag: &str, text: &str) -> Result<Duration, Failure> {
     let value: f64 =
         text.parse().map_err(|_| Failure::Usage(format!("{flag}: '{text}' is no number of seconds")))?;
-    Duration::try_from_secs_f64(value).map_err(|error| Failure::Usage(format!("{flag}: {error}")))
+    Duration::try_from_secs_f64(value)
+        .map_err(|_| Failure::Usage(format!("{flag}: '{text}' is no time: give seconds from 0 on, like 2.5")))
 }
 
 fn config(options: &Options) -> Result<Config, Failure> {

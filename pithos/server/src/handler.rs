@@ -7,11 +7,14 @@ use hyper::http::request::Parts;
 use pithos_sessions::limits::RUN_YIELD_MS_DEFAULT;
 use pithos_sessions::{Manager, Tape};
 use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, CustomRequest, CustomResult,
-    ErrorCode, Implementation, ListToolsResult, PaginatedRequestParams, ProgressNotificationParam,
-    ServerCapabilities, ServerConfig, Tool,
+    CallToolRequestParams, CallToolResponse, CallToolResult, CancelTaskParams, ContentBlock, CustomRequest,
+    CustomResult, ErrorCode, GetTaskParams, GetTaskResult, Implementation, ListResourceTemplatesResult,
+    ListResourcesResult, ListToolsResult, PaginatedRequestParams, ProgressNotificationParam,
+    ReadResourceRequestParams, ReadResourceResponse, ReadResourceResult, ResourceUpdatedNotificationParam,
+    ServerCapabilities, ServerConfig, SubscribeRequestParams, SubscriptionFilter, Tool,
+    UnsubscribeRequestParams, UpdateTaskParams,
 };
-use rmcp::service::RequestContext;
+use rmcp::service::{RequestContext, SubscriptionContext};
 use rmcp::{ErrorData, RoleServer, ServerHandler};
 use serde_json::Value;
 
@@ -19,8 +22,11 @@ use crate::asking::AtClient;
 use crate::clients::{Clients, Identity, Present};
 use crate::journal::Recorder;
 use crate::journal::record::Ended;
+use crate::limits::RESOURCES_WATCHED;
+use crate::resources::{self, Named, Subscriptions};
 use crate::schema;
 use crate::servers::Servers;
+use crate::tasks;
 use crate::tools::{self, Call, Outcome};
 use crate::watchdog::Calls;
 
@@ -40,12 +46,13 @@ pub(crate) struct Handler {
     recorder: Arc<Recorder>,
     calls: Calls,
     servers: Arc<Servers>,
+    subscriptions: Arc<Subscriptions>,
 }
 
 impl Handler {
     /// A handler over the sessions of `callers`.
     pub(crate) fn new(callers: Callers, recorder: Arc<Recorder>, calls: Calls, servers: Servers) -> Self {
-        Self { callers, recorder, calls, servers: Arc::new(servers) }
+        Self { callers, recorder, calls, servers: Arc::new(servers), subscriptions: Arc::default() }
     }
 
     /// The manager of whoever calls, and the sign that they are here; a message when there is no place for them.
@@ -65,14 +72,43 @@ impl Handler {
     }
 }
 
+fn internal(message: String) -> ErrorData {
+    ErrorData::internal_error(message, None)
+}
+
+fn not_found(message: String) -> ErrorData {
+    ErrorData::resource_not_found(message, None)
+}
+
 const INSTRUCTIONS: &str = "Shell sessions that keep their state, jobs that can be waited for, logs of everything they wrote, JavaScript cells and actors. Start with `run`.";
 
 /// The methods that are answered here.
-const METHODS: [&str; 5] = ["initialize", "server/discover", "ping", "tools/list", "tools/call"];
+const METHODS: [&str; 14] = [
+    "initialize",
+    "server/discover",
+    "ping",
+    "tools/list",
+    "tools/call",
+    "resources/list",
+    "resources/templates/list",
+    "resources/read",
+    "resources/subscribe",
+    "resources/unsubscribe",
+    "subscriptions/listen",
+    "tasks/get",
+    "tasks/update",
+    "tasks/cancel",
+];
 
 impl ServerHandler for Handler {
     fn get_info(&self) -> ServerConfig {
-        let mut info = ServerConfig::new(ServerCapabilities::builder().enable_tools().build());
+        let capabilities = ServerCapabilities::builder()
+            .enable_tools()
+            .enable_resources()
+            .enable_resources_subscribe()
+            .enable_tasks()
+            .build();
+        let mut info = ServerConfig::new(capabilities);
         info.server_info = Implementation::new("pithos", env!("CARGO_PKG_VERSION"));
         info.instructions = Some(INSTRUCTIONS.to_string());
         info
@@ -84,6 +120,113 @@ impl ServerHandler for Handler {
         _context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
         Ok(ListToolsResult::with_all_items(schema::listed().to_vec()))
+    }
+
+    async fn list_resources(
+        &self,
+        _request: Option<PaginatedRequestParams>,
+        context: RequestContext<RoleServer>,
+    ) -> Result<ListResourcesResult, ErrorData> {
+        let (manager, _present) = self.caller(&context).await.map_err(internal)?;
+        Ok(ListResourcesResult::with_all_items(resources::list(&manager)))
+    }
+
+    async fn list_resource_templates(
+        &self,
+        _request: Option<PaginatedRequestParams>,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<ListResourceTemplatesResult, ErrorData> {
+        Ok(ListResourceTemplatesResult::with_all_items(resources::templates()))
+    }
+
+    async fn read_resource(
+        &self,
+        request: ReadResourceRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<ReadResourceResponse, ErrorData> {
+        let (manager, _present) = self.caller(&context).await.map_err(internal)?;
+        let read = tokio::task::spawn_blocking(move || resources::read(&manager, &request.uri));
+        let contents = read.await.map_err(|error| internal(error.to_string()))?.map_err(not_found)?;
+        Ok(ReadResourceResult::new(vec![contents]).into())
+    }
+
+    #[allow(deprecated, reason = "the protocol with sessions has no other form")]
+    async fn subscribe(
+        &self,
+        request: SubscribeRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        let (manager, present) = self.caller(&context).await.map_err(internal)?;
+        let (uri, peer) = (request.uri.clone(), context.peer.clone());
+        let tell = move || {
+            let (peer, uri) = (peer.clone(), uri.clone());
+            async move { peer.notify_resource_updated(ResourceUpdatedNotificationParam::new(uri)).await.is_ok() }
+        };
+        let named = Named::of(&request.uri).map_err(not_found)?;
+        let watching = resources::watch(&manager, named, tell).map_err(not_found)?;
+        let client = present.as_ref().map(Present::number);
+        self.subscriptions.add(client, request.uri, watching).map_err(not_found)
+    }
+
+    #[allow(deprecated, reason = "the protocol with sessions has no other form")]
+    async fn unsubscribe(
+        &self,
+        request: UnsubscribeRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        let (_, present) = self.caller(&context).await.map_err(internal)?;
+        self.subscriptions.remove(present.as_ref().map(Present::number), &request.uri);
+        Ok(())
+    }
+
+    fn accepted_subscription_filter(&self, requested: &SubscriptionFilter) -> Option<SubscriptionFilter> {
+        let mut accepted = SubscriptionFilter::new();
+        let named = requested.resource_subscriptions.iter().flatten().filter(|uri| Named::of(uri).is_ok());
+        accepted.resource_subscriptions = Some(named.take(RESOURCES_WATCHED).cloned().collect());
+        Some(accepted)
+    }
+
+    async fn listen(&self, context: SubscriptionContext) -> Result<(), ErrorData> {
+        let (manager, _present) = self.caller(context.request_context()).await.map_err(internal)?;
+        let mut watching = Vec::new();
+        for uri in context.accepted().resource_subscriptions.iter().flatten() {
+            let (sink, told) = (context.sink().clone(), uri.clone());
+            let tell = move || {
+                let (sink, uri) = (sink.clone(), told.clone());
+                async move { sink.notify_resource_updated(uri).await.is_ok() }
+            };
+            let named = Named::of(uri).map_err(not_found)?;
+            watching.push(resources::watch(&manager, named, tell).map_err(not_found)?);
+        }
+        context.cancelled().await;
+        Ok(())
+    }
+
+    async fn get_task(
+        &self,
+        request: GetTaskParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<GetTaskResult, ErrorData> {
+        let (manager, _present) = self.caller(&context).await.map_err(internal)?;
+        tasks::get(&manager, &request).await
+    }
+
+    async fn update_task(
+        &self,
+        request: UpdateTaskParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        let (manager, _present) = self.caller(&context).await.map_err(internal)?;
+        tasks::find(&manager, &request.task_id).map(drop)
+    }
+
+    async fn cancel_task(
+        &self,
+        request: CancelTaskParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        let (manager, _present) = self.caller(&context).await.map_err(internal)?;
+        tasks::cancel(&manager, &request)
     }
 
     fn get_tool(&self, name: &str) -> Option<Tool> {
@@ -115,11 +258,18 @@ impl ServerHandler for Handler {
         let (manager, present) = match self.caller(&context).await {
             Ok(caller) => caller,
             Err(message) => {
+                entry.admitted().await;
                 entry.fail(Ended::Refused, &message);
                 return Ok(CallToolResult::error(vec![ContentBlock::text(message)]).into());
             }
         };
         entry.client = present.as_ref().map(Present::number);
+        tokio::select! {
+            () = entry.admitted() => {}
+            () = context.ct.cancelled() => {
+                return Ok(CallToolResult::error(vec![ContentBlock::text("the call was taken back")]).into());
+            }
+        }
         if manager.asks() {
             manager.ask_through(Arc::new(AtClient(context.peer.clone())));
         }
@@ -138,7 +288,9 @@ impl ServerHandler for Handler {
             manager: Arc::clone(&manager),
             cancelled: context.ct.clone(),
             servers: Arc::clone(&self.servers),
+            tasks: tasks::wanted(&context, &request.name, &arguments),
         };
+        let for_task = call.tasks.then(|| Arc::clone(&call.manager));
         let under_way = self.calls.enter(serde_json::to_value(&context.id).unwrap_or(Value::Null));
         let outcome = watched(request.name.to_string(), arguments, call).await;
         drop((progress, under_way));
@@ -151,6 +303,9 @@ impl ServerHandler for Handler {
             Outcome::Good(report) => {
                 entry.tape = entry.is_journalled().then(|| tape_of(&manager, &report.structured)).flatten();
                 entry.end(Ended::Good, &report.structured, &report.text);
+                if let Some(task) = for_task.and_then(|manager| tasks::instead_of(&report, &manager)) {
+                    return Ok(CallToolResponse::Task(task));
+                }
                 let mut result = CallToolResult::success(vec![ContentBlock::text(report.text)]);
                 result.structured_content = Some(report.structured);
                 result

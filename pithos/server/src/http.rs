@@ -22,15 +22,15 @@ use pithos_sessions::{Config, Locked};
 use rmcp::model::{JsonRpcMessage, RequestId};
 use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
 use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
-use tokio::net::TcpListener;
-use tokio::sync::Semaphore;
+use tokio::net::{TcpListener, TcpStream};
 
 use crate::clients::{Clients, Identity, Present};
+use crate::connections::{Places, Seat};
 use crate::console::Console;
 use crate::control;
 use crate::handler::{Callers, Handler};
 use crate::journal::Recorder;
-use crate::limits::{BODY_BYTES, BODY_TIME, CLIENT_IDLE, CONNECTIONS, HEAD_TIME};
+use crate::limits::{BODY_BYTES, BODY_TIME, CLIENT_IDLE, HEAD_TIME};
 use crate::message::{self, Judged, UnderWay};
 use crate::servers::Servers;
 use crate::watchdog::{self, Calls};
@@ -104,7 +104,7 @@ pub(crate) async fn serve(
     pithos_sessions::raise_descriptor_limit();
     let handler = Handler::new(Callers::Many(Arc::clone(&clients)), recorder, calls, servers);
     let settings = StreamableHttpServerConfig::default().enforce_origin_validation();
-    let places = Arc::new(Semaphore::new(CONNECTIONS));
+    let places = Arc::<Places>::default();
     let service: Service = StreamableHttpService::new(move || Ok(handler.clone()), protocol, settings);
     let door = Arc::new(Door { service, clients, console, expected: format!("Bearer {token}") });
     // Whoever reads this may ask at once, here and at the control socket.
@@ -117,37 +117,39 @@ pub(crate) async fn serve(
             _ = tokio::signal::ctrl_c() => break,
             _ = terminate.recv() => break,
         };
-        let Ok((stream, place)) = connection else {
+        let Ok((stream, seat)) = connection else {
             // Mostly a lack of descriptors, which only passes with time: an immediate retry would spin.
             tokio::time::sleep(ACCEPT_PAUSE).await;
             continue;
         };
-        let door = Arc::clone(&door);
-        tokio::spawn(async move {
-            let answer = hyper::service::service_fn(move |request| {
-                let door = Arc::clone(&door);
-                async move { Ok::<_, Infallible>(door.answer(request).await) }
-            });
-            // A connection that breaks is the client's business.
-            let _ = http1::Builder::new()
-                .timer(TokioTimer::new())
-                .header_read_timeout(HEAD_TIME)
-                .serve_connection(TokioIo::new(stream), answer)
-                .await;
-            drop(place);
-        });
+        tokio::spawn(converse(Arc::clone(&door), stream, seat));
     }
     Ok(ExitCode::SUCCESS)
 }
 
 /// The next connection, once there is a place for it.
-async fn accept(
-    listener: &TcpListener,
-    places: &Arc<Semaphore>,
-) -> std::io::Result<(tokio::net::TcpStream, tokio::sync::OwnedSemaphorePermit)> {
-    let place = Arc::clone(places).acquire_owned().await.map_err(std::io::Error::other)?;
+async fn accept(listener: &TcpListener, places: &Arc<Places>) -> std::io::Result<(TcpStream, Arc<Seat>)> {
     let (stream, _) = listener.accept().await?;
-    Ok((stream, place))
+    Ok((stream, places.take().await))
+}
+
+/// Answers the requests of a connection until it ends or must go.
+async fn converse(door: Arc<Door>, stream: TcpStream, seat: Arc<Seat>) {
+    let asking = Arc::clone(&seat);
+    let answer = hyper::service::service_fn(move |request| {
+        let (door, seat) = (Arc::clone(&door), Arc::clone(&asking));
+        async move {
+            let response = door.answer(request, &seat).await;
+            Ok::<_, Infallible>(response.map(|body| seat.until_end_of(body)))
+        }
+    });
+    let mut builder = http1::Builder::new();
+    builder.timer(TokioTimer::new()).header_read_timeout(HEAD_TIME);
+    // A connection that breaks is the client's business.
+    tokio::select! {
+        _ = builder.serve_connection(TokioIo::new(stream), answer) => {}
+        () = seat.must_go() => {}
+    }
 }
 
 /// What every request passes.
@@ -159,13 +161,14 @@ struct Door {
 }
 
 impl Door {
-    async fn answer(&self, request: Request<Incoming>) -> Response<Body> {
+    async fn answer(&self, mut request: Request<Incoming>, seat: &Arc<Seat>) -> Response<Body> {
         match request.uri().path() {
             MCP_PATH => {}
             HEALTH_PATH if request.method() == Method::GET => return plain(StatusCode::OK),
             HEALTH_PATH => return plain(StatusCode::METHOD_NOT_ALLOWED),
             path if self.console.owns(path) => {
                 let token = self.word(given(&request)).is_some();
+                request.extensions_mut().insert(Arc::clone(seat));
                 return self.console.answer(request, token).await;
             }
             _ => return plain(StatusCode::NOT_FOUND),
@@ -175,6 +178,9 @@ impl Door {
             response.headers_mut().insert(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
             return response;
         };
+        if !seat.begin() {
+            return plain(StatusCode::SERVICE_UNAVAILABLE);
+        }
         let identity = Identity { word, session: header(request.headers()) };
         let (mut head, body) = request.into_parts();
         head.extensions.insert(identity.clone());

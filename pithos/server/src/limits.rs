@@ -8,7 +8,7 @@ pub(crate) const HEAD_TIME: Duration = Duration::from_secs(10);
 pub(crate) const BODY_TIME: Duration = Duration::from_secs(30);
 /// Bytes of the body of a request.
 pub(crate) const BODY_BYTES: usize = 4 << 20;
-/// Connections at a time; further ones wait in the listener's queue.
+/// Connections at a time; a further one gets the place of one that nobody needs, or waits while there is none.
 pub(crate) const CONNECTIONS: usize = 256;
 /// Clients at a time over HTTP: each is a guardian and a few processes of a few megabytes.
 pub(crate) const CLIENTS: usize = 64;
@@ -29,10 +29,18 @@ pub(crate) const LAST_WORDS: Duration = Duration::from_secs(5);
 /// Links on the way to a client's configuration, as the kernel follows them.
 pub(crate) const LINKS_MAX: usize = 40;
 
-/// Calls that wait to be written to the journal; further ones are dropped and counted.
+/// Calls that wait to be written to the journal, of all clients: while there are so many, who has one among them waits with the next call.
 pub(crate) const JOURNAL_QUEUE: usize = 1024;
-/// Bytes that they may hold together.
+/// Bytes that they hold together when that begins.
 pub(crate) const JOURNAL_QUEUE_BYTES: usize = 16 << 20;
+/// Of one client, whatever the others do.
+pub(crate) const JOURNAL_CLIENT_CALLS: usize = 256;
+/// Bytes of one client.
+pub(crate) const JOURNAL_CLIENT_BYTES: usize = 4 << 20;
+/// A journal of which nothing was written for so long stands still, and nobody waits for it.
+pub(crate) const JOURNAL_STILL: Duration = Duration::from_secs(5);
+/// Between two looks whether it does.
+pub(crate) const JOURNAL_LOOK_EVERY: Duration = Duration::from_millis(200);
 /// Bytes that the journal's thread writes at once, more or less.
 pub(crate) const JOURNAL_BATCH_BYTES: usize = 256 << 10;
 /// Bytes of text of the arguments of a call, or of its result, that the journal keeps.
@@ -79,5 +87,23 @@ pub(crate) const SERVERS_BYTES_MAX: u64 = 1 << 20;
 pub(crate) const SERVERS_MAX: usize = 64;
 /// Seconds that such a server may take to start and to list its tools; some are downloaded first.
 pub(crate) const SERVER_START_S: u64 = 60;
+/// How long such a server may take to answer a `ping`, when a call of it was given up.
+pub(crate) const SERVER_PING_TIME: Duration = Duration::from_secs(5);
+/// Of a cell's value that is no JSON, beside the text that has all of it.
+pub(crate) const SHOWN_BYTES_MAX: usize = 4 << 10;
+/// Bytes of a resource that is read at once; of a log its end.
+pub(crate) const RESOURCE_BYTES_MAX: usize = 1 << 20;
+/// Logs that are listed as resources: the newest.
+pub(crate) const RESOURCES_LISTED: usize = 200;
+/// Resources that one client is told of.
+pub(crate) const RESOURCES_WATCHED: usize = 64;
+/// Between two messages about one log.
+pub(crate) const RESOURCE_TOLD_EVERY: Duration = Duration::from_millis(500);
+/// Between two looks whether a file has changed.
+pub(crate) const RESOURCE_FILE_LOOK_EVERY: Duration = Duration::from_secs(1);
+/// How long a `run` of a client that knows tasks may take before it is one.
+pub(crate) const TASK_AFTER_MS: u64 = 2000;
+/// How often a client is asked to look at a task.
+pub(crate) const TASK_POLL_MS: u64 = 1000;
 /// Of the text of a regular expression in a call.
 pub(crate) const PATTERN_BYTES_MAX: usize = 8 << 10;

@@ -5,6 +5,8 @@ use pithos_sessions::{Budget, Cell, CellEnd, Denial, End, Job, Manager, Outcome,
 use serde_json::{Map, Value, json};
 use std::path::PathBuf;
 
+use crate::limits::SHOWN_BYTES_MAX;
+
 /// How much of the output a result shows when the client does not say.
 pub(crate) const BUDGET_DEFAULT: usize = OUTPUT_BYTES_DEFAULT;
 /// A shell's status for a process that SIGPIPE ended.
@@ -80,10 +82,11 @@ fn describe_running(job: &Job, fields: &mut Map<String, Value>, notes: &mut Vec<
             "waiting_for_input".into(),
             json!({"pid": process.pid, "command": process.command, "prompt": prompt}),
         );
-        notes.push(format!(
-            "'{}' waits for input after '{prompt}': write to {} with the job tool",
-            process.command, job.handle
-        ));
+        // The shell's own command line says nothing to anybody.
+        let shell = process.command.starts_with("/proc/self/exe ");
+        let who = if shell { "the shell (`read`)".to_owned() } else { format!("'{}'", process.command) };
+        let after = if prompt.is_empty() { String::new() } else { format!(" after '{prompt}'") };
+        notes.push(format!("{who} waits for input{after}: write to {} with the job tool", job.handle));
     } else {
         notes.push(format!(
             "still running as {}: wait for it, write to it or stop it with the job tool",
@@ -213,13 +216,27 @@ pub(crate) fn with_notes(mut text: String, notes: &[String]) -> String {
     text
 }
 
+/// A value as the console prints it, not longer than a result wants it beside the text.
+fn shown(text: &str) -> String {
+    if text.len() <= SHOWN_BYTES_MAX {
+        return text.to_owned();
+    }
+    format!("{}... ({} bytes)", &text[..text.floor_char_boundary(SHOWN_BYTES_MAX)], text.len())
+}
+
 /// How a cell ended.
 pub(crate) fn of_cell(cell: &Cell, end: &CellEnd) -> Report {
     let mut structured = json!({"cell": cell.handle, "ms": end.wall_us as f64 / 1e3});
+    let mut told = None;
     let (state, text) = match &end.outcome {
         Outcome::Value { text, json } => {
-            if let Some(json) = json {
-                structured["value"] = json.clone();
+            match json {
+                Some(json) => structured["value"] = json.clone(),
+                None if text != "undefined" => {
+                    structured["shown"] = json!(shown(text));
+                    told = Some("the value is no JSON: `shown` is how the console prints it");
+                }
+                None => {}
             }
             ("done", format!("{text}\n"))
         }
@@ -232,6 +249,9 @@ pub(crate) fn of_cell(cell: &Cell, end: &CellEnd) -> Report {
     };
     structured["state"] = json!(state);
     structured["console_truncated"] = json!(end.console_truncated);
+    if let Some(told) = told {
+        structured["note"] = json!(told);
+    }
     let (mut fields, mut notes) = (Map::new(), Vec::new());
     describe_denials(&end.denials, state != "done", &mut fields, &mut notes);
     describe_created(&end.protected_created, &mut fields, &mut notes);

@@ -1,6 +1,7 @@
 //! Other MCP servers whose tools cells may call: named by whoever started this server, in the form that MCP clients have for it
 //! (`{"mcpServers": {"NAME": {"command", "args", "env"}}}`). Each is started when it is first asked for something, outside of the sandbox, with
-//! this user's rights, and ends with this server.
+//! this user's rights, and ends with this server. One that does not even answer a `ping` when a call of it was given up is ended, and started again by
+//! the next call.
 
 use std::collections::BTreeMap;
 use std::os::unix::net::UnixStream as StdStream;
@@ -9,15 +10,19 @@ use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 use std::time::Duration;
 
-use rmcp::model::{CallToolRequestParams, CallToolResult, JsonObject, Tool};
-use rmcp::service::RunningService;
+use pithos_sessions::Locked;
+use rmcp::model::{
+    CallToolRequest, CallToolRequestParams, CallToolResult, ClientRequest, JsonObject, PingRequest,
+    ServerResult, Tool,
+};
+use rmcp::service::{PeerRequestOptions, RequestHandle, RunningService};
 use rmcp::{RoleClient, ServiceExt};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use tokio::net::UnixStream;
 use tokio::sync::Mutex;
 
-use crate::limits::{SERVER_START_S, SERVERS_BYTES_MAX, SERVERS_MAX};
+use crate::limits::{SERVER_PING_TIME, SERVER_START_S, SERVERS_BYTES_MAX, SERVERS_MAX};
 
 /// The name of this server's own tools.
 pub(crate) const OWN: &str = "pithos";
@@ -42,7 +47,7 @@ struct Entry {
 
 /// The servers that are named; cheap to share.
 #[derive(Default)]
-pub(crate) struct Servers(BTreeMap<String, Server>);
+pub(crate) struct Servers(BTreeMap<String, Arc<Server>>);
 
 struct Server {
     entry: Entry,
@@ -54,7 +59,19 @@ struct Server {
 struct Connection {
     service: RunningService<RoleClient, ()>,
     tools: Vec<Tool>,
-    _child: Ended,
+    child: Locked<Option<Ended>>,
+}
+
+impl Connection {
+    /// Ends the server; who waits for it is told.
+    fn end(&self) {
+        self.service.cancellation_token().cancel();
+        drop(self.child.with(Option::take));
+    }
+
+    fn is_over(&self) -> bool {
+        self.service.is_transport_closed() || self.child.with(|child| child.is_none())
+    }
 }
 
 /// Ends the process when nobody has it any more.
@@ -96,7 +113,7 @@ impl Servers {
             if entry.command.is_none() {
                 return Err(said(format!("{name}: has no command")));
             }
-            servers.insert(name, Server { entry, connection: Mutex::new(None) });
+            servers.insert(name, Arc::new(Server { entry, connection: Mutex::new(None) }));
         }
         Ok(Servers(servers))
     }
@@ -124,9 +141,16 @@ impl Servers {
             _ => return Err(format!("tools.{server}.{tool}: the argument must be an object")),
         };
         let request = CallToolRequestParams::new(tool.to_owned()).with_arguments(arguments);
-        let called = connection.service.call_tool(request).await;
-        let result = called.map_err(|error| format!("tools.{server}.{tool}: {error}"))?;
-        answer(result).map_err(|message| format!("tools.{server}.{tool}: {message}"))
+        let said = |message: String| format!("tools.{server}.{tool}: {message}");
+        let sent = ClientRequest::CallToolRequest(CallToolRequest::new(request));
+        let handle =
+            connection.service.send_cancellable_request(sent, PeerRequestOptions::no_options()).await;
+        let handle = handle.map_err(|error| said(error.to_string()))?;
+        let asked = Asked { handle: Some(handle), server: self.0.get(server).cloned(), connection };
+        match asked.answer().await.map_err(said)? {
+            ServerResult::CallToolResult(result) => answer(result).map_err(said),
+            _ => Err(said("the server's answer is none".to_owned())),
+        }
     }
 
     async fn connection(&self, name: &str) -> Result<Arc<Connection>, String> {
@@ -135,8 +159,7 @@ impl Servers {
             return Err(format!("tools: there is no server {name:?}; there are: {}", names.join(", ")));
         };
         let mut kept = server.connection.lock().await;
-        if let Some(connection) = kept.as_ref().filter(|connection| !connection.service.is_transport_closed())
-        {
+        if let Some(connection) = kept.as_ref().filter(|connection| !connection.is_over()) {
             return Ok(Arc::clone(connection));
         }
         let starting = start(&server.entry);
@@ -146,6 +169,54 @@ impl Servers {
             Arc::new(started.map_err(|message| format!("tools: the server {name:?} {message}"))?);
         *kept = Some(Arc::clone(&connection));
         Ok(connection)
+    }
+}
+
+/// A call that has no answer yet. When nobody waits for it any more the server is told, and asked whether it answers at all.
+struct Asked {
+    handle: Option<RequestHandle<RoleClient>>,
+    server: Option<Arc<Server>>,
+    connection: Arc<Connection>,
+}
+
+impl Asked {
+    async fn answer(mut self) -> Result<ServerResult, String> {
+        let Some(handle) = self.handle.as_mut() else { return Err("it was given up".to_owned()) };
+        let answer = (&mut handle.rx).await;
+        self.handle = None;
+        match answer {
+            Ok(answer) => answer.map_err(|error| error.to_string()),
+            Err(_) => Err("the server has ended".to_owned()),
+        }
+    }
+}
+
+impl Drop for Asked {
+    fn drop(&mut self) {
+        let (Some(handle), Some(server)) = (self.handle.take(), self.server.take()) else { return };
+        let connection = Arc::clone(&self.connection);
+        if let Ok(runtime) = tokio::runtime::Handle::try_current() {
+            runtime.spawn(async move {
+                let _ = handle.cancel(Some("nobody waits for the answer any more".to_owned())).await;
+                server.look_after(&connection).await;
+            });
+        }
+    }
+}
+
+impl Server {
+    /// Ends a server that does not answer. Whoever wants something of it meanwhile waits, and then has a new one.
+    async fn look_after(&self, connection: &Arc<Connection>) {
+        let mut kept = self.connection.lock().await;
+        if !kept.as_ref().is_some_and(|kept| Arc::ptr_eq(kept, connection)) || connection.is_over() {
+            return;
+        }
+        let ping = ClientRequest::PingRequest(PingRequest::default());
+        let answer = tokio::time::timeout(SERVER_PING_TIME, connection.service.send_request(ping)).await;
+        if !matches!(answer, Ok(Ok(_))) {
+            connection.end();
+            *kept = None;
+        }
     }
 }
 
@@ -168,7 +239,7 @@ async fn start(entry: &Entry) -> Result<Connection, String> {
     let stream = UnixStream::from_std(ours).map_err(cannot)?;
     let service = ().serve(stream.into_split()).await.map_err(|error| format!("does not answer: {error}"))?;
     let tools = service.list_all_tools().await.map_err(|error| format!("lists no tools: {error}"))?;
-    Ok(Connection { service, tools, _child: child })
+    Ok(Connection { service, tools, child: Locked::new(Some(child)) })
 }
 
 /// A value with `${NAME}` replaced by this process's variables, as clients do.

@@ -4,12 +4,10 @@
 
 use std::fs;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 use crate::limits::MEMORY_TOGETHER_PERCENT;
 
-/// Where the hierarchy of version 2 is.
-const ROOT: &str = "/sys/fs/cgroup";
 /// The names of groups of ours begin so; the process id of the guardian follows.
 const PREFIX: &str = "pithos-";
 
@@ -84,16 +82,43 @@ fn told(error: &io::Error, what: &str) -> io::Error {
 
 /// The folder of the group that this process is in.
 fn own_group() -> io::Result<PathBuf> {
-    let text = fs::read_to_string("/proc/self/cgroup")?;
-    let path = text.lines().find_map(|line| line.strip_prefix("0::"));
-    let path = path.ok_or_else(|| io::Error::other("there is no control group of version 2"))?;
-    let folder = Path::new(ROOT).join(path.trim_start_matches('/'));
-    if folder.join("cgroup.procs").exists() {
+    let (groups, mounts) =
+        (fs::read_to_string("/proc/self/cgroup")?, fs::read_to_string("/proc/self/mountinfo")?);
+    let folder = folder_of(&groups, &mounts).map_err(io::Error::other)?;
+    let controllers = fs::read_to_string(folder.join("cgroup.controllers"))?;
+    if controllers.split_whitespace().any(|one| one == "memory") {
         return Ok(folder);
     }
+    // A machine may have both versions, and the memory with the first.
     Err(io::Error::other(
-        "the control groups of version 2 are not mounted where this process could see its own",
+        "the memory controller is none of version 2 here, or not handed on to this process's group",
     ))
+}
+
+/// Where the group of version 2 that `/proc/self/cgroup` names is found, by `/proc/self/mountinfo`: the hierarchy may be mounted anywhere, and only a part of it.
+fn folder_of(groups: &str, mounts: &str) -> Result<PathBuf, &'static str> {
+    let path = groups.lines().find_map(|line| line.strip_prefix("0::"));
+    let path = Path::new(path.ok_or("there is no control group of version 2")?);
+    let mut hidden = false;
+    for line in mounts.lines() {
+        let Some((place, kind)) = line.split_once(" - ") else { continue };
+        if kind.split(' ').next() != Some("cgroup2") {
+            continue;
+        }
+        hidden = true;
+        let mut fields = place.split(' ').skip(3);
+        let (Some(root), Some(at)) = (fields.next(), fields.next()) else { continue };
+        if let Ok(below) = path.strip_prefix(root)
+            && !path.components().any(|part| part == Component::ParentDir)
+        {
+            return Ok(Path::new(at).join(below));
+        }
+    }
+    Err(if hidden {
+        "the control groups of version 2 are not mounted where this process could see its own"
+    } else {
+        "the control groups of version 2 are not mounted"
+    })
 }
 
 /// Removes groups that nobody is in.
@@ -116,7 +141,32 @@ fn bytes_max() -> io::Result<u64> {
 
 #[cfg(test)]
 mod tests {
-    use super::memory_together;
+    use std::path::PathBuf;
+
+    use super::{folder_of, memory_together};
+
+    #[test]
+    fn a_group_is_found_where_the_hierarchy_is_mounted() {
+        let whole = "30 23 0:26 / /sys/fs/cgroup rw,nosuid shared:4 - cgroup2 cgroup2 rw,nsdelegate";
+        let hybrid = "31 24 0:27 / /sys/fs/cgroup ro - tmpfs tmpfs ro\n32 31 0:28 / /sys/fs/cgroup/memory rw - cgroup cgroup rw,memory\n33 31 0:29 / /sys/fs/cgroup/unified rw - cgroup2 cgroup2 rw";
+        let part = "40 1 0:26 /user.slice/one /mnt rw - cgroup2 cgroup2 rw";
+        for (groups, mounts, found) in [
+            ("0::/\n", whole, Ok("/sys/fs/cgroup")),
+            ("0::/user.slice/x.scope\n", whole, Ok("/sys/fs/cgroup/user.slice/x.scope")),
+            ("4:memory:/a\n0::/b\n", hybrid, Ok("/sys/fs/cgroup/unified/b")),
+            ("0::/user.slice/one/deep\n", part, Ok("/mnt/deep")),
+            ("0::/user.slice/other\n", part, Err("see its own")),
+            ("0::/../outside\n", whole, Err("see its own")),
+            ("0::/\n", "31 24 0:27 / / rw - ext4 /dev/a rw", Err("are not mounted")),
+            ("4:memory:/a\n", whole, Err("no control group")),
+        ] {
+            match (folder_of(groups, mounts), found) {
+                (Ok(folder), Ok(path)) => assert_eq!(folder, PathBuf::from(path)),
+                (Err(why), Err(word)) => assert!(why.contains(word), "{why}"),
+                (other, _) => panic!("{groups:?}: {other:?}"),
+            }
+        }
+    }
 
     #[test]
     fn the_answer_is_a_limit_or_a_reason() {

@@ -22,13 +22,14 @@ pub enum Error {
     UnknownCell(String),
     /// The session runs something else.
     #[error(
-        "session '{session}' is busy with job '{job}': wait for it, stop it, run in the background, or use another session"
+        "session '{session}' is busy with {}: wait for it, stop it, run in the background, or use another session",
+        job.as_ref().map_or_else(|| "another call that has only begun".to_owned(), |job| format!("job '{job}'"))
     )]
     Busy {
         /// The session.
         session: String,
-        /// What occupies it.
-        job: String,
+        /// What occupies it, when that has a handle already.
+        job: Option<String>,
     },
     /// A handle of that name exists.
     #[error("there is a session '{0}' already: choose another name or close it")]
@@ -47,6 +48,14 @@ pub enum Error {
         /// How long it is.
         bytes: usize,
         /// How long it may be.
+        limit: usize,
+    },
+    /// No path is that long.
+    #[error("cwd: {bytes} bytes are no path: the system's limit is {limit}")]
+    NoPath {
+        /// How long it is.
+        bytes: usize,
+        /// How long a path may be.
         limit: usize,
     },
     /// No program can be given such a text.

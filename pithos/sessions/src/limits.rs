@@ -138,6 +138,8 @@ pub const PROXY_IDLE_MS: u64 = 10 * 60 * 1000;
 pub const PROXY_PIECE_BYTES: usize = 16 * 1024;
 /// Denials that are kept of one run or cell; more of them say nothing new.
 pub const DENIALS_KEPT_MAX: usize = 64;
+/// Files and folders of protected names, made in folders below, that one server tells of.
+pub const MADE_TOLD_MAX: usize = 1024;
 /// One report of a denial; a path and the advice about it fit.
 pub const DENIAL_BYTES_MAX: usize = 32 * 1024;
 /// Reports that are read in one go: more than the socket holds.

@@ -502,11 +502,10 @@ impl Manager {
             handle,
             proxy: self.proxy.clone(),
         };
-        let handle_of_start = start.handle.clone();
         // The place is taken before the shell is asked: nothing is started while the lock is held.
         let busy = session.state.with(|state| match &state.last_job {
-            Some(job) if job.end().is_none() => Some(job.handle.clone()),
-            _ if state.starting => Some(handle_of_start.clone()),
+            Some(job) if job.end().is_none() => Some(Some(job.handle.clone())),
+            _ if state.starting => Some(None),
             _ => {
                 state.starting = true;
                 None
@@ -601,6 +600,12 @@ impl Manager {
             .with(|jobs| jobs.order.iter().filter_map(|handle| jobs.by_handle.get(handle).cloned()).collect())
     }
 
+    /// What the policy comes to for this workspace.
+    #[must_use]
+    pub fn policy(&self) -> &pithos_sandbox::ResolvedPolicy {
+        self.plan.policy()
+    }
+
     /// Whether the policy says that somebody is asked about hosts.
     #[must_use]
     pub fn asks(&self) -> bool {
@@ -682,7 +687,7 @@ impl Manager {
     pub(crate) fn idle_session(&self, handle: &str) -> Result<Arc<Session>, Error> {
         let session = self.session(handle)?;
         match session.running() {
-            Some(job) => Err(Error::Busy { session: handle.to_string(), job: job.handle.clone() }),
+            Some(job) => Err(Error::Busy { session: handle.to_string(), job: Some(job.handle.clone()) }),
             None => Ok(session),
         }
     }
@@ -951,7 +956,9 @@ fn within_limits(request: &Request) -> Result<(), Error> {
         if bytes <= limit { Ok(()) } else { Err(Error::TooLong { what: what.to_string(), bytes, limit }) }
     };
     check("command", request.script.len(), COMMAND_BYTES_MAX)?;
-    check("cwd", request.cwd.as_ref().map_or(0, String::len), PATH_BYTES_MAX)?;
+    if let Some(bytes) = request.cwd.as_ref().map(String::len).filter(|bytes| *bytes > PATH_BYTES_MAX) {
+        return Err(Error::NoPath { bytes, limit: PATH_BYTES_MAX });
+    }
     let mut all = 0;
     for (name, value) in &request.environment {
         let bytes = name.len() + 1 + value.len();

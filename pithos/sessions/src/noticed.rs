@@ -4,7 +4,7 @@
 //! The watcher reports a call before the call goes on, so whoever knows that a script has ended finds all its denials in the socket:
 //! [`Noticed::hear`] reads what is there.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::fs::MetadataExt;
@@ -13,12 +13,12 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::SystemTime;
 
-use pithos_sandbox::{Denial, Refused};
+use pithos_sandbox::{Denial, Notice, Refused};
 use rustix::net::{AddressFamily, RecvFlags, SendFlags, SocketFlags, SocketType, recv, send, socketpair};
 use tokio::io::Interest;
 use tokio::net::UnixStream;
 
-use crate::limits::{DENIAL_BYTES_MAX, DENIALS_HEARD_AT_ONCE, DENIALS_KEPT_MAX};
+use crate::limits::{DENIAL_BYTES_MAX, DENIALS_HEARD_AT_ONCE, DENIALS_KEPT_MAX, MADE_TOLD_MAX};
 use crate::sync::Locked;
 
 /// What was denied to a worker since something began to run in it.
@@ -58,6 +58,24 @@ pub(crate) struct Noticed {
     /// By the worker's id inside.
     records: Locked<HashMap<u32, Arc<Record>>>,
     protected: Protected,
+    made: Locked<Made>,
+}
+
+/// What came to be of names that are protected in every folder.
+#[derive(Default)]
+struct Made {
+    /// Not looked at yet.
+    new: Vec<PathBuf>,
+    told: HashSet<PathBuf>,
+}
+
+impl Made {
+    fn add(&mut self, path: PathBuf) {
+        let known = self.told.contains(&path) || self.new.contains(&path);
+        if !known && self.told.len() + self.new.len() < MADE_TOLD_MAX {
+            self.new.push(path);
+        }
+    }
 }
 
 impl Noticed {
@@ -66,7 +84,8 @@ impl Noticed {
         let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
         let (socket, theirs) = socketpair(AddressFamily::UNIX, SocketType::SEQPACKET, flags, None)?;
         let protected = Protected::new(protected);
-        Ok((Arc::new(Self { socket, records: Locked::default(), protected }), theirs))
+        let (records, made) = (Locked::default(), Locked::default());
+        Ok((Arc::new(Self { socket, records, protected, made }), theirs))
     }
 
     /// Reads reports as they come, so that the watcher finds room for the next.
@@ -91,11 +110,11 @@ impl Noticed {
         for _ in 0..DENIALS_HEARD_AT_ONCE {
             match recv(self.socket.as_fd(), &mut buffer[..], RecvFlags::DONTWAIT) {
                 Ok((0, _)) => return false,
-                Ok((length, _)) => {
-                    if let Ok(refused) = serde_json::from_slice::<Refused>(&buffer[..length]) {
-                        self.take(refused);
-                    }
-                }
+                Ok((length, _)) => match serde_json::from_slice(&buffer[..length]) {
+                    Ok(Notice::Refused(refused)) => self.take(refused),
+                    Ok(Notice::Made(path)) => self.made.with(|made| made.add(path)),
+                    Err(_) => {}
+                },
                 Err(rustix::io::Errno::INTR) => {}
                 Err(error) => return error == rustix::io::Errno::AGAIN,
             }
@@ -127,20 +146,27 @@ impl Noticed {
 
     /// Protected paths that have come to be since the last look.
     pub(crate) fn protected_created(&self) -> Vec<PathBuf> {
-        self.protected.look()
+        let new = self.made.with(|made| std::mem::take(&mut made.new));
+        // What was made in an overlay is not there, and neither is what failed or is gone again.
+        let mut there: Vec<PathBuf> =
+            new.into_iter().filter(|path| path.symlink_metadata().is_ok()).collect();
+        self.made.with(|made| made.told.extend(there.iter().cloned()));
+        there.extend(self.protected.look());
+        there
     }
 }
 
 /// What the guardian's watcher does with each denied call. It never waits: a server that does not read loses reports, and no command waits for it.
-pub(crate) fn reporter(socket: OwnedFd) -> impl Fn(Refused) + Send + Sync + 'static {
-    move |refused| {
-        let Ok(mut bytes) = serde_json::to_vec(&refused) else { return };
-        if bytes.len() > DENIAL_BYTES_MAX {
+pub(crate) fn reporter(socket: OwnedFd) -> impl Fn(Notice) + Send + Sync + 'static {
+    move |notice| {
+        let Ok(mut bytes) = serde_json::to_vec(&notice) else { return };
+        if bytes.len() > DENIAL_BYTES_MAX
+            && let Notice::Refused(mut short) = notice
+        {
             // The path is nearly all of it.
-            let mut short = refused;
             short.denial.subject = short.denial.subject.chars().take(DENIAL_BYTES_MAX / 16).collect();
             short.denial.how_to_allow.clear();
-            bytes = serde_json::to_vec(&short).unwrap_or_default();
+            bytes = serde_json::to_vec(&Notice::Refused(short)).unwrap_or_default();
         }
         let _ = send(socket.as_fd(), &bytes, SendFlags::DONTWAIT | SendFlags::NOSIGNAL);
     }
@@ -203,11 +229,11 @@ fn changed(folder: &Path) -> Option<SystemTime> {
 
 #[cfg(test)]
 mod tests {
-    use pithos_sandbox::{Denial, DenialKind, Refused};
+    use pithos_sandbox::{Denial, DenialKind, Notice, Refused};
 
     use super::{Noticed, reporter};
 
-    fn refused(processes: &[u32], subject: &str) -> Refused {
+    fn refused(processes: &[u32], subject: &str) -> Notice {
         let denial = Denial {
             kind: DenialKind::Read,
             subject: subject.to_string(),
@@ -215,7 +241,7 @@ mod tests {
             how_to_allow: String::new(),
             call: Some("openat".to_string()),
         };
-        Refused { processes: processes.to_vec(), denial }
+        Notice::Refused(Refused { processes: processes.to_vec(), denial })
     }
 
     #[test]
@@ -254,6 +280,26 @@ mod tests {
         }
         assert!(noticed.hear());
         assert!(record.denials().len() <= crate::limits::DENIALS_KEPT_MAX);
+    }
+
+    #[test]
+    fn what_was_made_is_told_once_when_it_is_there() {
+        let folder = std::env::temp_dir().join(format!("pithos-made-{}", std::process::id()));
+        std::fs::create_dir_all(folder.join("a/.vscode")).expect("a folder");
+        let (noticed, theirs) = Noticed::new(Vec::new()).expect("a socket");
+        let report = reporter(theirs);
+        for _ in 0..3 {
+            report(Notice::Made(folder.join("a/.vscode")));
+            report(Notice::Made(folder.join("b/.vscode")));
+        }
+        noticed.hear();
+        assert_eq!(noticed.protected_created(), [folder.join("a/.vscode")]);
+        std::fs::create_dir_all(folder.join("b/.vscode")).expect("a folder");
+        report(Notice::Made(folder.join("a/.vscode")));
+        report(Notice::Made(folder.join("b/.vscode")));
+        noticed.hear();
+        assert_eq!(noticed.protected_created(), [folder.join("b/.vscode")]);
+        std::fs::remove_dir_all(&folder).expect("removed");
     }
 
     #[test]

@@ -16,7 +16,7 @@ use std::time::{Duration, Instant};
 
 use nix::sys::signal::{SigSet, Signal as Number};
 use nix::sys::signalfd::{SfdFlags, SignalFd};
-use pithos_sandbox::{Contained, Denial, Plan, Standby};
+use pithos_sandbox::{Contained, Denial, Notice, Plan, Standby};
 use rush::errln;
 use rush_session::process_tree;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -175,7 +175,8 @@ fn inside(mut plan: Plan, program: &Program, set: &SigSet, folder: &Path) -> Res
     let denials: Arc<Locked<Vec<Denial>>> = Arc::default();
     let seen = Arc::clone(&denials);
     // Where calls cannot be watched the command says itself what it was refused.
-    let _ = plan.watch(move |refused| {
+    let _ = plan.watch(move |notice| {
+        let Notice::Refused(refused) = notice else { return };
         seen.with(|seen| {
             if seen.len() < DENIALS_TOLD_MAX
                 && seen.iter().all(|known| known.subject != refused.denial.subject)

@@ -59,8 +59,15 @@ class Sandbox:
         return Session(self, self._call("session", arguments, session_name))
 
     def run(self, command: str, **options: Any) -> Result:
-        """Runs a command in the session `main`; see `Session.run`."""
-        return self._call("run", run_arguments(command, None, options), run_result)
+        """Runs a command in the session `main` and waits for its end; see `Session.run`."""
+        return self._run(command, None, options)
+
+    def _run(self, command: str, session: str | None, options: dict[str, Any]) -> Result:
+        waits = "yield_after" not in options and not options.get("background")
+        result = self._call("run", run_arguments(command, session, options), run_result)
+        if waits and result.state == "running" and not result.waiting_for_input:
+            return Job(self, result).wait()
+        return result
 
     def eval_js(
         self,
@@ -105,10 +112,7 @@ class Session:
         Options: cwd, env, stdin (text), timeout (seconds), output_bytes. With `yield_after` seconds a run that is not done comes back
         as it is; its `job` goes on.
         """
-        result = self._sandbox._call("run", run_arguments(command, self.name, options), run_result)
-        if result.state == "running" and "yield_after" not in options and not result.waiting_for_input:
-            return Job(self._sandbox, result).wait()
-        return result
+        return self._sandbox._run(command, self.name, options)
 
     def start(self, command: str, **options: Any) -> Job:
         """Starts a command and comes back at once. With `background=True` it runs in a copy of the session."""

@@ -50,8 +50,15 @@ class Sandbox:
         return Session(self, await self._call("session", arguments, session_name))
 
     async def run(self, command: str, **options: Any) -> Result:
-        """Runs a command in the session `main`."""
-        return await self._call("run", run_arguments(command, None, options), run_result)
+        """Runs a command in the session `main` and waits for its end."""
+        return await self._run(command, None, options)
+
+    async def _run(self, command: str, session: str | None, options: dict[str, Any]) -> Result:
+        waits = "yield_after" not in options and not options.get("background")
+        result = await self._call("run", run_arguments(command, session, options), run_result)
+        if waits and result.state == "running" and not result.waiting_for_input:
+            return await Job(self, result).wait()
+        return result
 
     async def eval_js(
         self,
@@ -92,10 +99,7 @@ class Session:
 
     async def run(self, command: str, **options: Any) -> Result:
         """Runs bash source and waits for its end."""
-        result = await self._sandbox._call("run", run_arguments(command, self.name, options), run_result)
-        if result.state == "running" and "yield_after" not in options and not result.waiting_for_input:
-            return await Job(self._sandbox, result).wait()
-        return result
+        return await self._sandbox._run(command, self.name, options)
 
     async def start(self, command: str, **options: Any) -> Job:
         """Starts a command and comes back at once."""

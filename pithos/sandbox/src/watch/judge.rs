@@ -28,6 +28,8 @@ pub(super) enum Verdict {
     /// It ends here with this error number: the kernel has no rule for it, or one that somebody outside may just have taken away. Where the
     /// caller's memory was looked at, another of its threads may change that: a hurdle and no wall.
     Stopped(Denial, i32),
+    /// It goes on, and something comes to be whose name is protected in every folder.
+    Made(PathBuf),
 }
 
 /// What calls are held against.
@@ -89,7 +91,11 @@ impl Judge {
             What::Reach(at, length) => self.reach(asked, at, length),
             What::Signal => self.signal(asked),
         };
-        let Some(mut finding) = verdict else { return Verdict::Allowed };
+        let mut finding = match verdict {
+            None => return Verdict::Allowed,
+            Some(Finding::Made(path)) => return Verdict::Made(path),
+            Some(Finding::Denied(finding)) => finding,
+        };
         finding.denial.call = Some(call.name.to_owned());
         if finding.stop {
             Verdict::Stopped(finding.denial, libc::EROFS)
@@ -138,7 +144,9 @@ impl Judge {
         if !entry.is_free() {
             return None;
         }
-        self.denied(&entry.real()?, Access::Write, WRITE | RUN, &entry.folder_data()?, Advice::Folder)
+        let real = entry.real()?;
+        let denied = self.denied(&real, Access::Write, WRITE | RUN, &entry.folder_data()?, Advice::Folder);
+        denied.or_else(|| self.policy.nested_name(&real).filter(|at| *at == real).map(Finding::Made))
     }
 
     /// A name that goes away or becomes another's.
@@ -150,7 +158,9 @@ impl Judge {
         let denied = self.denied(&real, Access::Write, WRITE | RUN, &entry.folder_data()?, Advice::Folder);
         denied.or_else(|| {
             let holds = self.places.holds_protected(&real);
-            holds.then(|| Finding { stop: true, ..self.finding(&real, Access::Write, Advice::Folder) })
+            holds.then(|| {
+                Finding::Denied(Denied { stop: true, ..self.finding(&real, Access::Write, Advice::Folder) })
+            })
         })
     }
 
@@ -160,7 +170,8 @@ impl Judge {
             return None;
         }
         let target = if to.is_free() { self.make(&to) } else { self.remove(&to) };
-        target.or_else(|| self.remove(&from))
+        let found = denial_first(target, || self.remove(&from));
+        found.or_else(|| self.policy.nested_in_moved(&from.path(), &to.real()?).map(Finding::Made))
     }
 
     fn link(&self, asked: &Asked, from: Named, to: Named) -> Option<Finding> {
@@ -168,7 +179,7 @@ impl Judge {
         let file = found(&from, false).ok()?;
         // A link is another way to write the file, wherever it is.
         let write = || self.denied(&file.real, Access::Write, 0, &file.data, Advice::Itself);
-        self.make(&to).or_else(write)
+        denial_first(self.make(&to), write)
     }
 
     fn attributes(&self, path: &Path, follow: bool) -> Option<Finding> {
@@ -198,16 +209,18 @@ impl Judge {
             Address::Path(path) => {
                 self.make(&Entry::find(asked.thread, None, path.as_os_str().as_bytes(), false)?)
             }
-            Address::Internet(address) => self.port_denied(address).then(|| self.network(&address)),
+            Address::Internet(address) => {
+                self.port_denied(address).then(|| Finding::Denied(self.network(&address)))
+            }
         }
     }
 
     fn reach(&self, asked: &Asked, at: usize, length: usize) -> Option<Finding> {
         let Address::Internet(address) = address(asked, at, length)? else { return None };
-        self.reached(address)
+        self.reached(address).map(Finding::Denied)
     }
 
-    fn reached(&self, address: SocketAddr) -> Option<Finding> {
+    fn reached(&self, address: SocketAddr) -> Option<Denied> {
         let leads_out = self.policy.policy.network == Network::Loopback && !is_own(address.ip());
         (leads_out || self.port_denied(address)).then(|| self.network(&address))
     }
@@ -256,10 +269,10 @@ impl Judge {
         !ports.is_empty() && !ports.contains(&address.port()) && !proxy
     }
 
-    fn network(&self, address: &SocketAddr) -> Finding {
+    fn network(&self, address: &SocketAddr) -> Denied {
         let subject =
             if address.port() == 53 { format!("{address} (a name server)") } else { address.to_string() };
-        Finding { denial: denial::network_denial(&self.policy, &subject), stop: false }
+        Denied { denial: denial::network_denial(&self.policy, &subject), stop: false }
     }
 
     /// A signal to a process that is not below the sandbox.
@@ -284,7 +297,7 @@ impl Judge {
             how_to_allow: denial::NO_POLICY.to_owned(),
             call: None,
         };
-        Some(Finding { denial, stop: false })
+        Some(Finding::Denied(Denied { denial, stop: false }))
     }
 
     /// What is found against using `real` so, when the caller's own rights on `data` would have been enough.
@@ -300,12 +313,12 @@ impl Judge {
         if device || self.places.allow(real, access) || !self.user.may(data, rights) {
             return None;
         }
-        Some(self.finding(real, access, advice))
+        Some(Finding::Denied(self.finding(real, access, advice)))
     }
 
-    fn finding(&self, real: &Path, access: Access, advice: Advice) -> Finding {
+    fn finding(&self, real: &Path, access: Access, advice: Advice) -> Denied {
         let stop = access == Access::Write && self.places.closed(real);
-        Finding { denial: denial::of_real_path(&self.policy, real, access, advice), stop }
+        Denied { denial: denial::of_real_path(&self.policy, real, access, advice), stop }
     }
 
     /// The entry of a folder that a call names, looked up as the caller would; none when it names none.
@@ -332,9 +345,23 @@ impl Judge {
     }
 }
 
-pub(super) struct Finding {
+/// What there is to say of a call.
+pub(super) enum Finding {
+    Denied(Denied),
+    Made(PathBuf),
+}
+
+pub(super) struct Denied {
     pub(super) denial: Denial,
     stop: bool,
+}
+
+/// Of two findings about one call, a denial before what would be made.
+fn denial_first(first: Option<Finding>, second: impl FnOnce() -> Option<Finding>) -> Option<Finding> {
+    match first {
+        Some(Finding::Denied(_)) => first,
+        made => second().or(made),
+    }
 }
 
 pub(crate) use crate::denial::Advice;

@@ -29,6 +29,7 @@ use serde::{Deserialize, Serialize};
 use std::ffi::CString;
 use std::io;
 use std::os::fd::OwnedFd;
+use std::path::PathBuf;
 use std::process::{Child, Command};
 use std::sync::{Arc, Mutex, PoisonError, mpsc};
 
@@ -54,7 +55,16 @@ pub struct Refused {
     pub denial: Denial,
 }
 
-pub(crate) type Report = dyn Fn(Refused) + Send + Sync;
+/// What is told of a call.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Notice {
+    /// It was denied.
+    Refused(Refused),
+    /// It makes something whose name is protected in every folder, at this real path or below it.
+    Made(PathBuf),
+}
+
+pub(crate) type Report = dyn Fn(Notice) + Send + Sync;
 type Start = (Command, mpsc::Sender<(Command, io::Result<Child>)>);
 
 /// The thread whose commands are watched.
@@ -197,7 +207,7 @@ fn tell(report: &Report, asked: &Asked, denial: Denial) {
     let processes = ancestors(asked.thread);
     // The thread that starts commands is under the filter too.
     if processes.first() != Some(&std::process::id()) {
-        report(Refused { processes, denial });
+        report(Notice::Refused(Refused { processes, denial }));
     }
 }
 
@@ -218,7 +228,13 @@ fn look_on(
                 let denial = denial::refused_call(policy, asked.number, &asked.arguments);
                 Outcome { denial: Some(denial), answer: Some(Answer::Error(libc::EPERM)) }
             }
-            (None, Some(call)) => judge.judge(call, &asked).into(),
+            (None, Some(call)) => match judge.judge(call, &asked) {
+                Verdict::Made(path) => {
+                    report(Notice::Made(path));
+                    Verdict::Allowed.into()
+                }
+                verdict => verdict.into(),
+            },
         };
         let looked = std::panic::catch_unwind(std::panic::AssertUnwindSafe(look));
         let Outcome { denial, answer } = looked.unwrap_or_else(|_| {
@@ -239,7 +255,7 @@ fn look_on(
 impl From<Verdict> for Outcome {
     fn from(verdict: Verdict) -> Outcome {
         let (denial, answer) = match verdict {
-            Verdict::Allowed => (None, Answer::Continue),
+            Verdict::Allowed | Verdict::Made(_) => (None, Answer::Continue),
             Verdict::Denied(denial) => (Some(denial), Answer::Continue),
             Verdict::Stopped(denial, error) => (Some(denial), Answer::Error(error)),
         };

@@ -51,12 +51,16 @@ impl Places {
             write: Paths::new(&policy.write),
             exec: Paths::new(&policy.exec),
             hide: Paths::new(&policy.hide),
-            protect: Paths::new(&policy.protect),
+            protect: Paths::new(policy.protect.iter().chain(&policy.nested)),
             absent: Paths::new(&policy.protect_absent),
             devices: Paths::new(&DEVICES.map(PathBuf::from)),
             own_devices: policy.own_devices,
             device_folders: Paths::new(&folders),
-            protected: policy.protected_below().map(Path::to_owned).collect(),
+            protected: policy
+                .protected_below()
+                .map(Path::to_owned)
+                .chain(policy.nested.iter().cloned())
+                .collect(),
             private_tmp: policy
                 .stands_in
                 .then(|| [&policy.write, &policy.exec].map(|list| list.contains(&policy.private_tmp))),

@@ -20,6 +20,7 @@ use pithos_sessions::{Ansi, Budget};
 use serde_json::{Value, json};
 
 use crate::clients::Clients;
+use crate::connections::Seat;
 use crate::console::access::Access;
 pub(crate) use crate::console::watch::Watch;
 use crate::control::Client;
@@ -137,6 +138,10 @@ impl Console {
             METRICS_PATH if !token => return plain(StatusCode::UNAUTHORIZED),
             _ if !token && !self.access.knows(&cookie) => return plain(StatusCode::UNAUTHORIZED),
             _ => {}
+        }
+        let seat = request.extensions().get::<Arc<Seat>>();
+        if !seat.is_some_and(|seat| seat.begin()) {
+            return plain(StatusCode::SERVICE_UNAVAILABLE);
         }
         match path.as_str() {
             METRICS_PATH => {

@@ -1,8 +1,9 @@
-//! The one recorder of calls: every call that reaches the tools is counted, and journalled where a journal was asked for, however it ends. A call never waits for
-//! it: what the queue to the writer has no room for is dropped, counted, and said in the journal itself. Invariant: an [`Entry`] that is
-//! begun is recorded exactly once, a call that was given up in the middle included.
+//! The one recorder of calls: every call that reaches the tools is counted, and journalled where a journal was asked for, however it ends. A client that makes
+//! calls faster than they are written waits before its next one ([`queue`]); what is dropped, when the journal stands still, is counted, and said
+//! in the journal itself. Invariant: an [`Entry`] that is begun is recorded exactly once, a call that was given up in the middle included.
 
 pub(crate) mod file;
+mod queue;
 pub(crate) mod record;
 pub(crate) mod redact;
 pub(crate) mod replay;
@@ -111,6 +112,13 @@ impl Entry {
     /// Whether it goes into a journal.
     pub(crate) fn is_journalled(&self) -> bool {
         self.recorded.is_some()
+    }
+
+    /// Waits until so much of what its client called before is written that it may go on.
+    pub(crate) async fn admitted(&self) {
+        if let Some(writer) = &self.recorder.writer {
+            writer.admit(self.client).await;
+        }
     }
 
     /// The call is over: with what was structured in its result, and the text.

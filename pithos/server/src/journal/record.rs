@@ -43,6 +43,10 @@ impl Ended {
     }
 }
 
+/// Calls that change nothing: tools, and which of their actions; every one where none is named.
+const LOOKS: [(&str, &[&str]); 4] =
+    [("log", &[]), ("job", &["list"]), ("session", &["list", "diff", "checkpoints"]), ("actors", &["tree"])];
+
 /// One call, before it is redacted.
 pub(crate) struct Record {
     pub(crate) number: u64,
@@ -63,6 +67,16 @@ impl Record {
     pub(crate) fn weight(&self) -> usize {
         let tape = self.tape.as_ref().map_or(0, Tape::weight);
         self.arguments.weight + self.result.weight + self.text.len() + tape + size_of::<Self>()
+    }
+
+    /// Whether it may have changed something: all but calls that look, and calls of what is not there.
+    pub(crate) fn changing(&self) -> bool {
+        match self.ended {
+            Ended::Refused | Ended::UnknownTool => return false,
+            Ended::Good | Ended::Wrong | Ended::Abandoned => {}
+        }
+        let action = self.arguments.value["action"].as_str().unwrap_or_default();
+        !LOOKS.iter().any(|(tool, looks)| *tool == self.tool && (looks.is_empty() || looks.contains(&action)))
     }
 
     /// The line, redacted.
@@ -141,8 +155,10 @@ pub(crate) fn start_line(server: &str, policy: &str, time_s: f64) -> String {
 }
 
 /// The line that stands for calls that are missing.
-pub(crate) fn dropped_line(server: &str, count: u64, time_s: f64) -> String {
-    let line = json!({"v": VERSION, "kind": "dropped", "server": server, "time": time_s, "count": count});
+pub(crate) fn dropped_line(server: &str, count: u64, changing: u64, time_s: f64) -> String {
+    let line = json!({
+        "v": VERSION, "kind": "dropped", "server": server, "time": time_s, "count": count, "changing": changing,
+    });
     format!("{line}\n")
 }
 

@@ -65,6 +65,7 @@ pub(crate) async fn run(
     let (recorder, servers) = (Recorder::for_replay(), Arc::new(Servers::default()));
     let (mut replayed, mut left_out) = (0, Vec::new());
     let tapes = tapes(&journal);
+    let mut main_begun = false;
     for record in &journal.calls {
         if let Some(why) = unfit(record) {
             left_out.push(format!("{} ({why})", named(record)));
@@ -78,9 +79,20 @@ pub(crate) async fn run(
             recorder: Arc::clone(&recorder),
             client: None,
             tape: tape.cloned(),
+            tasks: false,
         };
         let tool = record["tool"].as_str().unwrap_or_default();
+        main_begun |= begins_main(record);
+        // A server has that session from its first use on, a replay from the start.
+        let early = !main_begun && names_main(record);
+        if early {
+            manager.close(DEFAULT_SESSION).map_err(|error| error.to_string())?;
+        }
         let outcome = tools::call(tool, patient(record), call).await;
+        if early && manager.session(DEFAULT_SESSION).is_err() {
+            let again = manager.open_overlaid(Some(DEFAULT_SESSION), None).await;
+            again.map_err(|error| error.to_string())?;
+        }
         let now = Now::of(outcome);
         if let Some(film) = &mut film {
             film.show(record, &now.text)?;
@@ -89,6 +101,12 @@ pub(crate) async fn run(
             outln!("{}: {what} was {then}, and is {now}", named(record));
             if tape.is_some_and(|tape| tape.cut) {
                 outln!("this cell looked at the clock, or waited, more than a journal keeps");
+            }
+            if !left_out.is_empty() {
+                outln!(
+                    "perhaps because {} call(s) before it were not run: what they left is not there",
+                    left_out.len()
+                );
             }
             left_out.iter().for_each(|one| outln!("not run before: {one}"));
             manager.end();
@@ -167,6 +185,19 @@ fn patient(record: &Value) -> Value {
         arguments["yield_ms"] = json!(PATIENCE_MS);
     }
     arguments
+}
+
+/// Whether a call makes the default session, when it is not there.
+fn begins_main(record: &Value) -> bool {
+    let named = &record["arguments"]["session"];
+    ["run", "js"].iter().any(|tool| record["tool"] == *tool) && (named.is_null() || *named == DEFAULT_SESSION)
+}
+
+/// Whether a call says something of the default session, or gives its name to a new one.
+fn names_main(record: &Value) -> bool {
+    let arguments = &record["arguments"];
+    record["tool"] == "session"
+        && ["session", "name"].iter().any(|field| arguments[*field] == DEFAULT_SESSION)
 }
 
 /// A call's name in messages.

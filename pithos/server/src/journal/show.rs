@@ -146,7 +146,10 @@ fn told(record: &Value) -> String {
             )
         }
         Some("dropped") => {
-            format!("{time}  {server}  {} call(s) are missing here", plain(&record["count"].to_string()))
+            let [count, changing] = ["count", "changing"].map(|name| plain(&record[name].to_string()));
+            format!(
+                "{time}  {server}  {count} call(s) are missing here, {changing} of them changing something"
+            )
         }
         _ => format!("{time}  {server}  {}", plain(&short(record))),
     }
@@ -163,7 +166,7 @@ pub(super) fn short(value: &Value) -> String {
 }
 
 /// Seconds since 1970 as a date and a time of UTC.
-fn clock(seconds: f64) -> String {
+pub(crate) fn clock(seconds: f64) -> String {
     let whole = seconds.max(0.0) as u64;
     let (days, rest) = (whole / 86_400, whole % 86_400);
     // Days since 1970 to a date: years are counted from March, so that the day that comes and goes is the last.

@@ -42,10 +42,12 @@ impl Tools for CodeTools {
                 return declared(&name, &servers).await.map(Value::String);
             }
             let entry = recorder.begin_of_cell(&server, &name, &arguments, client);
+            entry.admitted().await;
             let answer = match server.as_str() {
                 OWN => {
                     let cancelled = CancellationToken::new();
-                    let call = Call { manager, cancelled, servers, recorder, client, tape: None };
+                    let call =
+                        Call { manager, cancelled, servers, recorder, client, tape: None, tasks: false };
                     own(name, arguments, call).await
                 }
                 _ => servers.call(&server, &name, arguments).await,

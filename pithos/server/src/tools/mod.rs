@@ -13,6 +13,7 @@ mod session;
 
 pub(crate) use code::for_cells;
 pub(crate) use job::row as job_row;
+pub(crate) use run::ended as ended_job;
 pub(crate) use session::describe as session_row;
 
 use std::sync::Arc;
@@ -41,6 +42,8 @@ pub(crate) struct Call {
     pub(crate) client: Option<u64>,
     /// What a cell learned by chance when this call was made first, in a replay.
     pub(crate) tape: Option<Tape>,
+    /// A command that goes on becomes a task.
+    pub(crate) tasks: bool,
 }
 
 /// How a call ended: with a report (a failed command is one), or with something that the model can put right.

@@ -98,6 +98,9 @@ pub(super) async fn commit(manager: &Manager, session: &str, paths: &[String]) -
         "nothing was committed: commit other paths, or discard these and do them again\n".to_owned()
     });
     text.push_str(&gone(&done.checkpoints));
+    for path in &done.protected_created {
+        text.push_str(&format!("[programs outside may obey {}: look at it, or remove it]\n", path.display()));
+    }
     let structured = json!({
         "session": session,
         "checkpoints_gone": done.checkpoints,
@@ -105,6 +108,7 @@ pub(super) async fn commit(manager: &Manager, session: &str, paths: &[String]) -
         "count": done.done.len(),
         "files": rows(&done.done, CHANGED_LISTED_MAX),
         "conflicts": rows(&done.conflicts, done.conflicts.len()),
+        "protected_created": done.protected_created,
     });
     Ok(Report { structured, text })
 }

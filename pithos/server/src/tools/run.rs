@@ -1,14 +1,16 @@
 //! The `run` tool: a script in a session; comes back with its end or, after a while, with the running job.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::time::Duration;
 
 use pithos_sessions::limits::RUN_YIELD_MS_DEFAULT;
-use pithos_sessions::{Job, Request, Stdin, TerminalSize};
+use pithos_sessions::{Job, Manager, Request, Stdin, TerminalSize};
 use serde::Deserialize;
 use serde_json::Value;
 
 use super::{AnsiWord, Call, budget, or_cancelled, overlay, parse, show_screen};
+use crate::limits::TASK_AFTER_MS;
 use crate::result::{self, Report};
 
 #[derive(Deserialize)]
@@ -90,7 +92,11 @@ pub(super) async fn call(arguments: Value, call: Call) -> Result<Report, String>
     if let Some(text) = first_input {
         job.feed(text);
     }
-    let patience = arguments.yield_ms.unwrap_or(if background { 0 } else { RUN_YIELD_MS_DEFAULT });
+    let patience = arguments.yield_ms.unwrap_or(match () {
+        () if background => 0,
+        () if call.tasks => TASK_AFTER_MS,
+        () => RUN_YIELD_MS_DEFAULT,
+    });
     let wait = async {
         tokio::select! {
             _ = job.ended() => {}
@@ -108,13 +114,25 @@ pub(super) async fn call(arguments: Value, call: Call) -> Result<Report, String>
     if arguments.screen {
         show_screen(&mut report, &job)?;
     }
-    if job.end().is_some()
-        && let Ok(session) = call.manager.session(&job.session)
-        && session.undo().is_some()
-    {
-        overlay::tell_changes(&call.manager, &session, &job.handle, &mut report).await;
+    if job.end().is_some() {
+        tell_changes(&call.manager, &job, &mut report).await;
     }
     Ok(report)
+}
+
+async fn tell_changes(manager: &Manager, job: &Job, report: &mut Report) {
+    if let Ok(session) = manager.session(&job.session)
+        && session.undo().is_some()
+    {
+        overlay::tell_changes(manager, &session, &job.handle, report).await;
+    }
+}
+
+/// What a run with nothing but a command answers when its job has ended.
+pub(crate) async fn ended(manager: &Manager, job: &Arc<Job>) -> Report {
+    let mut report = result::of_job(manager, job, budget(None, None, None));
+    tell_changes(manager, job, &mut report).await;
+    report
 }
 
 /// Why the script was not run at all: what was wrong with its call.

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use pithos_layers::{Change, Conflict, Done, Layer, Level, Name, Root, changes, commit, unified};
+use pithos_layers::{Change, ChangeKind, Conflict, Done, Layer, Level, Name, Root, changes, commit, unified};
 use pithos_sandbox::Plan;
 use rush_session::process_tree::{self, Process};
 
@@ -46,6 +46,8 @@ pub struct Committed {
     pub conflicts: Vec<(PathBuf, Conflict)>,
     /// The checkpoints that are gone, because what was replaced below could not be kept for them.
     pub checkpoints: Vec<String>,
+    /// What came into the tree of names that are protected in every folder.
+    pub protected_created: Vec<PathBuf>,
 }
 
 /// How far to go back.
@@ -219,6 +221,7 @@ impl Manager {
             let gone = kept.preserve(&store, &coming)?;
             let mut committed = kept.commit(&selected)?;
             committed.checkpoints = gone;
+            committed.protected_created = obeyed(&plan, &committed.done);
             kept.tell_committed(&store, &committed.done)?;
             Ok(committed)
         })
@@ -387,7 +390,7 @@ impl<'a> Place<'a> {
         if session.occupy() {
             return Ok(Place(session));
         }
-        let job = session.running().map_or_else(|| "that begins".to_owned(), |job| job.handle.clone());
+        let job = session.running().map(|job| job.handle.clone());
         Err(Error::Busy { session: session.handle.clone(), job })
     }
 }
@@ -437,6 +440,19 @@ fn may_be_written(plan: &Plan, root: &Path, name: &Name) -> Result<(), (String, 
         return Ok(());
     }
     Err((path.display().to_string(), format!("policy {:?} does not let it be written", resolved.policy.name)))
+}
+
+/// What was put into place of names that are protected in every folder.
+fn obeyed(plan: &Plan, done: &[(PathBuf, Done)]) -> Vec<PathBuf> {
+    let there = done.iter().filter(|(_, done)| done.change != ChangeKind::Deleted);
+    let real = there.map(|(root, done)| root.join(done.path.path()));
+    let policy = plan.policy();
+    // A folder that is new is one change with all that is in it.
+    let named = |path: PathBuf| policy.nested_name(&path).or_else(|| policy.nested_in_moved(&path, &path));
+    let mut paths: Vec<PathBuf> = real.filter_map(named).collect();
+    paths.sort();
+    paths.dedup();
+    paths
 }
 
 /// Whether the policy allows all that is to be committed: what no session may write comes into the tree by no commit either.
@@ -528,7 +544,7 @@ impl Kept {
             .zip(&roots)
             .flat_map(|(list, root)| list.into_iter().map(|one| (root.clone(), one)))
             .collect();
-        let committed = Committed { done: named(report.done), conflicts, checkpoints: Vec::new() };
+        let committed = Committed { done: named(report.done), conflicts, ..Committed::default() };
         drop(wanted);
         if committed.conflicts.is_empty() {
             if selected.is_empty() {

@@ -1,7 +1,7 @@
 //! Asking before refusing: a host that the policy does not name, where the policy says that somebody may be asked (`hosts` has `ask`). One question at
 //! a time reaches a person; what they said is remembered, and a job that was refused often is not asked for any more, so that nobody is worn down.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -29,8 +29,10 @@ pub enum Reply {
     Job,
     /// All may, until the server ends.
     Server,
-    /// No.
+    /// No, to whoever asks.
     No,
+    /// Nothing: this job is not asked for again.
+    Silent,
     /// Nobody could be asked, and why.
     Unasked(String),
 }
@@ -56,16 +58,16 @@ pub(super) struct Asking {
 #[derive(Default)]
 struct Known {
     jobs: HashMap<(Job, String, u16), bool>,
-    all: HashSet<(String, u16)>,
+    /// What holds for every job until the server ends.
+    all: HashMap<(String, u16), bool>,
     refusals: HashMap<Job, u32>,
 }
 
 impl Known {
     fn find(&self, job: &Job, host: &str, port: u16) -> Option<bool> {
-        if self.all.contains(&(host.to_owned(), port)) {
-            return Some(true);
-        }
-        self.jobs.get(&(job.clone(), host.to_owned(), port)).copied()
+        let all = self.all.get(&(host.to_owned(), port)).copied();
+        // What one job was allowed it keeps.
+        self.jobs.get(&(job.clone(), host.to_owned(), port)).copied().or(all)
     }
 }
 
@@ -115,15 +117,19 @@ impl Asking {
         let reply = asker.ask(Question { host: host.clone(), port, job: job.clone() }).await;
         self.known.with(|known| match reply {
             Reply::Server => {
-                known.all.insert((host, port));
+                known.all.insert((host, port), true);
                 Ok(())
             }
             Reply::Job => {
                 known.jobs.insert((job.clone(), host, port), true);
                 Ok(())
             }
-            Reply::No => {
-                known.jobs.insert((job.clone(), host, port), false);
+            Reply::No | Reply::Silent => {
+                if reply == Reply::No {
+                    known.all.insert((host, port), false);
+                } else {
+                    known.jobs.insert((job.clone(), host, port), false);
+                }
                 *known.refusals.entry(job.clone()).or_default() += 1;
                 Err(REFUSED.to_owned())
             }
@@ -163,7 +169,8 @@ mod tests {
 
     #[tokio::test]
     async fn what_was_said_holds_for_whom_it_was_said() {
-        let (asking, asker) = asking(vec![Reply::Job, Reply::No, Reply::Server]);
+        let (asking, asker) =
+            asking(vec![Reply::Job, Reply::Silent, Reply::Server, Reply::No, Reply::Silent]);
         let (one, two) = (Some("j1".to_owned()), Some("j2".to_owned()));
         assert!(asking.ask(&one, "A.example.", 443).await.is_ok());
         assert!(asking.ask(&one, "a.example", 443).await.is_ok());
@@ -172,6 +179,15 @@ mod tests {
         assert!(asking.ask(&two, "a.example", 80).await.is_ok());
         assert!(asking.ask(&None, "a.example", 80).await.is_ok());
         assert_eq!(asker.1.with(|questions| questions.len()), 3);
+        // A refusal is everybody's, silence only of the job that met it.
+        for job in [&one, &two, &None] {
+            assert!(asking.ask(job, "b.example", 443).await.unwrap_err().contains("refused"));
+        }
+        assert!(asking.ask(&one, "c.example", 443).await.is_err());
+        assert!(asking.ask(&one, "c.example", 443).await.is_err());
+        assert_eq!(asker.1.with(|questions| questions.len()), 5);
+        assert!(asking.ask(&two, "c.example", 443).await.is_err());
+        assert_eq!(asker.1.with(|questions| questions.len()), 6);
     }
 
     #[tokio::test]
