@@ -9,6 +9,7 @@ mod clients;
 mod console;
 mod control;
 mod demo;
+mod desk;
 mod handler;
 mod http;
 mod inspect;
