@@ -242,6 +242,26 @@ def test_what_a_person_does_is_in_the_journal(acting: Http, tmp_path: Path) -> N
     assert "hunter2" not in json.dumps(timeline)
 
 
+def test_what_a_person_does_is_replayed(acting: Http, pithos: str, tmp_path: Path) -> None:
+    """An undo through the page changes what later calls see, also when the journal is run again; and without it, the replay would be another."""
+    acting.call("session", action="open", name="s", overlay=True)
+    if acting.call("session", action="list")["structuredContent"]["sessions"][0]["undo"] != "overlay":
+        pytest.skip("there is no overlay here")
+    acting.call("run", session="s", command="echo 1 > a")
+    assert act(acting, "session", action="undo", session="s")["ended"] == "good"
+    acting.call("run", session="s", command="ls")
+    journalled(tmp_path / "audit", 1)
+    acting.process.terminate()
+    acting.process.wait()
+    replay = [pithos, "replay", "--cwd", str(tmp_path / "work"), str(tmp_path / "audit")]
+    done = subprocess.run(replay, capture_output=True, text=True, timeout=PATIENCE)
+    assert done.returncode == 0, done.stdout + done.stderr
+    kept = [line for line in (tmp_path / "audit").read_text().splitlines(keepends=True) if '"undo"' not in line or '"by":"console"' not in line]
+    (tmp_path / "audit").write_text("".join(kept))
+    done = subprocess.run(replay, capture_output=True, text=True, timeout=PATIENCE)
+    assert done.returncode == 1 and "run" in done.stdout, done.stdout + done.stderr
+
+
 def journalled(path: Path, console: int) -> list[dict]:
     """The lines of a journal, once it has so many of the page."""
     deadline = time.monotonic() + PATIENCE

@@ -223,6 +223,18 @@ def test_who_may_only_look_has_nothing_to_press(browser, pithos: str, workspace:
         server.stop()
 
 
+def test_a_server_that_has_ended_is_told(browser, acting: Http) -> None:
+    acting.call("run", command="echo hi")
+    page = open_page(browser, acting)
+    page.tab.get_by_role("link", name="j1").first.wait_for()
+    acting.process.kill()
+    page.tab.locator("#state").get_by_text("reconnecting").or_(page.tab.locator("#state").get_by_text("the server has ended")).wait_for()
+    page.tab.get_by_role("link", name="j1").first.click()
+    page.tab.get_by_role("heading", name="Job j1").wait_for()
+    assert not [one for one in page.complaints if one.startswith("error")], page.complaints
+    page.close()
+
+
 #: What would make an element, a sound, a title, a copy, or another place on the screen.
 SEQUENCES = ["\x1b]52;c;aGFja2Vk\x07", "\x1b]0;hacked\x07", "\x1b]8;;javascript:alert(1)\x1b\\link\x1b]8;;\x1b\\", "\x1bP$qm\x1b\\", "\x1b[6n", "\x1b[2J\x1b[H", "\x1b[?1049h", "\x1b[8m", "\x9b31m", "\x1b[99999999C", "\x1b[" + "1;" * 500 + "m", "\x1b", "\x1b[", "\x1b]never ended"]
 

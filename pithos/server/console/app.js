@@ -85,6 +85,8 @@ function go() {
   if (ui.page === "timeline") ui.lanes = document.createElement("canvas");
   scrollTo(0, 0);
   draw();
+  // What had the focus may be gone.
+  if (document.activeElement === document.body) at("view").focus({ preventScroll: true });
   load().then(draw);
 }
 

@@ -19,6 +19,8 @@ export class Output {
     this.element.tabIndex = 0;
     this.element.role = "log";
     this.element.ariaLabel = "Output";
+    // Ten times a second is no news for ears.
+    this.element.ariaLive = "off";
     this.clear();
   }
 

@@ -148,6 +148,8 @@ async fn accept(
 ) -> std::io::Result<(tokio::net::TcpStream, tokio::sync::OwnedSemaphorePermit)> {
     let place = Arc::clone(places).acquire_owned().await.map_err(std::io::Error::other)?;
     let (stream, _) = listener.accept().await?;
+    // An answer is written in pieces: the second must not wait until the first is acknowledged, which takes 40 ms.
+    let _ = stream.set_nodelay(true);
     Ok((stream, place))
 }
 
