@@ -1,173 +1,356 @@
-// The page of a server: a picture each second, shown as text. Whatever comes from the server may have been written by an agent, or by whoever an agent
-// listened to: it becomes text nodes and nothing else, and no address is ever made of it.
+// The page of a server: where it is, what it knows, and what keys and buttons do. Whatever comes from the server may have been written by an agent, or by whoever an
+// agent listened to: it becomes text and nothing else.
 "use strict";
 
+import { h, patch } from "./dom.js";
+import { Live } from "./job.js";
+import { LANE, lanes, lines } from "./plot.js";
+import * as server from "./server.js";
+import { bytes, count, duration, plain } from "./text.js";
+import * as views from "./views.js";
+
 const at = (id) => document.getElementById(id);
+const PAGES = [["now", "Now"], ["actors", "Actors"], ["denials", "Denials"], ["timeline", "Timeline"], ["machine", "Machine"]];
 
-/** An element with a text. */
-function element(name, text) {
-  const made = document.createElement(name);
-  made.textContent = text;
-  return made;
+/** Everything that views are given. */
+const ui = {
+  act: false, all: false, armed: null, before: null, data: {}, filter: "", help: false, lanes: null, page: "now", picture: null, plots: [], questions: [], said: "", where: [],
+  /** Does something, and says how it ended. */
+  async run(todo) {
+    ui.armed = null;
+    ui.say("…", false);
+    const ended = await todo();
+    ui.say(ended.text.trim() === "" ? "done" : ended.text.trim().split("\n").slice(0, 3).join(" · ").slice(0, 300), ended.ended !== "good");
+    await load();
+    draw();
+  },
+  do: (client, tool, arguments_) => server.act(client, tool, arguments_),
+  answer: (question, reply) => server.answer(question, reply),
+  /** A first press: the second one counts. */
+  arm(key) {
+    ui.armed = key;
+    draw();
+    setTimeout(() => {
+      if (ui.armed !== key) return;
+      ui.armed = null;
+      draw();
+    }, 4000);
+  },
+  showAll() {
+    ui.all = true;
+    draw();
+  },
+  say(text, bad) {
+    at("said").textContent = plain(text);
+    at("said").className = bad ? "bad shown" : "shown";
+    clearTimeout(ui.saying);
+    ui.saying = setTimeout(() => (at("said").className = ""), bad ? 12000 : 5000);
+  },
+  async copy(text) {
+    try {
+      await navigator.clipboard.writeText(plain(text));
+      ui.say("copied", false);
+    } catch {
+      ui.say("this browser does not let the page copy", true);
+    }
+  },
+  async grep(pattern) {
+    ui.data.found = pattern === "" ? null : await server.get("grep", { client: ui.where[0], job: ui.where[1], pattern });
+    draw();
+  },
+};
+
+let events = null;
+
+/** The page and what it is of, as the address says it. */
+function read() {
+  const parts = location.hash.replace(/^#\/?/, "").split("/").map((part) => {
+    try {
+      return decodeURIComponent(part);
+    } catch {
+      return part;
+    }
+  });
+  const page = parts[0] === "session" || parts[0] === "job" || PAGES.some(([name]) => name === parts[0]) ? parts[0] : "now";
+  const client = parts[1] === undefined || parts[1] === "" ? null : Number(parts[1]);
+  return { page, where: page === "session" || page === "job" ? [client, parts[2] ?? ""] : [] };
 }
 
-/** A text that only shows: control characters, and those that turn the direction of writing, stand as their codes. */
-export function plain(value) {
-  const text = typeof value === "string" ? value : value === null || value === undefined ? "" : String(value);
-  const code = (c) => `\\u{${c.codePointAt(0).toString(16)}}`;
-  return text.replace(/[\u0000-\u001f\u007f-\u009f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]/g, code);
+/** Another page. */
+function go() {
+  ui.data.live?.pause();
+  Object.assign(ui, read(), { all: false, armed: null, data: {}, help: false });
+  ui.lanes = null;
+  if (ui.page === "job") ui.data.live = new Live(...ui.where, (name) => (name === "end" || name === "lost" || ui.data.live?.screen ? (name === "end" ? load().then(draw) : draw()) : later()));
+  if (ui.page === "timeline") ui.lanes = document.createElement("canvas");
+  scrollTo(0, 0);
+  draw();
+  // What had the focus may be gone.
+  if (document.activeElement === document.body) at("view").focus({ preventScroll: true });
+  load().then(draw);
 }
 
-/** The same for the output of a job, whose lines stay lines. */
-export function lines(value) {
-  return String(value).split("\n").map((line) => plain(line.replaceAll("\t", "    "))).join("\n");
+/** Asks for what the page shows besides the stream. */
+async function load() {
+  const { page, data, where } = ui;
+  const [client, name] = where;
+  const put = async (field, path, fields) => {
+    data[field] = await server.get(path, fields);
+    if (ui.data === data) draw();
+  };
+  if (page === "session") await Promise.all([put("diff", "diff", { client, session: name }), put("checkpoints", "checkpoints", { client })]);
+  else if (page === "job") await put("told", "job", { client, job: name });
+  else if (page === "denials") await put("denials", "denials");
+  else if (page === "timeline") await put("timeline", "timeline");
+  else if (page === "machine") await Promise.all([put("history", "history"), data.machine === undefined ? put("machine", "machine") : null]);
+  else if (page === "actors") {
+    const trees = {};
+    for (const one of ui.picture?.clients ?? []) trees[one.client] = await server.get("tree", { client: one.client });
+    data.trees = trees;
+  }
 }
 
-function bytes(count) {
-  return count < 1024 ? `${count} B` : count < 1048576 ? `${Math.floor(count / 1024)} KB` : `${Math.floor(count / 1048576)} MB`;
+/** What has changed since the last picture that makes it worth to ask again. */
+function stamp() {
+  const { picture } = ui;
+  if (picture === null) return "";
+  if (ui.page === "machine") return Math.floor(picture.counters.up_s / 5);
+  if (ui.page === "actors" || ui.page === "job") return picture.counters.up_s;
+  return JSON.stringify([picture.counters.tools.map((tool) => tool.calls), picture.now.jobs_running]);
 }
 
-/** A table: rows of texts, or of elements that were made here. */
-function table(place, heads, rows, more) {
-  const kept = document.activeElement?.dataset?.key;
-  if (rows.length === 0) {
-    const none = element("p", "none");
-    none.className = "none";
-    place.replaceChildren(none);
+let stamped = "";
+async function heard(name, data) {
+  if (name === "overview") {
+    ui.before = ui.picture;
+    ui.picture = data;
+    state(`server ${plain(data.pid)}${server.me.act ? "" : " · view only"}`, "good");
+    draw();
+    const now = stamp();
+    const asks = ui.page !== "job" || ui.data.told?.state !== "done";
+    if (now !== stamped && ui.page !== "now" && asks) {
+      stamped = now;
+      await load();
+      draw();
+    }
+  } else if (name === "questions") {
+    ui.questions = data;
+    draw();
+  } else if (name === "closed") state("not signed in, or the server has ended: open the page with 'pithos console'", "bad");
+  else state("reconnecting", "bad");
+}
+
+function state(text, kind) {
+  at("state").textContent = text;
+  at("state").className = kind;
+}
+
+let waiting = false;
+/** Draws soon, and once for all that comes until then. */
+function later() {
+  if (waiting) return;
+  waiting = true;
+  setTimeout(() => {
+    waiting = false;
+    draw();
+  }, 250);
+}
+
+/** Shows what is known. */
+export function draw() {
+  ui.act = server.me.act;
+  const wanted = views.needs(ui.picture, ui.questions);
+  document.title = wanted.count > 0 ? `(${wanted.count}) pithos` : "pithos";
+  patch(at("nav"), PAGES.map(([name, title], index) => h("a", { key: name, to: `/${name}`, ariaCurrent: ui.page === name ? "page" : null, ariaKeyShortcuts: String(index + 1) },
+    title, name === "now" && wanted.count > 0 ? h("span.badge", { ariaLabel: `${wanted.count} wait for you` }, wanted.count) : null)));
+  if (ui.picture === null) return;
+  if (ui.page === "machine") plots();
+  const page = { now: views.now, actors: views.actors, denials: views.denials, timeline: views.timeline, machine: views.machine }[ui.page];
+  const children = page ? page(ui) : views[ui.page](ui, ...ui.where);
+  patch(at("view"), [h("div.view", { key: JSON.stringify([ui.page, ui.where]) }, ui.help ? views.help() : null, children)]);
+  if (ui.page === "machine") paint();
+  if (ui.page === "timeline") paintLanes();
+}
+
+/** Shows a picture, whatever page there is: for tests. */
+export function show(picture, page = "now", where = [], data = {}) {
+  Object.assign(ui, { before: ui.picture, picture, page, where, data, questions: picture.questions ?? [] });
+  server.me.act = true;
+  draw();
+}
+
+// The plots.
+
+let cursor = null;
+
+/** The value of a share of all calls, by the buckets between two samples. */
+function share(before, after, ends, part) {
+  const counts = after.buckets.map((value, index) => value - before.buckets[index]);
+  const all = counts.reduce((sum, value) => sum + value, 0);
+  if (all <= 0) return 0;
+  let seen = 0;
+  for (const [index, value] of counts.entries()) {
+    seen += value;
+    if (seen >= all * part) return (ends[Math.min(index, ends.length - 1)] ?? 0) / 1000;
+  }
+  return 0;
+}
+
+const total = (sample) => sample.buckets.reduce((sum, value) => sum + value, 0);
+
+/** The six plots: name, unit, and the series of what was sampled. */
+function kinds(samples, ends) {
+  const each = (value) => samples.map((sample) => [sample.t, value(sample)]);
+  const between = (value) => samples.slice(1).map((sample, index) => [sample.t, Math.max(0, value(samples[index], sample))]);
+  const rate = (value) => between((before, after) => (value(after) - value(before)) / Math.max(0.001, after.t - before.t));
+  return [
+    ["Calls a second", (value) => value.toFixed(1), [rate(total)]],
+    ["Time of a call, p50 and p99", duration, [between((before, after) => share(before, after, ends, 0.5)), between((before, after) => share(before, after, ends, 0.99))]],
+    ["Sessions, and jobs that run", (value) => count(Math.round(value)), [each((sample) => sample.sessions), each((sample) => sample.jobs_running)]],
+    ["Memory of the workers, and of the server", bytes, [each((sample) => sample.workers_bytes), each((sample) => sample.server_bytes)]],
+    ["Output a second", (value) => bytes(Math.round(value)), [rate((sample) => sample.output_bytes)]],
+    ["Denials a minute", (value) => value.toFixed(1), [rate((sample) => sample.denials * 60)]],
+  ];
+}
+
+function plots() {
+  const { samples = [], buckets_us: ends = [] } = ui.data.history ?? {};
+  const found = kinds(samples, ends);
+  if (ui.plots.length === 0) ui.plots = found.map(([name]) => ({ name, value: "", canvas: plotted() }));
+  found.forEach(([name, unit, series], index) => {
+    const plot = ui.plots[index];
+    Object.assign(plot, { series, unit });
+    const last = series.map((points) => points.at(-1)?.[1]).filter((value) => value !== undefined);
+    if (cursor === null) plot.value = last.map(unit).join(" · ");
+    plot.canvas.role = "img";
+    plot.canvas.ariaLabel = `${name}: now ${last.map(unit).join(", ")}`;
+  });
+}
+
+/** A canvas under whose pointer all plots show their values. */
+function plotted() {
+  const canvas = document.createElement("canvas");
+  canvas.addEventListener("pointermove", (event) => {
+    const box = canvas.getBoundingClientRect();
+    const span = shownSpan();
+    cursor = span[0] + ((event.clientX - box.left) / box.width) * (span[1] - span[0]);
+    paint();
+  });
+  canvas.addEventListener("pointerleave", () => {
+    cursor = null;
+    draw();
+  });
+  return canvas;
+}
+
+function shownSpan() {
+  const samples = ui.data.history?.samples ?? [];
+  const last = samples.at(-1)?.t ?? 1;
+  // What is not there yet takes no room.
+  return [Math.min(last - 60, Math.max(last - 900, samples[0]?.t ?? 0)), last];
+}
+
+function paint() {
+  for (const plot of ui.plots) {
+    const found = lines(plot.canvas, plot.series ?? [], shownSpan(), cursor);
+    if (cursor !== null && found.length > 0) plot.value = found.map(([, value]) => plot.unit(value)).join(" · ");
+  }
+  if (cursor !== null && ui.page === "machine") patchValues();
+}
+
+function patchValues() {
+  for (const plot of ui.plots) plot.canvas.parentElement?.querySelector("span")?.replaceChildren(plot.value);
+}
+
+function paintLanes() {
+  const calls = (ui.data.timeline?.calls ?? []).slice(-300);
+  if (ui.lanes === null || calls.length === 0) return;
+  const lane = (call) => call.session ?? (call.tool === "actors" || call.tool === "js" ? call.tool : call.job ?? call.tool);
+  const names = [...new Set(calls.map(lane))].slice(-12);
+  ui.lanes.style.height = `${names.length * LANE}px`;
+  ui.lanes.role = "img";
+  ui.lanes.ariaLabel = `The last ${calls.length} calls in ${names.length} lanes`;
+  const bars = calls.map((call) => ({ lane: lane(call), from: call.time, to: call.time + call.ms / 1000, bad: call.ended !== "good", by: call.by, changed: call.changed > 0 }));
+  const span = [Math.min(...bars.map((bar) => bar.from)), Math.max(...bars.map((bar) => bar.to))];
+  lanes(ui.lanes, names, bars, span);
+}
+
+// Keys.
+
+/** The next link of the page's tables, in one direction. */
+function step(direction) {
+  const all = [...at("view").querySelectorAll("tbody tr a:first-of-type")].filter((one) => one.closest("td") === one.closest("tr").querySelector("a")?.closest("td"));
+  if (all.length === 0) return;
+  const now = all.indexOf(document.activeElement);
+  all[(now + direction + all.length) % all.length].focus();
+}
+
+function key(event) {
+  if (event.ctrlKey || event.metaKey || event.altKey) return;
+  const typing = ["INPUT", "TEXTAREA", "SELECT"].includes(document.activeElement?.tagName);
+  if (event.key === "Escape") {
+    if (typing) document.activeElement.blur();
+    else if (ui.help) ui.help = false;
+    else if (ui.page === "job" || ui.page === "session") history.back();
+    draw();
     return;
   }
-  const made = document.createElement("table");
-  const head = made.createTHead().insertRow();
-  for (const name of heads) {
-    const cell = element("th", name);
-    cell.scope = "col";
-    head.append(cell);
+  if (typing) return;
+  const page = PAGES[Number(event.key) - 1];
+  if (page !== undefined) location.hash = `/${page[0]}`;
+  else if (event.key === "/") at("filter").focus();
+  else if (event.key === "j") step(1);
+  else if (event.key === "k") step(-1);
+  else if (event.key === ".") at("view").querySelector(".actions button, form.type input")?.focus();
+  else if (event.key === "?") toggleHelp();
+  else return;
+  event.preventDefault();
+}
+
+function toggleHelp() {
+  ui.help = !ui.help;
+  draw();
+}
+
+/** A page that nobody sees holds no stream: browsers have few for each server. */
+function seen() {
+  if (document.hidden) {
+    events?.close();
+    events = null;
+    ui.data.live?.pause();
+  } else {
+    events ??= server.watch(heard);
+    ui.data.live?.resume();
   }
-  const body = made.createTBody();
-  for (const row of rows) {
-    const line = body.insertRow();
-    for (const value of row) {
-      const cell = line.insertCell();
-      if (value instanceof Node) cell.append(value);
-      else cell.textContent = plain(value);
-    }
-  }
-  place.replaceChildren(made);
-  if (more > 0) place.append(element("p", `${more} more`));
-  if (kept !== undefined) [...place.querySelectorAll("button")].find((button) => button.dataset.key === kept)?.focus();
 }
-
-let filter = "";
-let last = null;
-let before = null;
-
-function fits(row) {
-  return filter === "" || row.some((value) => plain(value instanceof Node ? value.textContent : value).toLowerCase().includes(filter));
-}
-
-/** Shows a picture. */
-export function show(picture) {
-  const now = picture.now, counters = picture.counters;
-  const figures = [
-    ["Up", `${counters.up_s} s`], ["Under way", counters.under_way], ["Clients", now.clients],
-    ["Sessions", `${now.sessions} (${now.sessions_busy} busy)`], ["Jobs", `${now.jobs_running} running of ${now.jobs}`],
-    ["Cells", now.cells_running], ["Actors", `${now.actors} (${now.messages_waiting} waiting)`],
-    ["Server", bytes(now.server_bytes)], ["Workers", `${bytes(now.workers_bytes)} in ${now.processes}`],
-    ["Journal", `${counters.journal.written} written, ${counters.journal.dropped + counters.journal.failed} missing`],
-  ];
-  at("figures").replaceChildren(...figures.map(([name, value]) => {
-    const pair = document.createElement("div");
-    pair.append(element("dt", name), element("dd", plain(value)));
-    return pair;
-  }));
-  const calls = counters.tools.map((tool, index) => {
-    const seconds = before === null ? Math.max(1, counters.up_s) : Math.max(0.001, counters.up_s - before.counters.up_s || 1);
-    const count = tool.calls - (before === null ? 0 : before.counters.tools[index].calls);
-    const mean = tool.calls === 0 ? "" : `${(tool.sum_us / tool.calls / 1000).toFixed(2)} ms`;
-    return [tool.tool, tool.calls, tool.wrong, (count / seconds).toFixed(1), mean];
-  });
-  table(at("calls"), ["Tool", "Calls", "Wrong", "Each second", "Mean"], calls.filter((row) => row[1] > 0).filter(fits), 0);
-  const of = (kind, row) => picture.clients.flatMap((client) => client[kind].map((one) => row(one, client.client)));
-  const more = (kind) => picture.clients.reduce((sum, client) => sum + client[kind], 0);
-  table(at("sessions"), ["Client", "Session", "Folder", "Runs", "Busy with", ""],
-    of("sessions", (row, client) => [client, row.session, row.cwd, row.runs, row.busy_with, row.alive ? "" : "lost"]).filter(fits), more("sessions_more"));
-  table(at("jobs"), ["Client", "Job", "Session", "State", "Status", "Time", "Output", "Command"],
-    of("jobs", (row, client) => [client, opener(client, row.job), row.session, row.state, row.status, `${(row.ms / 1000).toFixed(1)} s`, bytes(row.bytes), row.command]).filter(fits),
-    more("jobs_more"));
-  table(at("actors"), ["Client", "System", "Group", "Actors", "Version", "Handled", "Waiting", "Failed", "Restarts"],
-    of("systems", (row, client) => row.error !== undefined ? [[client, row.system, row.error]]
-      : row.groups.map((group) => [client, row.system, group.name, group.actors, group.version, group.messages_handled, group.messages_waiting, group.failed, group.restarts]))
-      .flat().filter(fits), 0);
-}
-
-/** A button that shows a job's output. */
-function opener(client, job) {
-  const button = element("button", plain(job));
-  button.type = "button";
-  button.dataset.key = `${client}/${job}`;
-  button.addEventListener("click", () => open(client, job));
-  return button;
-}
-
-async function open(client, job) {
-  const answer = await fetch(`output?client=${encodeURIComponent(client)}&job=${encodeURIComponent(job)}`, { cache: "no-store" });
-  const shown = answer.ok ? await answer.json() : { text: `no output: ${answer.status}`, script: "", truncated: false };
-  at("output-name").textContent = `Output of ${plain(job)}${shown.truncated ? " (its middle is left out)" : ""}`;
-  at("output-script").textContent = lines(shown.script);
-  at("output-text").textContent = lines(shown.text);
-  at("output").hidden = false;
-  at("output-name").focus();
-}
-
-function close() {
-  at("output").hidden = true;
-}
-
-function say(text, bad) {
-  at("state").textContent = text;
-  at("state").className = bad ? "bad" : "";
-}
-
-function watch() {
-  const events = new EventSource("events");
-  events.addEventListener("overview", (event) => {
-    before = last;
-    last = JSON.parse(event.data);
-    show(last);
-    say(`server ${plain(last.pid)}`, false);
-  });
-  events.addEventListener("error", () => {
-    say(events.readyState === EventSource.CLOSED ? "not signed in, or the server has ended: open the page with 'pithos console'" : "reconnecting", true);
-  });
-}
-
-const send = (where, what) => fetch(where, { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify(what) });
 
 async function begin() {
   at("filter").addEventListener("input", () => {
-    filter = at("filter").value.toLowerCase();
-    if (last !== null) show(last);
+    ui.filter = at("filter").value.toLowerCase();
+    draw();
   });
-  at("output-close").addEventListener("click", close);
+  at("help").addEventListener("click", toggleHelp);
   at("leave").addEventListener("click", async () => {
-    await send("logout", {});
+    await server.logout();
     location.reload();
   });
-  document.addEventListener("keydown", (event) => {
-    if (event.key === "/" && document.activeElement !== at("filter")) {
-      event.preventDefault();
-      at("filter").focus();
-    } else if (event.key === "Escape") {
-      close();
-    }
-  });
+  document.addEventListener("keydown", key);
+  document.addEventListener("visibilitychange", seen);
+  addEventListener("hashchange", go);
+  addEventListener("resize", () => draw());
   const word = location.hash.slice(1);
-  if (word !== "") {
+  if (/^[0-9a-f]{64}$/.test(word)) {
     // It works once: it must not stay in the address or the history.
     history.replaceState(null, "", location.pathname);
-    await send("login", { word });
+    await server.login(word);
   }
-  watch();
+  await server.hello();
+  events = server.watch(heard);
+  go();
+  // A connection that was lost comes back, and a job's stream with it.
+  setInterval(() => {
+    if (!document.hidden && ui.data.live?.state === "lost" && events?.readyState === EventSource.OPEN) ui.data.live.resume();
+  }, 2000);
 }
 
-await begin();
+if (globalThis.EventSource !== undefined) await begin();

@@ -1,6 +1,8 @@
-//! Asks the person at the client about a host, as the protocol has it (`elicitation/create`): for this command, until the server ends, or not at all.
+//! Asks the person at the client about a host, as the protocol has it (`elicitation/create`), and at the same time whoever looks at the page and may
+//! answer there: for this command, until the server ends, or not at all. The first answer counts; the other question is withdrawn.
 //! https://modelcontextprotocol.io/specification/2025-11-25/client/elicitation
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use pithos_sessions::limits::ASK_S;
@@ -12,17 +14,46 @@ use rmcp::service::{PeerRequestOptions, RequestHandle};
 use rmcp::{Peer, RoleServer};
 use serde_json::json;
 
+use crate::desk::Desk;
+
 const THIS_COMMAND: &str = "this command";
 const EVERY_COMMAND: &str = "every command until the server ends";
 const NO: &str = "no, and do not ask again";
 
-/// A client that may have somebody to ask.
-pub(crate) struct AtClient(pub(crate) Peer<RoleServer>);
+/// A client that may have somebody to ask, and the page's desk.
+pub(crate) struct AtClient {
+    pub(crate) peer: Peer<RoleServer>,
+    /// Where there is a page.
+    pub(crate) desk: Option<Arc<Desk>>,
+    /// The client's number, where a server has several.
+    pub(crate) number: Option<u64>,
+}
 
 impl Asker for AtClient {
     fn ask(&self, question: Question) -> Replying {
-        let peer = self.0.clone();
-        Box::pin(async move { ask(&peer, question).await })
+        let (peer, desk, number) = (self.peer.clone(), self.desk.clone(), self.number);
+        Box::pin(async move {
+            let Some(desk) = desk else { return ask(&peer, question).await };
+            first(ask(&peer, question.clone()), desk.ask(number, question)).await
+        })
+    }
+}
+
+/// The first reply of two that is one; of two that are none, the first's.
+async fn first(client: impl Future<Output = Reply>, page: impl Future<Output = Reply>) -> Reply {
+    tokio::pin!(client, page);
+    tokio::select! {
+        reply = &mut client => match (reply, page) {
+            (Reply::Unasked(why), page) => match page.await {
+                Reply::Unasked(_) => Reply::Unasked(why),
+                reply => reply,
+            },
+            (reply, _) => reply,
+        },
+        reply = &mut page => match reply {
+            Reply::Unasked(_) => client.await,
+            reply => reply,
+        },
     }
 }
 
@@ -96,5 +127,25 @@ impl Drop for Asked {
             // A client that has gone needs no word.
             runtime.spawn(async move { drop(handle.cancel(why).await) });
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::future::{pending, ready};
+
+    use super::{Reply, first};
+
+    fn unasked(why: &str) -> Reply {
+        Reply::Unasked(why.to_owned())
+    }
+
+    #[tokio::test]
+    async fn whoever_answers_first_has_answered() {
+        assert_eq!(first(ready(Reply::Job), pending()).await, Reply::Job);
+        assert_eq!(first(pending(), ready(Reply::No)).await, Reply::No);
+        assert_eq!(first(ready(unasked("a")), ready(Reply::Server)).await, Reply::Server);
+        assert_eq!(first(ready(Reply::Server), ready(unasked("b"))).await, Reply::Server);
+        assert_eq!(first(ready(unasked("a")), ready(unasked("b"))).await, unasked("a"));
     }
 }

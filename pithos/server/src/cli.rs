@@ -15,6 +15,7 @@ use pithos_sessions::once::{Program, STATUS_NOT_STARTED};
 use pithos_sessions::{Budget, CellRequest, Config, Confinement, Manager, Outcome, Request, Space, Warm};
 use pithos_sessions::{err, errln, out, outln};
 
+use crate::console::Rights;
 use crate::journal::file::JournalFile;
 use crate::journal::{Recorder, replay, show};
 use crate::limits::JOURNAL_FINISH;
@@ -30,7 +31,7 @@ const BUILD: &str = match option_env!("PITHOS_REVISION") {
 const USAGE: &str = "\
 pithos: the place where agents run things
 
-usage: pithos serve [--http ADDRESS:PORT [--token-file FILE] [--idle SECONDS] [--console]]
+usage: pithos serve [--http ADDRESS:PORT [--token-file FILE] [--idle SECONDS] [--console[=act]]]
                     [--cwd DIR] [--sandbox POLICY] [--hosts HOST,...] [--audit FILE [--audit-space BYTES]]
                     [--log-space BYTES] [--checkpoint-space BYTES] [--mcp-config FILE]
        pithos run [--timeout SECONDS] [--cwd DIR] [--sandbox POLICY] [--json [--hosts HOST,...]] COMMAND
@@ -59,7 +60,8 @@ usage: pithos serve [--http ADDRESS:PORT [--token-file FILE] [--idle SECONDS] [-
   js      one JavaScript program in the isolate of a cell; what it prints comes as it is printed, then its value
   sessions, log   what the servers on this machine hold, and the log of a job of theirs
   top     the same with rates and memory, redrawn every second; once in a pipe
-  console the address of the page of each server that was started with --console; it signs in once, within a minute
+  console the address of the page of each server that was started with --console; it signs in once, within a minute;
+          with --console=act people may stop jobs, answer prompts and questions, undo, keep and drop changes on it
   journal what --audit wrote, with what was put aside, one line for each call
   replay  runs the calls of a journal's last server again over the tree as it is, changes nothing, and names the first call whose
           end, output or changed paths are others (status 1); --cast writes a recording for asciinema
@@ -135,7 +137,7 @@ struct Options {
     hosts: Vec<String>,
     json: bool,
     once: bool,
-    console: bool,
+    console: Option<Rights>,
     install: install::Request,
     log: inspect::LogRequest,
     words: Vec<OsString>,
@@ -195,7 +197,7 @@ fn parse_and_run() -> Result<ExitCode, Failure> {
             }
             Long("sandbox") => options.sandbox = Some(parser.value()?.to_string_lossy().into_owned()),
             Long("json") => options.json = true,
-            Long("console") => options.console = true,
+            Long("console") => options.console = Some(rights(parser.optional_value())?),
             Long("once") => options.once = true,
             Long("write") => options.install.write = true,
             Long("yes") => options.install.yes = true,
@@ -291,7 +293,7 @@ async fn serve(config: Config, options: Options) -> Result<ExitCode, String> {
             let (token_file, idle, console) = (options.token_file, options.idle, options.console);
             http::serve(config, recorder, servers, http::Options { address, token_file, idle, console }).await
         }
-        None if options.console => {
+        None if options.console.is_some() => {
             Err("--console needs --http: there is no place for a page on standard input and output"
                 .to_string())
         }
@@ -472,6 +474,15 @@ fn start(work: impl Future<Output = Result<ExitCode, String>>) -> Result<ExitCod
     let outcome = runtime.block_on(work).map_err(Failure::Run);
     runtime.shutdown_background();
     outcome
+}
+
+/// What the page may do: look, unless it is said.
+fn rights(word: Option<OsString>) -> Result<Rights, Failure> {
+    match word.as_ref().map(|word| word.to_str()) {
+        None | Some(Some("view")) => Ok(Rights::View),
+        Some(Some("act")) => Ok(Rights::Act),
+        Some(_) => Err(Failure::Usage("--console takes view (the default) or act".to_string())),
+    }
 }
 
 /// A word that has to be text.

@@ -20,6 +20,7 @@ use serde_json::Value;
 
 use crate::asking::AtClient;
 use crate::clients::{Clients, Identity, Present};
+use crate::desk::Desk;
 use crate::journal::Recorder;
 use crate::journal::record::Ended;
 use crate::limits::RESOURCES_WATCHED;
@@ -47,12 +48,26 @@ pub(crate) struct Handler {
     calls: Calls,
     servers: Arc<Servers>,
     subscriptions: Arc<Subscriptions>,
+    desk: Option<Arc<Desk>>,
 }
 
 impl Handler {
     /// A handler over the sessions of `callers`.
     pub(crate) fn new(callers: Callers, recorder: Arc<Recorder>, calls: Calls, servers: Servers) -> Self {
-        Self { callers, recorder, calls, servers: Arc::new(servers), subscriptions: Arc::default() }
+        Self {
+            callers,
+            recorder,
+            calls,
+            servers: Arc::new(servers),
+            subscriptions: Arc::default(),
+            desk: None,
+        }
+    }
+
+    /// People may be asked there too.
+    pub(crate) fn asking_at(mut self, desk: Arc<Desk>) -> Self {
+        self.desk = Some(desk);
+        self
     }
 
     /// The manager of whoever calls, and the sign that they are here; a message when there is no place for them.
@@ -271,7 +286,8 @@ impl ServerHandler for Handler {
             }
         }
         if manager.asks() {
-            manager.ask_through(Arc::new(AtClient(context.peer.clone())));
+            let (peer, desk) = (context.peer.clone(), self.desk.clone());
+            manager.ask_through(Arc::new(AtClient { peer, desk, number: entry.client }));
         }
         let _ended_with_client = present.as_ref().map(|present| {
             let (gone, cancelled) = (present.gone().clone(), context.ct.clone());

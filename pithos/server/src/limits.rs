@@ -65,12 +65,39 @@ pub(crate) const OVERVIEW_ROWS: usize = 200;
 /// How long all actor systems may take to say what they hold.
 pub(crate) const OVERVIEW_PATIENCE: Duration = Duration::from_secs(1);
 
+/// Calls that the page's timeline goes back.
+pub(crate) const RECENT_CALLS: usize = 1000;
+/// Bytes of each text of such a call.
+pub(crate) const RECENT_TEXT_BYTES: usize = 160;
+
 /// Between two pictures that an open page is given.
 pub(crate) const CONSOLE_EVERY: Duration = Duration::from_secs(1);
 /// Pages that may be open at a time.
 pub(crate) const CONSOLE_WATCHERS: usize = 16;
-/// Bytes of output of a job that the page shows.
+/// Bytes of output of a job that the page is sent at once.
 pub(crate) const CONSOLE_OUTPUT_BYTES: usize = 64 << 10;
+/// Between two pieces of output of a job.
+pub(crate) const CONSOLE_PIECE_EVERY: Duration = Duration::from_millis(100);
+/// A page that is further behind its job than this goes on near the end.
+pub(crate) const CONSOLE_BEHIND_BYTES: u64 = 1 << 20;
+/// How far from the end: also where a page begins that asks for no place.
+pub(crate) const CONSOLE_BACK_BYTES: u64 = 256 << 10;
+/// Pages that may follow jobs at a time.
+pub(crate) const CONSOLE_FOLLOWERS: usize = 16;
+/// Jobs of a client that are looked at for a prompt, for one picture: each look reads the table of processes.
+pub(crate) const CONSOLE_PROMPTS: usize = 16;
+/// Between two samples for the plots.
+pub(crate) const CONSOLE_SAMPLE_EVERY: Duration = Duration::from_secs(5);
+/// Samples that are kept: a quarter of an hour.
+pub(crate) const CONSOLE_SAMPLES: usize = 180;
+/// Denials that the page lists, the newest jobs' first.
+pub(crate) const CONSOLE_DENIALS: usize = 500;
+/// Bytes of an action that the page asks for: text for a program that waits is most of it.
+pub(crate) const CONSOLE_ACT_BYTES: usize = 64 << 10;
+/// Bytes of a diff that the page shows.
+pub(crate) const CONSOLE_DIFF_BYTES: usize = 64 << 10;
+/// Questions that wait for an answer on the page.
+pub(crate) const CONSOLE_QUESTIONS: usize = 64;
 /// Bytes of the body of a request of the page.
 pub(crate) const CONSOLE_BODY_BYTES: usize = 4 << 10;
 /// How long an invitation to the page is good.

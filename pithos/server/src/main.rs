@@ -10,6 +10,7 @@ mod connections;
 mod console;
 mod control;
 mod demo;
+mod desk;
 mod handler;
 mod http;
 mod inspect;

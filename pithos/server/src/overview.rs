@@ -1,6 +1,8 @@
 //! What a server holds now, for people who watch: sessions, jobs, actors, memory and the counters. One picture, from which `/metrics`, `pithos top` and
 //! the console each take what they show. Bounded: of many rows the ones that matter come first, and the rest is a number.
 
+use std::collections::HashMap;
+use std::sync::Arc;
 use std::time::Duration;
 
 use pithos_sessions::{ActorRequest, Job, Manager};
@@ -8,9 +10,9 @@ use serde_json::{Value, json};
 use tokio::time::Instant;
 
 use crate::control::Client;
-use crate::limits::{OVERVIEW_PATIENCE, OVERVIEW_ROWS};
+use crate::limits::{CONSOLE_PROMPTS, OVERVIEW_PATIENCE, OVERVIEW_ROWS};
 use crate::metrics::Metrics;
-use crate::tools;
+use crate::{result, tools};
 
 /// The picture of all clients.
 pub(crate) async fn of(managers: &[Client], metrics: &Metrics) -> Value {
@@ -57,6 +59,7 @@ async fn client(number: Option<u64>, manager: &Manager, deadline: Instant, total
     // What runs first, then the newest.
     jobs.sort_by_key(|job| (job.end().is_some(), std::cmp::Reverse(job.started)));
     totals.running += jobs.iter().take_while(|job| job.end().is_none()).count();
+    let prompts = prompts(&jobs).await;
     let tree = manager.tree();
     let branches = tree.iter().flat_map(|tree| &tree.children);
     let cells =
@@ -71,7 +74,7 @@ async fn client(number: Option<u64>, manager: &Manager, deadline: Instant, total
         "client": number,
         "sessions": sessions.iter().take(OVERVIEW_ROWS).map(|session| tools::session_row(session)).collect::<Vec<_>>(),
         "sessions_more": sessions.len().saturating_sub(OVERVIEW_ROWS),
-        "jobs": jobs.iter().take(OVERVIEW_ROWS).map(|job| row(job)).collect::<Vec<_>>(),
+        "jobs": jobs.iter().take(OVERVIEW_ROWS).map(|job| asking_row(job, &prompts)).collect::<Vec<_>>(),
         "jobs_more": jobs.len().saturating_sub(OVERVIEW_ROWS),
         "cells": cells,
         "systems": systems,
@@ -95,12 +98,35 @@ async fn system(manager: &Manager, name: &str, deadline: Instant, totals: &mut T
     }
 }
 
-fn row(job: &Job) -> Value {
+/// What each job that waits for input has asked for, by its handle.
+async fn prompts(jobs: &[Arc<Job>]) -> HashMap<String, String> {
+    let asked = jobs.iter().take_while(|job| job.end().is_none()).filter(|job| job.takes_input());
+    let asked: Vec<Arc<Job>> = asked.take(CONSOLE_PROMPTS).cloned().collect();
+    if asked.is_empty() {
+        return HashMap::new();
+    }
+    let look = move || {
+        let waits = asked.iter().filter(|job| job.waits_for_input().is_some());
+        waits.map(|job| (job.handle.clone(), result::prompt(job))).collect()
+    };
+    tokio::task::spawn_blocking(look).await.unwrap_or_default()
+}
+
+fn asking_row(job: &Job, prompts: &HashMap<String, String>) -> Value {
+    let mut row = row(job);
+    row["waiting"] = json!(prompts.get(&job.handle));
+    row
+}
+
+/// A job as a row, with what is known of it now.
+pub(crate) fn row(job: &Job) -> Value {
     let mut row = tools::job_row(job);
     let end = job.end();
     let wall = end.as_ref().map_or_else(|| job.started.elapsed(), |end| end.wall);
     row["ms"] = whole_ms(wall).into();
     row["bytes"] = job.with_capture(|capture| capture.totals().bytes()).into();
+    row["denied"] = job.denied_count().into();
+    row["input"] = job.takes_input().into();
     row["status"] = json!(end.and_then(|end| end.done.as_ref().map(|done| done.status.0)));
     row
 }
@@ -110,7 +136,7 @@ fn whole_ms(time: Duration) -> u64 {
 }
 
 /// Resident bytes of the server and of what is below it, and how many processes that is.
-fn memory() -> (u64, u64, usize) {
+pub(crate) fn memory() -> (u64, u64, usize) {
     let own = std::process::id();
     let below = pithos_sessions::processes_below();
     (resident(own), below.iter().map(|pid| resident(*pid)).sum(), below.len())

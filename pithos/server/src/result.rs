@@ -26,8 +26,18 @@ pub(crate) struct Report {
     pub(crate) text: String,
 }
 
-/// The state of a job now.
+/// The state of a job now, for its client.
 pub(crate) fn of_job(manager: &Manager, job: &Job, budget: Budget) -> Report {
+    job.shown_up_to(job.with_capture(|capture| capture.totals().bytes()));
+    report(manager, job, budget)
+}
+
+/// The same without its output, for others.
+pub(crate) fn structured_of_job(manager: &Manager, job: &Job) -> Value {
+    report(manager, job, Budget::bytes(0)).structured
+}
+
+fn report(manager: &Manager, job: &Job, budget: Budget) -> Report {
     let end = job.end();
     let failed = end.as_ref().is_none_or(|end| end.done.as_ref().is_none_or(|done| done.status.0 != 0));
     let (rendered, totals, stderr) = job.with_capture(|capture| {
@@ -47,7 +57,6 @@ pub(crate) fn of_job(manager: &Manager, job: &Job, budget: Budget) -> Report {
             fields.insert(name.into(), json!(stream.text));
         }
     }
-    job.shown_up_to(totals.bytes());
     if let Some(why) = totals.log_stopped {
         fields.insert("log_stopped".into(), json!(why));
     }
@@ -77,7 +86,7 @@ fn describe_running(job: &Job, fields: &mut Map<String, Value>, notes: &mut Vec<
     fields.insert("state".into(), json!("running"));
     fields.insert("ms".into(), json!(job.started.elapsed().as_millis() as u64));
     if let Some(process) = job.waits_for_input() {
-        let prompt = job.with_capture(|capture| last_line(&capture.render(Budget::bytes(512), true).text));
+        let prompt = prompt(job);
         fields.insert(
             "waiting_for_input".into(),
             json!({"pid": process.pid, "command": process.command, "prompt": prompt}),
@@ -197,6 +206,11 @@ fn hidden_failures(stages: &[i32], notes: &mut Vec<String>) {
 
 fn process(process: &Process) -> Value {
     json!({"pid": process.pid, "command": process.command})
+}
+
+/// What a job has said last: where it waits for input, what it waits for.
+pub(crate) fn prompt(job: &Job) -> String {
+    job.with_capture(|capture| last_line(&capture.render(Budget::bytes(512), true).text))
 }
 
 fn last_line(text: &str) -> String {

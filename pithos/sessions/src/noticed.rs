@@ -37,6 +37,10 @@ impl Record {
         self.0.with(|denied| denied.denials.clone())
     }
 
+    pub(crate) fn count(&self) -> usize {
+        self.0.with(|denied| denied.denials.len())
+    }
+
     pub(crate) fn add(&self, denial: Denial) {
         self.0.with(|denied| {
             let same = |one: &Denial| one.kind == denial.kind && one.subject == denial.subject;

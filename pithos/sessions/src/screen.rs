@@ -66,6 +66,13 @@ impl Screen {
         Ok(View { text: screen.contents(), row, column, alternate: screen.alternate_screen() })
     }
 
+    /// Its lines with their colours, as control sequences; none when there is no model of it.
+    pub(crate) fn painted(&self) -> Option<Vec<String>> {
+        let screen = self.parser.as_ref()?.screen();
+        let (rows, columns) = screen.size();
+        Some((0..rows.get()).map(|row| line(screen, row, columns.get())).collect())
+    }
+
     /// The model is somebody else's code over hostile bytes.
     fn attempt(&mut self, work: impl FnOnce(&mut vt100::Parser)) {
         let Some(parser) = &mut self.parser else { return };
@@ -76,6 +83,46 @@ impl Screen {
             };
         }
     }
+}
+
+/// A line of a screen, each change of its look before the text that has it.
+fn line(screen: &vt100::Screen, row: u16, columns: u16) -> String {
+    let (mut text, mut look, mut blanks) = (String::new(), String::new(), 0);
+    for cell in (0..columns).filter_map(|column| screen.cell(row, column)) {
+        if cell.is_wide_continuation() {
+            continue;
+        }
+        let new = look_of(cell);
+        if !cell.has_contents() && new.is_empty() && look.is_empty() {
+            blanks += 1;
+            continue;
+        }
+        text.extend(std::iter::repeat_n(' ', std::mem::take(&mut blanks)));
+        if new != look {
+            text.push_str(&format!("\x1b[0{new}m"));
+            look = new;
+        }
+        text.push_str(if cell.has_contents() { cell.contents() } else { " " });
+    }
+    text
+}
+
+/// The parameters of a cell's look, each after a semicolon; nothing for what is plain.
+fn look_of(cell: &vt100::Cell) -> String {
+    let flags =
+        [(cell.bold(), 1), (cell.dim(), 2), (cell.italic(), 3), (cell.underline(), 4), (cell.inverse(), 7)];
+    let mut look: String =
+        flags.iter().filter(|(set, _)| *set).map(|(_, number)| format!(";{number}")).collect();
+    for (colour, base) in [(cell.fgcolor(), 38), (cell.bgcolor(), 48)] {
+        match colour {
+            vt100::Color::Default => {}
+            vt100::Color::Idx(index) => look.push_str(&format!(";{base};5;{index}")),
+            vt100::Color::Rgb(red, green, blue) => {
+                look.push_str(&format!(";{base};2;{red};{green};{blue}"));
+            }
+        }
+    }
+    look
 }
 
 /// Rows and columns of a terminal that can be modelled.
@@ -104,6 +151,16 @@ mod tests {
         screen.resize(TerminalSize { columns: 10, rows: 2 });
         assert!(screen.view().is_ok());
         assert!(Screen::new(TerminalSize { columns: 1000, rows: 1000 }).view().is_err());
+    }
+
+    #[test]
+    fn colours_are_painted_and_nothing_else_is_a_sequence() {
+        let mut screen = Screen::new(SIZE);
+        screen.write(b"a \x1b[1;31mred\x1b[0m b\n\x1b[48;5;20m\xe4\xb8\xad\x1b]52;c;eA==\x07\x1b[5;5Hx");
+        let painted = screen.painted().expect("a model");
+        assert_eq!(painted[0], "a \x1b[0;1;38;5;1mred\x1b[0m b");
+        assert_eq!(painted[1], "\x1b[0;48;5;20m中");
+        assert_eq!(painted.len(), 4);
     }
 
     /// Whatever is written, and however the size changes: the model works or says that it has failed.

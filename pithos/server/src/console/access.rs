@@ -5,6 +5,7 @@ use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 
 use pithos_sessions::Locked;
+use sha2::{Digest, Sha256};
 
 use crate::limits::{CONSOLE_COOKIE_TIME, CONSOLE_COOKIES, CONSOLE_INVITATION_TIME, CONSOLE_INVITATIONS};
 
@@ -58,6 +59,19 @@ impl Access {
             words.retain(|(_, until)| *until > Instant::now());
             words.iter().any(|(known, _)| same(known, word))
         })
+    }
+
+    /// What the page shows with everything that it wants changed, and what nobody has who cannot read the page's data: a digest of its cookie, which is no use in
+    /// the cookie's place.
+    pub(crate) fn page_word(&self, cookies: &str) -> Option<String> {
+        let mut digest = Sha256::new_with_prefix(b"page ");
+        digest.update(self.word(cookies)?.as_bytes());
+        Some(digest.finalize().iter().map(|byte| format!("{byte:02x}")).collect())
+    }
+
+    /// Whether a word is that of the page with this cookie.
+    pub(crate) fn is_page_of(&self, cookies: &str, word: &str) -> bool {
+        self.page_word(cookies).is_some_and(|known| same(&known, word))
     }
 
     /// Makes the cookie of a request worthless.
@@ -135,6 +149,9 @@ mod tests {
         ] {
             assert_eq!(access.knows(&header), known, "{header}");
         }
+        let word = access.page_word(pair).unwrap();
+        assert!(access.is_page_of(pair, &word) && !access.is_page_of(&format!("{pair}0"), &word));
+        assert!(!access.is_page_of(pair, "") && !access.is_page_of("", &word) && !pair.contains(&word));
         access.forget(pair);
         assert!(!access.knows(pair));
     }

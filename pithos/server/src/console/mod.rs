@@ -1,8 +1,12 @@
-//! What `serve --http` has beside MCP: `/metrics` for whoever shows the token, and with `--console` a page that shows what the server holds. It only shows:
-//! nothing can be changed through these routes, but for signing in and out. Every answer with data needs the token or the page's cookie, and every
-//! request the right `Host`; one with an `Origin` must come from the page itself.
+//! What `serve --http` has beside MCP: `/metrics` for whoever shows the token, and with `--console` a page that shows what the server holds; with
+//! `--console=act` people may also act through it. Every answer with data needs the token or the page's cookie, and every request the right `Host`; one
+//! with an `Origin` must come from the page itself. Invariant: a GET changes nothing, and what changes anything but who is signed in passes [`act`].
 
 mod access;
+mod act;
+mod follow;
+mod history;
+mod look;
 mod watch;
 
 use std::net::SocketAddr;
@@ -16,62 +20,114 @@ use hyper::header::{
     HeaderValue, LOCATION, ORIGIN, REFERRER_POLICY, SET_COOKIE, X_CONTENT_TYPE_OPTIONS,
 };
 use hyper::{Method, Request, Response, StatusCode};
-use pithos_sessions::{Ansi, Budget};
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use crate::clients::Clients;
 use crate::connections::Seat;
 use crate::console::access::Access;
+use crate::console::follow::Follow;
+use crate::console::history::History;
 pub(crate) use crate::console::watch::Watch;
 use crate::control::Client;
+use crate::desk::Desk;
 use crate::http::{Body, plain};
-use crate::limits::{BODY_TIME, CONSOLE_BODY_BYTES, CONSOLE_OUTPUT_BYTES};
-use crate::metrics::{Metrics, text};
+use crate::journal::Recorder;
+use crate::limits::{BODY_TIME, CONSOLE_ACT_BYTES, CONSOLE_BODY_BYTES};
+use crate::metrics::text;
 use crate::overview;
 
 /// Where metrics are read.
 const METRICS_PATH: &str = "/metrics";
 /// Where the page is.
 const CONSOLE_PATH: &str = "/console";
+/// What is sent, and not asked for.
+const POSTED: [&str; 4] = ["/console/login", "/console/logout", "/console/act", "/console/answer"];
+/// Where the page shows its word.
+const WORD_HEADER: &str = "x-pithos-page";
+const JSON: &str = "application/json";
 /// Nothing but what this server serves; no code made of text, no frames around it, and no other place to send anything to.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'; require-trusted-types-for 'script'; trusted-types 'none'";
 
 /// The files of the page.
-const FILES: [(&str, &str, &str); 3] = [
-    ("/console/", "text/html; charset=utf-8", include_str!("../../console/index.html")),
-    ("/console/app.js", "text/javascript; charset=utf-8", include_str!("../../console/app.js")),
+const FILES: [(&str, &str, &str); 9] = [
+    ("/console/", HTML, include_str!("../../console/index.html")),
+    ("/console/app.js", JAVASCRIPT, include_str!("../../console/app.js")),
+    ("/console/dom.js", JAVASCRIPT, include_str!("../../console/dom.js")),
+    ("/console/server.js", JAVASCRIPT, include_str!("../../console/server.js")),
+    ("/console/views.js", JAVASCRIPT, include_str!("../../console/views.js")),
+    ("/console/job.js", JAVASCRIPT, include_str!("../../console/job.js")),
+    ("/console/plot.js", JAVASCRIPT, include_str!("../../console/plot.js")),
+    ("/console/text.js", JAVASCRIPT, include_str!("../../console/text.js")),
     ("/console/style.css", "text/css; charset=utf-8", include_str!("../../console/style.css")),
 ];
+const HTML: &str = "text/html; charset=utf-8";
+const JAVASCRIPT: &str = "text/javascript; charset=utf-8";
+
+/// The picture in the browser's tab, which is no page.
+const ICON: &str = include_str!("../../console/icon.svg");
+
+/// What who is signed in may do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Rights {
+    /// Look.
+    View,
+    /// Look, and do what a client could do to what runs.
+    Act,
+}
 
 /// The routes beside MCP.
 pub(crate) struct Console {
     clients: Weak<Clients>,
-    metrics: Arc<Metrics>,
+    recorder: Arc<Recorder>,
     access: Arc<Access>,
     watch: Watch,
-    /// Whether there is a page.
-    page: bool,
+    follow: Follow,
+    history: Arc<History>,
+    /// Where questions wait for somebody who may answer them.
+    pub(crate) desk: Arc<Desk>,
+    /// What may be done; none where there is no page.
+    rights: Option<Rights>,
 }
 
 impl Console {
     /// For the server at `bound`.
-    pub(crate) fn new(clients: &Arc<Clients>, metrics: Arc<Metrics>, bound: SocketAddr, page: bool) -> Self {
+    pub(crate) fn new(
+        clients: &Arc<Clients>,
+        recorder: &Arc<Recorder>,
+        bound: SocketAddr,
+        rights: Option<Rights>,
+    ) -> Self {
         let clients = Arc::downgrade(clients);
-        let watch = Watch::new(clients.clone(), Arc::clone(&metrics));
-        Self { clients, metrics, access: Arc::new(Access::new(bound)), watch, page }
+        let watch = Watch::new(clients.clone(), Arc::clone(&recorder.metrics));
+        let desk = Arc::new(Desk::new(watch.lookers(), rights == Some(Rights::Act)));
+        let history = Arc::new(History::default());
+        if rights.is_some() {
+            recorder.recent.want();
+            history.keep(clients.clone(), Arc::clone(&recorder.metrics));
+        }
+        Self {
+            clients,
+            recorder: Arc::clone(recorder),
+            access: Arc::new(Access::new(bound)),
+            watch,
+            follow: Follow::default(),
+            history,
+            desk,
+            rights,
+        }
     }
 
     /// A word that signs in once, soon; none where there is no page.
     pub(crate) fn invitation(&self) -> Option<String> {
-        self.page
-            .then(|| self.access.invite())
-            .flatten()
+        self.rights
+            .and_then(|_| self.access.invite())
             .map(|word| format!("http://{}{CONSOLE_PATH}/#{word}", self.access.bound))
     }
 
     /// Whether a path is one of these routes.
     pub(crate) fn owns(&self, path: &str) -> bool {
-        path == METRICS_PATH || self.page && (path == CONSOLE_PATH || path.starts_with("/console/"))
+        path == METRICS_PATH
+            || self.rights.is_some() && (path == CONSOLE_PATH || path.starts_with("/console/"))
     }
 
     /// Answers; `token` says whether the request has shown the server's token.
@@ -113,7 +169,7 @@ impl Console {
 
     async fn route(&self, request: Request<Incoming>, token: bool) -> Response<Body> {
         let path = request.uri().path().to_string();
-        let post = ["/console/login", "/console/logout"].contains(&path.as_str());
+        let post = POSTED.contains(&path.as_str());
         if request.method() != if post { Method::POST } else { Method::GET } {
             let mut response = plain(StatusCode::METHOD_NOT_ALLOWED);
             response.headers_mut().insert(ALLOW, HeaderValue::from_static(if post { "POST" } else { "GET" }));
@@ -122,58 +178,90 @@ impl Console {
         if let Some((_, kind, content)) = FILES.iter().find(|(name, ..)| *name == path) {
             return with_type(Full::from(*content), kind);
         }
-        let cookie = request
-            .headers()
-            .get(COOKIE)
-            .and_then(|value| value.to_str().ok())
-            .unwrap_or_default()
-            .to_string();
+        if path == "/console/icon.svg" {
+            return with_type(Full::from(ICON), "image/svg+xml");
+        }
+        let cookie = request.headers().get(COOKIE).and_then(|value| value.to_str().ok());
+        let cookie = cookie.unwrap_or_default().to_string();
+        let signed_in = self.access.knows(&cookie);
         match path.as_str() {
             CONSOLE_PATH => {
                 let mut response = plain(StatusCode::PERMANENT_REDIRECT);
                 response.headers_mut().insert(LOCATION, HeaderValue::from_static("/console/"));
-                return response;
+                response
             }
-            "/console/login" => return self.login(request).await,
-            METRICS_PATH if !token => return plain(StatusCode::UNAUTHORIZED),
-            _ if !token && !self.access.knows(&cookie) => return plain(StatusCode::UNAUTHORIZED),
-            _ => {}
-        }
-        let seat = request.extensions().get::<Arc<Seat>>();
-        if !seat.is_some_and(|seat| seat.begin()) {
-            return plain(StatusCode::SERVICE_UNAVAILABLE);
-        }
-        match path.as_str() {
+            "/console/login" => self.login(request).await,
+            METRICS_PATH if !token => plain(StatusCode::UNAUTHORIZED),
+            _ if !token && !signed_in => plain(StatusCode::UNAUTHORIZED),
+            // Whoever may ask keeps the place of its connection.
+            _ if !seated(&request) => plain(StatusCode::SERVICE_UNAVAILABLE),
             METRICS_PATH => {
-                let picture = overview::of(&managers(&self.clients), &self.metrics).await;
-                with_type(Full::from(text::render(&self.metrics, &picture["now"])), text::CONTENT_TYPE)
+                let picture = overview::of(&managers(&self.clients), &self.recorder.metrics).await;
+                with_type(
+                    Full::from(text::render(&self.recorder.metrics, &picture["now"])),
+                    text::CONTENT_TYPE,
+                )
             }
-            "/console/events" => {
-                let access = Arc::clone(&self.access);
-                match self.watch.stream(move || token || access.knows(&cookie)) {
-                    Some(body) => with_type(body, "text/event-stream"),
-                    None => plain(StatusCode::SERVICE_UNAVAILABLE),
-                }
-            }
-            "/console/output" => self.output(request.uri().query().unwrap_or_default()),
             "/console/logout" => {
                 self.access.forget(&cookie);
                 plain(StatusCode::NO_CONTENT)
             }
-            _ => plain(StatusCode::NOT_FOUND),
+            // Who has only the token does this as a client.
+            "/console/act" | "/console/answer" if !signed_in => plain(StatusCode::UNAUTHORIZED),
+            "/console/act" | "/console/answer" if self.rights != Some(Rights::Act) => {
+                plain(StatusCode::FORBIDDEN)
+            }
+            "/console/act" | "/console/answer" => self.change(request, &path, &cookie).await,
+            "/console/events" => {
+                let access = Arc::clone(&self.access);
+                let desk = Arc::clone(&self.desk);
+                match self.watch.stream(move || token || access.knows(&cookie), desk) {
+                    Some(body) => with_type(body, "text/event-stream"),
+                    None => plain(StatusCode::SERVICE_UNAVAILABLE),
+                }
+            }
+            "/console/follow" => {
+                let access = Arc::clone(&self.access);
+                let query = look::Query::of(request.uri().query());
+                let Some(job) = self.job(&query) else { return plain(StatusCode::NOT_FOUND) };
+                let may = move || token || access.knows(&cookie);
+                match self.follow.stream(job, query.number("from"), may) {
+                    Some(body) => with_type(body, "text/event-stream"),
+                    None => plain(StatusCode::SERVICE_UNAVAILABLE),
+                }
+            }
+            _ => {
+                let query = look::Query::of(request.uri().query());
+                match self.look(&path, &query, &cookie).await {
+                    Some(answer) => with_type(Full::from(answer.to_string()), JSON),
+                    None => plain(StatusCode::NOT_FOUND),
+                }
+            }
+        }
+    }
+
+    /// Something that a person wants changed: by the page, with the word that only the page was given.
+    async fn change(&self, request: Request<Incoming>, path: &str, cookie: &str) -> Response<Body> {
+        let word = request.headers().get(WORD_HEADER).and_then(|word| word.to_str().ok());
+        if !word.is_some_and(|word| self.access.is_page_of(cookie, word)) {
+            return plain(StatusCode::FORBIDDEN);
+        }
+        let given = match body_of(request, CONSOLE_ACT_BYTES).await {
+            Ok(given) => given,
+            Err(status) => return plain(status),
+        };
+        let answer = if path == "/console/answer" { self.reply(&given) } else { self.act(given).await };
+        match answer {
+            Ok(answer) => with_type(Full::from(answer.to_string()), JSON),
+            Err(status) => plain(status),
         }
     }
 
     async fn login(&self, request: Request<Incoming>) -> Response<Body> {
-        // A form of another page cannot send this type without asking first.
-        if request.headers().get(CONTENT_TYPE).is_none_or(|kind| kind != "application/json") {
-            return plain(StatusCode::UNSUPPORTED_MEDIA_TYPE);
-        }
-        let body = Limited::new(request.into_body(), CONSOLE_BODY_BYTES).collect();
-        let Ok(Ok(body)) = tokio::time::timeout(BODY_TIME, body).await else {
-            return plain(StatusCode::BAD_REQUEST);
+        let given = match body_of(request, CONSOLE_BODY_BYTES).await {
+            Ok(given) => given,
+            Err(status) => return plain(status),
         };
-        let given: Value = serde_json::from_slice(&body.to_bytes()).unwrap_or_default();
         let Some(cookie) = given["word"].as_str().and_then(|word| self.access.sign_in(word)) else {
             return plain(StatusCode::UNAUTHORIZED);
         };
@@ -187,30 +275,34 @@ impl Console {
         }
     }
 
-    /// The end of a job's output, as text that a page may put anywhere that takes text.
-    fn output(&self, query: &str) -> Response<Body> {
-        let field = |name: &str| query.split('&').find_map(|pair| pair.strip_prefix(name)?.strip_prefix('='));
-        let client = field("client").and_then(|number| number.parse::<u64>().ok());
-        let managers = managers(&self.clients);
-        let manager = managers.iter().find(|(number, _)| *number == client).map(|(_, manager)| manager);
-        let job = manager.zip(field("job")).and_then(|(manager, job)| manager.job(job).ok());
-        let Some(job) = job else { return plain(StatusCode::NOT_FOUND) };
-        let budget = Budget { ansi: Ansi::Strip, bytes: CONSOLE_OUTPUT_BYTES, lines: usize::MAX };
-        let rendered = job.with_capture(|capture| capture.render(budget, true));
-        let answer = json!({"job": job.handle, "text": rendered.text, "truncated": rendered.truncated, "script": script(&job.script)});
-        with_type(Full::from(answer.to_string()), "application/json")
+    /// The manager of a client.
+    fn manager(&self, client: Option<u64>) -> Option<Arc<pithos_sessions::Manager>> {
+        managers(&self.clients).into_iter().find(|(number, _)| *number == client).map(|(_, manager)| manager)
     }
 }
 
-fn script(text: &str) -> String {
-    const SCRIPT_CHARS_MAX: usize = 4000;
-    text.chars().take(SCRIPT_CHARS_MAX).collect()
+/// The JSON of a request's body; nothing that is not JSON becomes null.
+async fn body_of(request: Request<Incoming>, most: usize) -> Result<Value, StatusCode> {
+    // A form of another page cannot send this type without asking first.
+    if request.headers().get(CONTENT_TYPE).is_none_or(|kind| kind != JSON) {
+        return Err(StatusCode::UNSUPPORTED_MEDIA_TYPE);
+    }
+    let body = Limited::new(request.into_body(), most).collect();
+    let Ok(Ok(body)) = tokio::time::timeout(BODY_TIME, body).await else {
+        return Err(StatusCode::BAD_REQUEST);
+    };
+    Ok(serde_json::from_slice(&body.to_bytes()).unwrap_or_default())
 }
 
 /// Every client that has made a call.
 fn managers(clients: &Weak<Clients>) -> Vec<Client> {
     let clients = clients.upgrade().map(|clients| clients.all()).unwrap_or_default();
     clients.iter().filter_map(|client| Some((Some(client.number), client.manager()?))).collect()
+}
+
+/// The request has shown that it may ask; false when its connection must go.
+fn seated(request: &Request<Incoming>) -> bool {
+    request.extensions().get::<Arc<Seat>>().is_some_and(|seat| seat.begin())
 }
 
 /// The value of a header that may be there once: none for several, or one that is no text.

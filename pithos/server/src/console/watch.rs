@@ -13,6 +13,7 @@ use tokio::sync::{mpsc, watch};
 
 use crate::clients::Clients;
 use crate::console::managers;
+use crate::desk::Desk;
 use crate::limits::{CONSOLE_EVERY, CONSOLE_WATCHERS};
 use crate::metrics::Metrics;
 use crate::overview;
@@ -35,7 +36,7 @@ impl Watch {
     }
 
     /// A stream of events for a page, as long as it may look; none when too many look already.
-    pub(crate) fn stream(&self, may: impl Fn() -> bool + Send + 'static) -> Option<Events> {
+    pub(crate) fn stream(&self, may: impl Fn() -> bool + Send + 'static, desk: Arc<Desk>) -> Option<Events> {
         let place = Arc::clone(&self.places).try_acquire_owned().ok()?;
         let mut pictures = self.subscribe();
         // One event: the next picture is taken when the page has read this one.
@@ -44,16 +45,28 @@ impl Watch {
             let _place = place;
             loop {
                 let picture = pictures.borrow_and_update().clone();
-                if !may() || !picture.is_empty() && to.send(picture).await.is_err() {
+                if !may() {
                     return;
+                }
+                if !picture.is_empty() {
+                    let questions = Bytes::from(format!("event: questions\ndata: {}\n\n", desk.open()));
+                    if to.send(picture).await.is_err() || to.send(questions).await.is_err() {
+                        return;
+                    }
                 }
                 tokio::select! {
                     changed = pictures.changed() => if changed.is_err() { return },
+                    () = desk.changed() => {}
                     () = to.closed() => return,
                 }
             }
         });
         Some(Events { events })
+    }
+
+    /// By which is known whether anybody looks.
+    pub(crate) fn lookers(&self) -> Arc<tokio::sync::Semaphore> {
+        Arc::clone(&self.places)
     }
 
     fn subscribe(&self) -> watch::Receiver<Bytes> {
@@ -82,7 +95,7 @@ async fn make(to: watch::Sender<Bytes>, clients: Weak<Clients>, metrics: Arc<Met
 
 /// The body of a stream of events.
 pub(crate) struct Events {
-    events: mpsc::Receiver<Bytes>,
+    pub(super) events: mpsc::Receiver<Bytes>,
 }
 
 impl hyper::body::Body for Events {

@@ -4,6 +4,7 @@
 
 pub(crate) mod file;
 mod queue;
+pub(crate) mod recent;
 pub(crate) mod record;
 pub(crate) mod redact;
 pub(crate) mod replay;
@@ -18,15 +19,21 @@ use pithos_sessions::Tape;
 use serde_json::Value;
 
 use crate::journal::file::JournalFile;
-use crate::journal::record::{Ended, Record, bounded};
+use crate::journal::recent::{Recent, What};
+use crate::journal::record::{By, Ended, Record, bounded};
 use crate::journal::writer::Writer;
 use crate::metrics::{Metrics, OTHER_SERVER};
 use crate::servers::OWN;
+
+/// What stands in the place of a tool where a person has answered a question on the page.
+pub(crate) const ANSWER: &str = "answer";
 
 /// Counts and journals calls.
 pub(crate) struct Recorder {
     /// What `/metrics` shows.
     pub(crate) metrics: Arc<Metrics>,
+    /// The last calls, as the page shows them; empty as long as nobody has asked for them.
+    pub(crate) recent: Recent,
     writer: Option<Writer>,
     next: AtomicU64,
     /// The calls are those of a journal, run again: they may change nothing but overlays.
@@ -37,14 +44,15 @@ impl Recorder {
     /// One for calls that are run again.
     pub(crate) fn for_replay() -> Arc<Self> {
         let (metrics, next) = (Arc::default(), AtomicU64::new(1));
-        Arc::new(Self { metrics, writer: None, next, replaying: true })
+        Arc::new(Self { metrics, recent: Recent::default(), writer: None, next, replaying: true })
     }
 
     /// One that counts, and writes to `file` if there is one.
     pub(crate) fn start(file: Option<JournalFile>, policy: &str) -> Result<Arc<Self>, String> {
         let metrics = Arc::new(Metrics::default());
         let writer = file.map(|file| Writer::start(file, policy, Arc::clone(&metrics))).transpose()?;
-        Ok(Arc::new(Self { metrics, writer, next: AtomicU64::new(1), replaying: false }))
+        let recent = Recent::default();
+        Ok(Arc::new(Self { metrics, recent, writer, next: AtomicU64::new(1), replaying: false }))
     }
 
     /// A call begins.
@@ -57,7 +65,8 @@ impl Recorder {
             started: Instant::now(),
             time: SystemTime::now(),
             client: None,
-            of_cell: false,
+            by: By::Client,
+            what: self.recent.wanted().then(|| What::of(tool, arguments)),
             recorded,
             tape: None,
             over: false,
@@ -77,7 +86,19 @@ impl Recorder {
         if let Some((name, _)) = entry.recorded.as_mut().filter(|_| !own) {
             *name = format!("{server}/{tool}");
         }
-        (entry.client, entry.of_cell) = (client, true);
+        (entry.client, entry.by) = (client, By::Cell);
+        entry
+    }
+
+    /// A person does something through the page.
+    pub(crate) fn begin_of_console(
+        self: &Arc<Self>,
+        tool: &str,
+        arguments: &Value,
+        client: Option<u64>,
+    ) -> Entry {
+        let mut entry = self.begin(tool, arguments);
+        (entry.client, entry.by) = (client, By::Console);
         entry
     }
 
@@ -99,8 +120,10 @@ pub(crate) struct Entry {
     time: SystemTime,
     /// The number of the client, where a server has several.
     pub(crate) client: Option<u64>,
-    /// Whether a cell made it, and not the client itself.
-    of_cell: bool,
+    /// Who made it.
+    by: By,
+    /// What the page shows of it, where there is one.
+    what: Option<What>,
     /// Name and arguments, where there is a journal.
     recorded: Option<(String, record::Bounded)>,
     /// What a cell learned by chance, where the call came to its end.
@@ -136,6 +159,12 @@ impl Entry {
         self.over = true;
         let wall = self.started.elapsed();
         self.recorder.metrics.end(self.tool, ended, wall);
+        if let Some(what) = self.what.take() {
+            let time_s = self.time.duration_since(UNIX_EPOCH).unwrap_or_default().as_secs_f64();
+            let call =
+                recent::Call { number: self.number, client: self.client, by: self.by, time_s, ended, wall };
+            self.recorder.recent.put(what, &call, structured);
+        }
         let (Some(writer), Some((tool, arguments))) = (&self.recorder.writer, self.recorded.take()) else {
             return;
         };
@@ -143,7 +172,7 @@ impl Entry {
             number: self.number,
             time_s: self.time.duration_since(UNIX_EPOCH).unwrap_or_default().as_secs_f64(),
             client: self.client,
-            of_cell: self.of_cell,
+            by: self.by,
             tool,
             arguments,
             ended,

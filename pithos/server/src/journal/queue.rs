@@ -198,19 +198,20 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::journal::record::{Ended, bounded};
+    use crate::journal::record::{By, Ended, bounded};
 
     fn record(number: u64, client: u64, tool: &str) -> Record {
         Record {
             number,
             time_s: 0.0,
             client: Some(client),
-            of_cell: false,
+            by: By::Client,
             tool: tool.to_string(),
             arguments: bounded(&json!({"action": "list"})),
             ended: Ended::Good,
             result: bounded(&json!({})),
             text: String::new(),
+            tape: None,
             ms: 0.0,
         }
     }

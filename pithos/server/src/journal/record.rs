@@ -47,12 +47,34 @@ impl Ended {
 const LOOKS: [(&str, &[&str]); 4] =
     [("log", &[]), ("job", &["list"]), ("session", &["list", "diff", "checkpoints"]), ("actors", &["tree"])];
 
+/// Who makes a call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum By {
+    /// The client itself, which needs no word.
+    Client,
+    /// A cell.
+    Cell,
+    /// A person, through the page.
+    Console,
+}
+
+impl By {
+    /// As the journal calls it.
+    pub(crate) fn name(self) -> Option<&'static str> {
+        match self {
+            Self::Client => None,
+            Self::Cell => Some("cell"),
+            Self::Console => Some("console"),
+        }
+    }
+}
+
 /// One call, before it is redacted.
 pub(crate) struct Record {
     pub(crate) number: u64,
     pub(crate) time_s: f64,
     pub(crate) client: Option<u64>,
-    pub(crate) of_cell: bool,
+    pub(crate) by: By,
     pub(crate) tool: String,
     pub(crate) arguments: Bounded,
     pub(crate) ended: Ended,
@@ -97,8 +119,8 @@ impl Record {
         if let Some(client) = self.client {
             field("client", client.into());
         }
-        if self.of_cell {
-            field("by", "cell".into());
+        if let Some(by) = self.by.name() {
+            field("by", by.into());
         }
         field("tool", tool.into());
         field("arguments", arguments);

@@ -17,7 +17,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::record::{Ended, VERSION, hex};
 use super::redact::REDACTED;
-use super::{Recorder, show};
+use super::{ANSWER, Recorder, show};
 use crate::servers::Servers;
 use crate::tools::{self, Call, Outcome};
 use crate::top::plain;
@@ -147,8 +147,8 @@ fn read(path: &Path, client: Option<u64>) -> Result<Journal, String> {
     let mut calls: Vec<Value> = records
         .iter()
         .filter(of_it)
-        // What a cell has called it calls again.
-        .filter(|record| record["kind"] == "call" && record["by"].is_null())
+        // What a cell has called it calls again; what a person did through the page changed the sessions like a client's call.
+        .filter(|record| record["kind"] == "call" && (record["by"].is_null() || record["by"] == "console"))
         .cloned()
         .collect();
     let clients: BTreeSet<Option<u64>> = calls.iter().map(|record| record["client"].as_u64()).collect();
@@ -170,6 +170,7 @@ fn unfit(record: &Value) -> Option<&'static str> {
     let commit = record["tool"] == "session" && record["arguments"]["action"] == "commit";
     match record["ended"].as_str() {
         _ if commit => Some("a replay commits nothing"),
+        _ if record["tool"] == ANSWER => Some("a person's answer"),
         Some("good" | "wrong") if arguments.contains(REDACTED) || arguments.contains("[cut") => Some(UNKNOWN),
         Some("good" | "wrong") => None,
         _ => Some("it had no end of its own"),

@@ -240,6 +240,24 @@ impl Job {
         self.denied.denials()
     }
 
+    /// How many they are.
+    #[must_use]
+    pub fn denied_count(&self) -> usize {
+        self.denied.count()
+    }
+
+    /// Whether something may still be written to it.
+    #[must_use]
+    pub fn takes_input(&self) -> bool {
+        self.stdin_link.is_some() && self.end().is_none()
+    }
+
+    /// The lines of the job's terminal with their colours, as control sequences; nothing when it has none.
+    #[must_use]
+    pub fn painted(&self) -> Option<Vec<String>> {
+        self.screen.as_ref()?.with(|screen| screen.painted())
+    }
+
     /// What the job's terminal shows.
     ///
     /// # Errors
@@ -258,6 +276,11 @@ impl Job {
     /// Notes that a client has seen the output up to `offset`; where the last look ended.
     pub fn shown_up_to(&self, offset: u64) -> u64 {
         self.shown.fetch_max(offset, Ordering::Relaxed)
+    }
+
+    /// Takes back what was noted after `offset`: what somebody else than its client has looked at is still news.
+    pub fn not_shown_after(&self, offset: u64) {
+        self.shown.store(offset, Ordering::Relaxed);
     }
 
     /// Gives back most of what the capture holds in memory.
