@@ -48,11 +48,8 @@ pub(crate) fn find(root: &Path, names: &[OsString]) -> Nested {
             found.more = true;
             break;
         }
-        let mut entries: Vec<_> = std::fs::read_dir(&folder).into_iter().flatten().flatten().collect();
-        entries.sort_by_key(std::fs::DirEntry::file_name);
-        for entry in entries {
-            let name = entry.file_name();
-            if names.contains(&name) {
+        for (name, wanted) in of_interest(&folder, names) {
+            if wanted {
                 if folder == root {
                     continue;
                 }
@@ -63,14 +60,28 @@ pub(crate) fn find(root: &Path, names: &[OsString]) -> Nested {
                 if name == REPOSITORY {
                     found.trees.push(folder.clone());
                 } else {
-                    found.paths.push(entry.path());
+                    found.paths.push(folder.join(name));
                 }
-            } else if is_looked_into(&name) && entry.file_type().is_ok_and(|kind| kind.is_dir()) {
-                folders.push_back(entry.path());
+            } else {
+                folders.push_back(folder.join(name));
             }
         }
     }
     found
+}
+
+/// What of a folder has one of the names, and the folders in it that are looked into; sorted. Most of what is in a folder is neither.
+fn of_interest(folder: &Path, names: &[OsString]) -> Vec<(OsString, bool)> {
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    let one = |entry: std::fs::DirEntry| {
+        let name = entry.file_name();
+        let wanted = names.contains(&name);
+        let folder = || is_looked_into(&name) && entry.file_type().is_ok_and(|kind| kind.is_dir());
+        (wanted || folder()).then_some((name, wanted))
+    };
+    let mut all: Vec<_> = entries.filter_map(one).collect();
+    all.sort_unstable();
+    all
 }
 
 fn is_looked_into(name: &OsStr) -> bool {

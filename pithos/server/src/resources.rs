@@ -210,19 +210,20 @@ where
     Ok(Watching(match named {
         Named::Log(job) => {
             let job = manager.job(&job).map_err(|error| error.to_string())?;
-            tokio::spawn(async move { watch_log(&job, tell).await })
+            // From now on, and not from when the task runs.
+            let seen = job.with_capture(|capture| capture.totals().bytes());
+            tokio::spawn(async move { watch_log(&job, seen, tell).await })
         }
         Named::File(path) => {
-            open(manager, &path)?;
+            let seen = open(manager, &path)?.metadata().ok().map(|data| stamp_of(&data));
             let manager = Arc::downgrade(manager);
-            tokio::spawn(async move { watch_file(&manager, &path, tell).await })
+            tokio::spawn(async move { watch_file(&manager, &path, seen, tell).await })
         }
     }))
 }
 
-async fn watch_log<Told: Future<Output = bool>>(job: &Job, tell: impl Fn() -> Told) {
+async fn watch_log<Told: Future<Output = bool>>(job: &Job, mut seen: u64, tell: impl Fn() -> Told) {
     let total = || job.with_capture(|capture| capture.totals().bytes());
-    let mut seen = total();
     loop {
         let over = job.end().is_some();
         let now = total();
@@ -248,9 +249,9 @@ async fn watch_log<Told: Future<Output = bool>>(job: &Job, tell: impl Fn() -> To
 async fn watch_file<Told: Future<Output = bool>>(
     manager: &Weak<Manager>,
     path: &Path,
+    mut seen: Option<Stamp>,
     tell: impl Fn() -> Told,
 ) {
-    let mut seen = stamp(manager, path).await;
     loop {
         tokio::time::sleep(RESOURCE_FILE_LOOK_EVERY).await;
         if manager.strong_count() == 0 {
@@ -264,12 +265,19 @@ async fn watch_file<Told: Future<Output = bool>>(
     }
 }
 
-/// What is other after a change; none when the file is not there.
-async fn stamp(manager: &Weak<Manager>, path: &Path) -> Option<(u64, u64, i64, i64)> {
+/// What is other after a change: number, size and time.
+type Stamp = (u64, u64, i64, i64);
+
+fn stamp_of(data: &std::fs::Metadata) -> Stamp {
+    (data.ino(), data.size(), data.mtime(), data.mtime_nsec())
+}
+
+/// That of a file now; none when it is not there.
+async fn stamp(manager: &Weak<Manager>, path: &Path) -> Option<Stamp> {
     let (manager, path) = (manager.upgrade()?, path.to_owned());
     let look = move || {
         let data = open(&manager, &path).ok()?.metadata().ok()?;
-        Some((data.ino(), data.size(), data.mtime(), data.mtime_nsec()))
+        Some(stamp_of(&data))
     };
     tokio::task::spawn_blocking(look).await.ok().flatten()
 }
