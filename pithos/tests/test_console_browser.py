@@ -139,6 +139,25 @@ def test_a_prompt_is_answered_by_keys_alone(browser, acting: Http) -> None:
     page.close()
 
 
+def test_a_terminal_is_seen_and_typed_to(browser, acting: Http) -> None:
+    """What a full-screen program draws, with its colours, and keys that end it."""
+    drawn = "printf '\\033[2J\\033[2;3H\\033[44mdrawn\\033[0m'; read x; printf '\\033[3;3Hgot %s' \"$x\"; sleep 1000"
+    job = acting.call("run", command=drawn, terminal={"columns": 40, "rows": 6}, yield_ms=300)["structuredContent"]["job"]
+    page = open_page(browser, acting)
+    visit(page, f"job/1/{job}")
+    screen = page.tab.locator("pre.screen")
+    screen.get_by_text("drawn").wait_for()
+    assert screen.locator("> div").all_text_contents()[:2] == ["\n", "  drawn"]
+    assert screen.locator("span.b4").inner_text() == "drawn"
+    page.tab.get_by_label(f"Answer to {job}").fill("it")
+    page.tab.keyboard.press("Enter")
+    screen.get_by_text("got it").wait_for()
+    press(page, "Ctrl-C")
+    page.tab.locator("h1.page").get_by_text("running").wait_for(state="detached")
+    page.is_clean()
+    page.close()
+
+
 def test_a_job_is_stopped_at_the_second_press(browser, acting: Http) -> None:
     job = acting.call("run", command="sleep 1000", background=True)["structuredContent"]["job"]
     page = open_page(browser, acting)

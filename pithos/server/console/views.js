@@ -78,7 +78,7 @@ function question(ui, one) {
 const SECRET = /pass(word|phrase)|pin\b|secret|token/i;
 
 /** A place to type to a job. */
-export function typing(ui, client, job, prompt) {
+export function typing(ui, client, job, prompt, end = "\n") {
   if (!ui.act) return null;
   const key = `type-${client}-${job}`;
   const send = (event) => {
@@ -86,7 +86,7 @@ export function typing(ui, client, job, prompt) {
     const field = event.currentTarget.querySelector("input");
     const text = field.value;
     field.value = "";
-    ui.run(() => ui.do(client, "job", { action: "write", job, text: `${text}\n` }));
+    ui.run(() => ui.do(client, "job", { action: "write", job, text: `${text}${end}` }));
   };
   return h("form.type", { key, on: { submit: send } },
     h("input", { type: SECRET.test(prompt ?? "") ? "password" : "text", ariaLabel: `Answer to ${plain(job)}`, placeholder: "What to type", autocomplete: "off", spellcheck: false }),
@@ -216,6 +216,9 @@ export function session(ui, client, name) {
 /** The statuses of the last pipelines, as the script has them. */
 const stages = (pipelines) => (pipelines.length > 12 ? "… ; " : "") + pipelines.slice(-12).map((one) => one.join(" | ")).join(" ; ");
 
+/** Keys of a terminal that a line of text does not have. */
+const KEYS = [["Ctrl-C", "\x03"], ["Ctrl-D", "\x04"], ["Esc", "\x1b"], ["Tab", "\t"], ["↑", "\x1b[A"], ["↓", "\x1b[B"], ["←", "\x1b[D"], ["→", "\x1b[C"]];
+
 export function job(ui, client, name) {
   const { told, found, live } = ui.data;
   const row = rows(ui.picture, "jobs").find((one) => one.client === client && one.job === name) ?? told?.row;
@@ -237,7 +240,8 @@ export function job(ui, client, name) {
       (told?.killed ?? []).length > 0 ? ["Killed", short(told.killed.map((one) => `${one.pid} ${one.command}`).join(", "), 300)] : null]),
     h("pre.script", { key: "script", tabIndex: 0, ariaLabel: "Command" }, String(told?.script ?? row?.command ?? "").split("\n").slice(0, 400).map((line) => h("div", null, line === "" ? " " : short(line, 2000)))),
     running && waits ? h("p.mono.quote", { key: "prompt" }, short(row.waiting === "" ? "(it waits for input, and has printed nothing)" : row.waiting)) : null,
-    running && (row.input || waits) ? typing(ui, client, name, row.waiting) : null,
+    running && (row.input || waits) ? typing(ui, client, name, row.waiting, live?.screen ? "\r" : "\n") : null,
+    running && row.input && live?.screen ? h("div.actions.bar", { key: "keys" }, KEYS.map(([key, text]) => action(ui, key, todo({ action: "write", text }), { key: `key-${key}` }))) : null,
     running ? h("div.actions.bar", { key: "actions" }, action(ui, "Stop", todo({ action: "stop" }), { sure: true, key: `stop-${name}` }), action(ui, "Interrupt", todo({ action: "signal", signal: "INT" })), row.input ? action(ui, "End its input", todo({ action: "write", text: "", close_stdin: true }), { sure: true }) : null) : null,
     live?.screen ? h("section", { key: "terminal" }, h("h2", null, "Terminal"), kept(live.screen.element, "screen")) : null,
     h("section.log", { key: "log" },

@@ -93,9 +93,14 @@ fn line(screen: &vt100::Screen, row: u16, columns: u16) -> String {
             continue;
         }
         let new = look_of(cell);
-        if !cell.has_contents() && new.is_empty() && look.is_empty() {
+        // What is blank at the end is left away.
+        if !cell.has_contents() && new.is_empty() {
             blanks += 1;
             continue;
+        }
+        if blanks > 0 && !look.is_empty() {
+            text.push_str("\x1b[0m");
+            look.clear();
         }
         text.extend(std::iter::repeat_n(' ', std::mem::take(&mut blanks)));
         if new != look {
@@ -156,9 +161,9 @@ mod tests {
     #[test]
     fn colours_are_painted_and_nothing_else_is_a_sequence() {
         let mut screen = Screen::new(SIZE);
-        screen.write(b"a \x1b[1;31mred\x1b[0m b\n\x1b[48;5;20m\xe4\xb8\xad\x1b]52;c;eA==\x07\x1b[5;5Hx");
+        screen.write(b"a \x1b[1;31mred\x1b[0m b\x1b[42mc\x1b[0m\x1b[2Cd\n\x1b[48;5;20m\xe4\xb8\xad\x1b]52;c;eA==\x07\x1b[5;5Hx");
         let painted = screen.painted().expect("a model");
-        assert_eq!(painted[0], "a \x1b[0;1;38;5;1mred\x1b[0m b");
+        assert_eq!(painted[0], "a \x1b[0;1;38;5;1mred\x1b[0m b\x1b[0;48;5;2mc\x1b[0m  d");
         assert_eq!(painted[1], "\x1b[0;48;5;20m中");
         assert_eq!(painted.len(), 4);
     }
