@@ -21,7 +21,7 @@ const HEAP_BYTES: usize = 64 << 20;
 const ZEAL_PERCENT: usize = 3;
 
 /// Every mode, the one that the others are compared with first.
-const MODES: [Jit; 3] = [Jit::Off, Jit::Template, Jit::ForceTemplate];
+const MODES: [Jit; 4] = [Jit::Off, Jit::Template, Jit::ForceTemplate, Jit::EagerTemplate];
 /// How many times a program of [`in_every_mode`] runs in one isolate, so that it is hot at the end.
 const REPETITIONS: usize = 3;
 
