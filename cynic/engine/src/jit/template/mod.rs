@@ -23,8 +23,8 @@ use crate::bytecode::code::FunctionCode;
 use crate::bytecode::opcodes::{Kind, operand};
 use crate::gc::{CellKind, Data, Gc, offsets as cell};
 use crate::object::{Object, ObjectKind};
-use crate::value::Value;
 use crate::vm::Vm;
+use crate::vm::interpreter::compiled::Named;
 use crate::vm::interpreter::template::FunctionTemplate;
 use crate::vm::offsets as vm;
 
@@ -36,7 +36,7 @@ pub(super) struct Translation {
     /// See `Compiled::takes_objects`.
     pub(super) takes_objects: bool,
     /// See `Compiled::named`.
-    pub(super) named: Box<[Value]>,
+    pub(super) named: Named,
     /// Where the pieces behind the function's code begin, and for which instruction each is: for listings.
     pub(super) pieces: Vec<(u32, u32)>,
 }
@@ -57,7 +57,7 @@ pub(super) fn translate(vm: &Vm, template: Gc<Data<FunctionTemplate>>, stubs: &S
         origins: vec![None; 256].into_boxed_slice(),
         global: Vm::global_object_made(template.realm),
         takes_objects: wants_object(&function),
-        named: Vec::new(),
+        named: Named::default(),
         pieces: Vec::new(),
         labels,
         slow: vec![None; words.len()],
@@ -79,7 +79,7 @@ pub(super) fn translate(vm: &Vm, template: Gc<Data<FunctionTemplate>>, stubs: &S
     translator.asm.trap();
     translator.finish_pieces();
     let Translator { asm, takes_objects, named, pieces, .. } = translator;
-    Translation { asm, entries, takes_objects, named: named.into(), pieces }
+    Translation { asm, entries, takes_objects, named, pieces }
 }
 
 /// Whether the code shall take `this` for an object: where it is used as one more than once, and never changes.
@@ -137,7 +137,7 @@ struct Translator<'a> {
     /// Whether `this` is an object wherever this code runs.
     takes_objects: bool,
     /// The cells that the code names.
-    named: Vec<Value>,
+    named: Named,
     pieces: Vec<(u32, u32)>,
     /// By word: where the instruction's code begins.
     labels: Vec<Label>,

@@ -13,7 +13,7 @@ use std::sync::Arc;
 use super::template::FunctionTemplate;
 use super::{Frame, Next, frame_flags};
 use crate::bytecode::code::FunctionCode;
-use crate::gc::{Data, Gc};
+use crate::gc::{Data, Gc, Trace, Tracer};
 use crate::value::Value;
 use crate::vm::{JsResult, Vm};
 
@@ -61,6 +61,26 @@ pub(crate) trait Compiler {
     fn stats(&self) -> Stats;
 }
 
+/// The cells whose addresses are in a function's code. While that is made they are rooted by what it was made from, and nothing collects.
+#[derive(Default)]
+pub(crate) struct Named {
+    cells: Vec<Value>,
+}
+
+impl Named {
+    /// One more.
+    #[cfg(cynic_jit)]
+    pub(crate) fn push(&mut self, cell: Value) {
+        self.cells.push(cell);
+    }
+}
+
+impl Trace for Named {
+    fn trace(&self, tracer: &mut Tracer<'_>) {
+        tracer.values(&self.cells);
+    }
+}
+
 /// The compiled code of one function.
 pub(crate) struct Compiled {
     /// The first byte.
@@ -76,7 +96,7 @@ pub(crate) struct Compiled {
     /// Whether the code takes `this` for an object: a frame with another one is the interpreter's.
     pub(crate) takes_objects: bool,
     /// The cells that the code names: they live as long as it.
-    pub(crate) named: Box<[Value]>,
+    pub(crate) named: Named,
     /// Gives the memory back when dropped.
     pub(crate) _owner: Box<dyn Any>,
 }

@@ -147,7 +147,7 @@ impl Trace for FunctionTemplate {
             tracer.cell(shape);
         }
         if let Some(compiled) = self.compiled.get() {
-            tracer.values(&compiled.named);
+            compiled.named.trace(tracer);
         }
     }
 }
