@@ -48,7 +48,7 @@ struct Warm {
 
 impl Warm {
     fn new(heap_bytes: usize) -> Self {
-        let mut isolate = Engine::new().isolate(Limits { heap_bytes, ..Limits::default() });
+        let mut isolate = crate::compiling::engine().isolate(Limits { heap_bytes, ..Limits::default() });
         let guest = Guest::default();
         cynic::host::install(&mut isolate, Box::new(guest.clone()), Styles::Plain);
         let installed = guest.install(&mut isolate);
