@@ -13,7 +13,7 @@ usage: pithos-bench COMMAND [OPTION...]
 
 commands
   all                    js, shell, actors and agents
-  js                     start-up, eleven fixtures and six macro programs on the JavaScript engines
+  js                     start-up, eleven fixtures, six macro and twenty classic programs on the JavaScript engines
   shell                  start-up, loops, expansions, spawning, parsing and a session on the shells
   actors                 W1 to W7 on the actor runtimes, Rust and Python
   agents                 a call, a session, a cell and a hundred sessions through the server

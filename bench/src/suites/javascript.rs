@@ -1,4 +1,4 @@
-//! cynic's rows: start-up, the eleven fixtures, six macro programs; and the workloads of its growth run.
+//! cynic's rows: start-up, the eleven fixtures, six macro programs, twenty classic ones; and the workloads of its growth run.
 
 use super::{Suite, invocation, scaled_source, wanted};
 use crate::contest::{Case, Contestant, Expected, Figure};
@@ -33,6 +33,30 @@ const MACRO: [(&str, &str); 6] = [
     ("tree_alloc", "226540000:15"),
 ];
 
+/// Classic programs and what each prints, which is what node prints, too.
+const CLASSIC: [(&str, &str); 20] = [
+    ("bigint_rsa", "990808513"),
+    ("binary_trees", "271710"),
+    ("deltablue", "190 1170 5 820755"),
+    ("fannkuch", "1616 22"),
+    ("json_trips", "60526 927136.857143"),
+    ("levenshtein", "12872"),
+    ("life", "373 -1404789909"),
+    ("mandelbrot", "10100 -1107075501"),
+    ("matrix", "-6339.1866 -6339.1866"),
+    ("md5", "90015098 bb33951b55294d28c709a11ff594cf59"),
+    ("navier_stokes", "77.725867"),
+    ("nbody", "-0.169076208 -0.169090328"),
+    ("queens", "2680 352"),
+    ("regexp_log", "24 295926000 2154"),
+    ("richards", "4576 1829"),
+    ("sha256", "ba7816bf ab217593a44b61e23c1088deb5f819fc0f210ab4f4346ec5fe28b6e152c238a1"),
+    ("spectral_norm", "1.274218510"),
+    ("splay", "1500 47311"),
+    ("string_words", "2085 mi:205 sto:198 vey:198 0 -404014315"),
+    ("sudoku", "2051731449 8054"),
+];
+
 /// What is run at three sizes: the headline fixtures, and workloads that a careless engine makes quadratic.
 pub(crate) const GROWTH: [&str; 14] = [
     "fixtures/arith_loop",
@@ -59,7 +83,7 @@ struct Engine {
     package: &'static str,
 }
 
-const ENGINES: [Engine; 6] = [
+const ENGINES: [Engine; 7] = [
     Engine { name: "quickjs-ng", executable: "qjs", prefix: &[], version: &["--help"], package: "" },
     Engine {
         name: "jsc-nojit",
@@ -72,6 +96,14 @@ const ENGINES: [Engine; 6] = [
         name: "node-jitless",
         executable: "node",
         prefix: &["--jitless"],
+        version: NODE_VERSION,
+        package: "",
+    },
+    // Its baseline compiler, from the beginning, and nothing above it.
+    Engine {
+        name: "node-sparkplug",
+        executable: "node",
+        prefix: &["--sparkplug", "--always-sparkplug", "--no-opt"],
         version: NODE_VERSION,
         package: "",
     },
@@ -92,7 +124,12 @@ pub(crate) fn contestants(places: &Places) -> Vec<Contestant> {
             version: version(&program, &["--version"], ""),
             ours: true,
         };
-        all.push(Contestant { info, program, prefix: vec!["run".into()] });
+        // Beside itself: what compiled code gains is a ratio like any other.
+        let compiling =
+            ContestantInfo { name: "cynic-template".into(), version: info.version.clone(), ours: false };
+        let flags = vec!["run".into(), "--jit=template".into()];
+        all.push(Contestant { info, program: program.clone(), prefix: vec!["run".into()] });
+        all.push(Contestant { info: compiling, program, prefix: flags });
     }
     for engine in &ENGINES {
         let Some(program) = places.peer(engine.executable) else { continue };
@@ -111,7 +148,8 @@ pub(crate) fn contestants(places: &Places) -> Vec<Contestant> {
 pub(crate) fn suite(places: &Places, scratch: &Path, filter: Option<&str>) -> io::Result<Suite> {
     let contestants = contestants(places);
     let mut cases = Vec::new();
-    let groups = [("fixtures", FIXTURES.as_slice()), ("macro", MACRO.as_slice())];
+    let groups =
+        [("fixtures", FIXTURES.as_slice()), ("macro", MACRO.as_slice()), ("classic", CLASSIC.as_slice())];
     for (group, programs) in groups {
         for (name, expected) in programs.iter().filter(|(name, _)| wanted(name, filter)) {
             let expected = Expected::Exactly((*expected).to_owned());

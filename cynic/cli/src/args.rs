@@ -59,6 +59,7 @@ pub(crate) struct Options {
     pub(crate) gc_zeal: Zeal,
     pub(crate) jit: Jit,
     pub(crate) jit_stats: bool,
+    pub(crate) native: bool,
     pub(crate) enable: Vec<String>,
     pub(crate) suite: Option<PathBuf>,
     pub(crate) filter: String,
@@ -103,8 +104,12 @@ const SUITE: &str = "test262";
 const GENERAL: &str = "General";
 
 /// The values of `--jit`.
-pub(crate) const JIT_MODES: [(&str, Jit); 3] =
-    [("off", Jit::Off), ("template", Jit::Template), ("force-template", Jit::ForceTemplate)];
+pub(crate) const JIT_MODES: [(&str, Jit); 4] = [
+    ("off", Jit::Off),
+    ("template", Jit::Template),
+    ("force-template", Jit::ForceTemplate),
+    ("eager-template", Jit::EagerTemplate),
+];
 
 /// Every flag of the command.
 #[rustfmt::skip]
@@ -120,8 +125,9 @@ const FLAGS: &[Flag] = &[
     Flag { name: "unhardened", group: ENGINE, help: "leave primordials and the global object mutable", action: Action::Set(|o| o.unhardened = true) },
     Flag { name: "enable", group: ENGINE, help: "enable a feature that is off by default; may be repeated", action: Action::Value("FEATURE", |o, v| { o.enable.push(v.to_owned()); Ok(()) }) },
     Flag { name: "list-features", group: ENGINE, help: "list the features that --enable knows", action: Action::Command(|| Command::ListFeatures) },
-    Flag { name: "jit", group: ENGINE, help: "compile what runs often to machine code: off (the default), template, or force-template, which compiles everything", action: Action::Value("MODE", |o, v| { o.jit = jit(v)?; Ok(()) }) },
+    Flag { name: "jit", group: ENGINE, help: "compile what runs often to machine code: off (the default), template; for tests, force-template, which compiles everything before it runs, and eager-template, which does so after some dozens of steps", action: Action::Value("MODE", |o, v| { o.jit = jit(v)?; Ok(()) }) },
     Flag { name: "jit-stats", group: ENGINE, help: "print at the end what was compiled", action: Action::Set(|o| o.jit_stats = true) },
+    Flag { name: "native", group: ENGINE, help: "with disasm: show the machine code of scripts, too, as it would be before they run", action: Action::Set(|o| o.native = true) },
     Flag { name: "fuel", group: LIMITS, help: "terminate after about N steps", action: Action::Value("N", |o, v| { o.fuel = Some(integer(v)?); Ok(()) }) },
     Flag { name: "heap-limit", group: LIMITS, help: "terminate beyond BYTES of heap (suffixes K, M, G)", action: Action::Value("BYTES", |o, v| { o.heap_bytes_max = Some(bytes(v)?); Ok(()) }) },
     Flag { name: "timeout", group: LIMITS, help: "terminate after TIME (seconds, or 250ms)", action: Action::Value("TIME", |o, v| { o.timeout = Some(duration(v)?); Ok(()) }) },
@@ -147,7 +153,7 @@ usage: cynic [FLAGS] FILE [ARGUMENT...]   run a script or a module; - is the sta
                                           the same
        cynic eval [FLAGS] CODE            evaluate CODE and print its value (also -e CODE)
        cynic repl [FLAGS]                 interactive
-       cynic disasm FILE...               show bytecode
+       cynic disasm [--native] FILE...    show bytecode, and machine code
        cynic test262 [FLAGS]              run the conformance suite
 
 A program finds its name and its ARGUMENTs in the global array `scriptArgs`.

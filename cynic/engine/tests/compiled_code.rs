@@ -16,6 +16,16 @@ fn isolate(mode: Mode) -> Vm {
     vm
 }
 
+/// The interpreter that a mode is compared with: it looks at the limits as often, because a call that does takes a step more.
+fn interpreter_for(mode: Mode) -> Vm {
+    let mut vm = isolate(Mode::Off);
+    vm.metering.looks_often = mode == Mode::EagerTemplate;
+    if vm.metering.looks_often {
+        vm.budget = 1;
+    }
+    vm
+}
+
 fn evaluate(vm: &mut Vm, source: &str) -> String {
     match vm.evaluate_script("test.js", source) {
         Ok(value) => {
@@ -31,6 +41,13 @@ fn evaluate(vm: &mut Vm, source: &str) -> String {
     }
 }
 
+fn interpreted(mode: Mode, fuel: Option<u64>, source: &str) -> Outcome {
+    let mut vm = interpreter_for(mode);
+    vm.set_fuel(fuel);
+    let text = evaluate(&mut vm, source);
+    (text, vm.fuel_left())
+}
+
 fn run(mode: Mode, fuel: Option<u64>, source: &str) -> Outcome {
     let mut vm = isolate(mode);
     vm.set_fuel(fuel);
@@ -41,13 +58,17 @@ fn run(mode: Mode, fuel: Option<u64>, source: &str) -> Outcome {
     (text, vm.fuel_left())
 }
 
-/// The same in both modes, with the same fuel left.
+/// The ways to compile that are compared with the interpreter: before anything ran, and when the caches know a little.
+const COMPILING: [Mode; 2] = [Mode::ForceTemplate, Mode::EagerTemplate];
+
+/// The same in all modes, with the same fuel left.
 #[track_caller]
 fn same(source: &str) -> String {
     let fuel = Some(1 << 30);
-    let interpreted = run(Mode::Off, fuel, source);
-    assert_eq!(run(Mode::ForceTemplate, fuel, source), interpreted, "{source}");
-    interpreted.0
+    for mode in COMPILING {
+        assert_eq!(run(mode, fuel, source), interpreted(mode, fuel, source), "{mode:?}: {source}");
+    }
+    run(Mode::Off, fuel, source).0
 }
 
 /// Values at which operators change what they do.
@@ -196,6 +217,28 @@ const PROGRAMS: &[&str] = &[
        () => new Proxy({}, { set(t, k, v) { t.seen = v; return true; } }), () => ({ d: 1, e: 1, a: 3 }), () => Object.create({ set a(v) { this.z = v; } })];
      let s = ''; for (let i = 0; i < 54; i++) { const o = make[i % 9](); try { o.a = i; } catch (e) { s += e.name; } try { o.length = 2; } catch (e) { s += 'l'; } s += JSON.stringify(o) + o.a; } s",
     "let s = 0; for (const list of [[], [1], [1, 2, 3], [,], [[]], 'ab', new Set([4])]) { for (const v of list) { s += Number(v ?? 100); if (v === 1) list.push?.(50); } for (const v of list) { if (v) break; } } s",
+    // Callees that the code knows, and that are others later.
+    "class A { m(x) { return x + 1; } n(x, y, z) { return [x, y, z].join(); } } const o = new A(); function call(i) { return o.m(i) + o.n(i) + o.n(i, 1, 2, 3); } let s = ''; for (let i = 0; i < 60; i++) s += call(i);
+     const kept = A.prototype.m; A.prototype.m = function (x) { return x + ':' + arguments.length; }; for (let i = 0; i < 20; i++) s += call(i); A.prototype.m = Math.abs; for (let i = 0; i < 20; i++) s += call(-i);
+     A.prototype.m = kept; o.m = () => 'own'; for (let i = 0; i < 20; i++) s += call(i); A.prototype.m = 5; delete o.m; try { call(1); } catch (e) { s += e.name; } s",
+    "function f(a, b) { return a + ',' + b; } function g() { return f(1) + f(1, 2) + f(1, 2, 3); } let s = ''; for (let i = 0; i < 60; i++) s += g(); f = (x, ...r) => x + r.length; for (let i = 0; i < 20; i++) s += g();
+     f = class { }; try { g(); } catch (e) { s += e.name; } f = function* () { yield 7; }; s += g(); f = undefined; try { g(); } catch (e) { s += e.name; } s",
+    "class P { constructor(x) { this.x = x; this.y = x * 2; } } class Q extends P { constructor(x) { super(x); this.z = x; } } function make(C, i) { return new C(i); } function make1(i) { return new P(i); } let s = 0;
+     for (let i = 0; i < 80; i++) { const p = make1(i); s += p.x + p.y + Object.keys(p).length; p['k' + i % 9] = i; const q = make(i % 2 ? P : Q, i); s += Object.keys(q).join().length; } Object.defineProperty(P.prototype, 'x', { set(v) { s += 1000; } });
+     for (let i = 0; i < 20; i++) s += make1(i).y; s",
+    "function F(x) { this.x = x; } F.prototype.get = function () { return this.x; }; let s = 0; for (let i = 0; i < 60; i++) s += new F(i).get(); F.prototype = { get() { return -this.x; } }; for (let i = 0; i < 30; i++) s += new F(i).get(); s",
+    "function lit(i) { return { a: i, b: [i], c: { d: i } }; } const kept = []; for (let i = 0; i < 90; i++) { const o = lit(i); o['e' + i % 30] = i; kept.push(o); if (kept.length > 7) kept.shift(); } JSON.stringify(kept)",
+    // `this` that is no object where the code wants one.
+    "'use strict'; function both() { return typeof this + this.length + this.at + this.x; } let s = ''; for (let i = 0; i < 50; i++) s += both.call(i % 3 ? { length: i, x: 1 } : 'str'); try { both(); } catch (e) { s += e.name; }
+     Number.prototype.twice = function () { const f = () => this.valueOf() + this.toFixed(1); return f(); }; for (let i = 0; i < 40; i++) s += (i).twice() + both.call(i) + both.call([i]); s",
+    // Arrays as stacks.
+    "const a = []; let s = ''; for (let i = 0; i < 90; i++) { s += a.push(i); if (i % 3 === 0) s += a.pop(); if (i % 7 === 0) s += a.pop() + ',' + a.pop(); } const holes = [1, , 3, ,]; for (let i = 0; i < 6; i++) s += holes.pop() + '' + holes.length;
+     const frozen = Object.freeze([1]), fixed = Object.seal([1, 2]), short = Object.defineProperty([5], 'length', { writable: false }), like = { length: 2, 0: 'a', 1: 'b', push: a.push, pop: a.pop };
+     for (let i = 0; i < 9; i++) for (const b of [frozen, fixed, short, like, [], new Array(3)]) { try { s += b.push(i); } catch (e) { s += e.name; } try { s += b.pop(); } catch (e) { s += e.name; } s += b.length; }
+     Array.prototype[3] = 'proto'; const t = [1, 2, 3]; for (let i = 0; i < 5; i++) { s += t.push(i) + ',' + t.pop(); t.length = 4; s += t.pop(); } delete Array.prototype[3]; s",
+    "let s = 0; function sum(list) { let t = 0; for (const v of list) t += v; return t; } for (let i = 0; i < 60; i++) s += sum([i, 1]); const kept = Array.prototype[Symbol.iterator]; Array.prototype[Symbol.iterator] = function* () { yield 1000; };
+     for (let i = 0; i < 30; i++) s += sum([i, 1]); Array.prototype[Symbol.iterator] = kept; const proto = Object.getPrototypeOf([][Symbol.iterator]()), next = proto.next; proto.next = function () { s += 5; return next.call(this); };
+     for (let i = 0; i < 30; i++) s += sum([i, 1]); proto.next = next; s + sum([7])",
     "let s = ''; const f = function self(n) { return n ? self(n - 1) + this.k : ''; }; f.call({ k: 'x' }, 0) + [1, 2].reduce((a, b) => a + b) + f.length + f.name",
 ];
 
@@ -214,12 +257,14 @@ fn fuel_ends_them_at_the_same_step() {
         let steps = (1 << 20) - left.unwrap_or(0);
         // Every step of short programs, some of long ones; what a program has printed by then is in an exception's place.
         for fuel in (1..=steps + 1).step_by(1 + steps as usize / 40) {
-            let interpreted = run(Mode::Off, Some(fuel), source);
-            assert_eq!(
-                run(Mode::ForceTemplate, Some(fuel), source),
-                interpreted,
-                "{fuel} of {steps}: {source}"
-            );
+            for mode in COMPILING {
+                let compiled = run(mode, Some(fuel), source);
+                assert_eq!(
+                    compiled,
+                    interpreted(mode, Some(fuel), source),
+                    "{mode:?}, {fuel} of {steps}: {source}"
+                );
+            }
         }
     }
 }
@@ -264,17 +309,20 @@ fn a_guest_that_is_ended_has_done_the_same() {
     let source =
         "globalThis.done = 0; function work(n) { for (let i = 0; i < n; i++) done++; } while (true) work(3);";
     for fuel in [10, 11, 12, 13, 100, 4095, 4096, 4097, 10_000] {
-        let far = [Mode::Off, Mode::ForceTemplate, Mode::Template].map(|mode| {
-            let mut vm = isolate(mode);
-            vm.set_fuel(Some(fuel));
-            let ended = evaluate(&mut vm, source);
-            assert_eq!(ended, "ended: out of fuel");
-            vm.clear_termination();
-            vm.set_fuel(None);
-            evaluate(&mut vm, "done")
-        });
-        assert_eq!(far[0], far[1]);
-        assert_eq!(far[0], far[2]);
+        let modes = [Mode::Off, Mode::ForceTemplate, Mode::Template, Mode::EagerTemplate];
+        let far =
+            [interpreter_for(Mode::EagerTemplate)].into_iter().chain(modes.map(isolate)).map(|mut vm| {
+                vm.set_fuel(Some(fuel));
+                let ended = evaluate(&mut vm, source);
+                assert_eq!(ended, "ended: out of fuel");
+                vm.clear_termination();
+                vm.set_fuel(None);
+                evaluate(&mut vm, "done")
+            });
+        let far: Vec<String> = far.collect();
+        assert_eq!(far[0], far[4]);
+        assert_eq!(far[1], far[2]);
+        assert_eq!(far[1], far[3]);
     }
 }
 
@@ -282,8 +330,9 @@ fn a_guest_that_is_ended_has_done_the_same() {
 fn the_collector_may_run_at_every_allocation() {
     for source in PROGRAMS {
         let (expected, _) = run(Mode::Off, None, source);
-        for zeal in [Zeal::Whole, Zeal::Steps] {
-            let mut vm = isolate(Mode::ForceTemplate);
+        for (zeal, mode) in COMPILING.into_iter().flat_map(|mode| [(Zeal::Whole, mode), (Zeal::Steps, mode)])
+        {
+            let mut vm = isolate(mode);
             vm.heap.set_zeal_mode(zeal);
             let text = evaluate(&mut vm, source);
             vm.heap.set_zeal_mode(Zeal::Off);

@@ -111,6 +111,19 @@ pub(crate) fn build_watched() -> Result<Vec<BpfProgram>, Error> {
     Ok(vec![foreign_calls(compile(absent(), libc::ENOSYS)?)])
 }
 
+/// Denies new executable memory, to be installed when all libraries are loaded.
+pub(crate) fn build_without_executable_memory() -> Result<BpfProgram, Error> {
+    let mut denied = BTreeMap::new();
+    let executable = || rules([has_bit(2, libc::PROT_EXEC.cast_unsigned())]);
+    for call in [libc::SYS_mmap, libc::SYS_mprotect, libc::SYS_pkey_mprotect] {
+        denied.insert(call, executable()?);
+    }
+    denied.insert(libc::SYS_shmat, rules([has_bit(2, libc::SHM_EXEC.cast_unsigned())])?);
+    // One of its flags makes whatever can be read executable.
+    denied.insert(libc::SYS_personality, Vec::new());
+    Ok(foreign_calls(compile(denied, libc::EPERM)?))
+}
+
 fn absent() -> BTreeMap<i64, Vec<SeccompRule>> {
     ABSENT.iter().map(|(number, ..)| (*number, Vec::new())).collect()
 }

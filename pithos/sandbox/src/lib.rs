@@ -38,6 +38,7 @@ mod gitconfig;
 mod hosts;
 mod keeper;
 pub mod limits;
+mod memory;
 mod nested;
 mod overlay;
 mod plan;
@@ -54,6 +55,7 @@ pub use denial::{Denial, DenialKind, refused_host};
 pub use environment::proxy_variables;
 pub use error::{Error, Step};
 pub use hosts::{Hosts, PROXY};
+pub use memory::deny_executable_memory;
 pub use overlay::{Overlaid, unfit};
 pub use plan::{Contained, Enforcement, Plan};
 pub use policy::{

@@ -56,6 +56,9 @@ pub struct Policy {
     pub namespaces: Namespaces,
     /// Which calls are watched, so that denials are known whatever a program says.
     pub denials: Watching,
+    /// Whether the server's own JavaScript (cells and actors) may be compiled to machine code. Otherwise its workers deny themselves executable
+    /// memory. Programs of sessions are not concerned: they load their code.
+    pub executable_memory: bool,
     /// Bounds on resources.
     pub limits: ResourceLimits,
 }
@@ -82,6 +85,7 @@ impl Default for Policy {
             environment: Vec::new(),
             namespaces: Namespaces::Auto,
             denials: Watching::All,
+            executable_memory: false,
             limits: ResourceLimits::default(),
         }
     }

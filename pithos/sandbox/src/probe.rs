@@ -123,6 +123,7 @@ impl fmt::Display for Machine {
             "resource limits, pid namespace of Linux 6.14",
             !self.root || self.processes_bounded,
         )?;
+        line("cells and actors: no executable memory", "seccomp", self.seccomp)?;
         line("denials known by path and call", "seccomp notification", self.watching)?;
         for note in &self.notes {
             writeln!(f, "  note: {note}")?;

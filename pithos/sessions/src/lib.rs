@@ -21,6 +21,7 @@ mod ansi;
 mod cells;
 mod cgroup;
 mod checkpoints;
+mod compiling;
 mod confinement;
 mod connection;
 mod error;
@@ -116,8 +117,8 @@ pub fn run_role(arguments: &[String]) -> Option<std::process::ExitCode> {
 fn run_worker(arguments: &[String]) -> Option<std::process::ExitCode> {
     let result = match arguments.first()?.as_str() {
         GUARDIAN_ROLE => worker::own_socket().and_then(|socket| guardian::main(socket, &arguments[1..])),
-        ACTORS_ROLE => worker::actors(),
-        CELL_ROLE => worker::cell(),
+        ACTORS_ROLE => worker::actors(&arguments[1..]),
+        CELL_ROLE => worker::cell(&arguments[1..]),
         SHELL_ROLE => worker::shell(),
         _ => return None,
     };

@@ -10,7 +10,7 @@ use rush::state::descriptors::OpenFile;
 use rush::{Session, sys};
 use rustix::process::{Resource, Signal};
 
-use crate::SCRIPT_ROLE;
+use crate::{SCRIPT_ROLE, compiling};
 
 /// The descriptor from which the worker's own ones are numbered, above what scripts use by number.
 const DESCRIPTOR_MIN: i32 = 100;
@@ -104,14 +104,16 @@ fn name_a_shell(session: &mut Session) {
 }
 
 /// A cell worker. Returns when the server has gone.
-pub(crate) fn cell() -> io::Result<()> {
+pub(crate) fn cell(arguments: &[String]) -> io::Result<()> {
     become_worker()?;
+    compiling::settle(arguments)?;
     crate::cells::main(own_socket()?)
 }
 
 /// An actor worker. Returns when the server has gone.
-pub(crate) fn actors() -> io::Result<()> {
+pub(crate) fn actors(arguments: &[String]) -> io::Result<()> {
     become_worker()?;
+    compiling::settle(arguments)?;
     crate::actors::main(own_socket()?)
 }
 

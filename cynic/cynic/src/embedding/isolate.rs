@@ -306,6 +306,12 @@ impl Isolate {
         self.vm.gc_stats()
     }
 
+    /// The machine code of a script's functions, each instruction of bytecode with what the template tier makes of it, as it would be before
+    /// they run. `None` where nothing is compiled, as for [`Isolate::jit_stats`].
+    pub fn list_native(&mut self, script: &Script) -> Option<String> {
+        cynic_engine::jit::listing(&mut self.vm, &script.code)
+    }
+
     /// Figures about compiled code; `None` where nothing is compiled: the engine's switch is off, or there is no code generator.
     pub fn jit_stats(&self) -> Option<JitStats> {
         cynic_engine::jit::stats(&self.vm)

@@ -56,7 +56,7 @@ impl CodeSpace {
 
     /// Gives a function's code a place. `None` if there is none, or the code is not whole.
     pub(super) fn place(&self, vm: &Vm, translation: Translation) -> Option<Compiled> {
-        let Translation { asm, entries } = translation;
+        let Translation { asm, entries, takes_objects, named, .. } = translation;
         let len = asm.code.len();
         let address = self.region.borrow_mut().take(len)?;
         let charge = ExternalCharge::default();
@@ -70,6 +70,8 @@ impl CodeSpace {
             base: address as *const u8,
             len,
             entries,
+            takes_objects,
+            named,
             resume: self.stubs.resume as *const u8,
             stub: self.stubs.enter,
             _owner: Box::new(memory),

@@ -20,8 +20,11 @@ pub(super) const FRAME: Reg = Reg::R14;
 pub(super) const TAG: Reg = Reg::R15;
 /// The caches of the running function.
 pub(super) const ICS: Reg = Reg::Rbx;
-/// The bytecode of the running function.
-pub(super) const CODE: Reg = Reg::Rbp;
+/// The bits that no cell has: [`NUMBER_TAG`] and the one that the other immediate values have.
+pub(super) const NOT_CELL: Reg = Reg::Rbp;
+
+/// What [`NOT_CELL`] holds.
+pub(super) const NOT_CELL_BITS: u64 = NUMBER_TAG | 2;
 
 /// From here on, values are int32.
 pub(super) const NUMBER_TAG: u64 = crate::value::Value::ZERO.to_bits();
@@ -45,7 +48,6 @@ pub(super) mod frame {
     pub(in crate::jit) const PC: usize = offset_of!(Frame, pc);
     pub(in crate::jit) const FEEDBACK: usize = offset_of!(Frame, feedback);
     pub(in crate::jit) const CONSTANTS: usize = offset_of!(Frame, constants);
-    pub(in crate::jit) const TEMPLATE: usize = offset_of!(Frame, template);
     pub(in crate::jit) const END: usize = offset_of!(Frame, end);
     pub(in crate::jit) const NEW_TARGET: usize = offset_of!(Frame, new_target);
     pub(in crate::jit) const ARGUMENTS: usize = offset_of!(Frame, arguments);

@@ -1,7 +1,7 @@
 //! The code that all compiled functions share: entering, leaving, executing an instruction out of line.
 //!
 //! Compiled code is entered by a call of [`Stubs::enter`] and returns a [`Next`]. An instruction that it does not do itself it executes
-//! by a call of that opcode's stub, with the instruction's address in rdi. The stub comes back if the frame goes on with the next
+//! by a call of that opcode's stub, with the distance of the instruction from the first, in bytes, in rdi. The stub comes back if the frame goes on with the next
 //! instruction; else it drops its return address and *dispatches*: to the compiled code of the place where to go on, or out.
 //! While an instruction runs out of line, its frame's template is on the native stack, where the collector finds it: so the code that
 //! the stub returns to is not given back, whatever the instruction does to its frame.
@@ -11,7 +11,9 @@
 use std::cell::Cell;
 
 use super::masm::{Alu, Assembler, Cond, Label, Reg, Width, at};
-use super::offsets::{CODE, FRAME, ICS, NUMBER_TAG, REGS, TAG, VM, frame, of_frame, template};
+use super::offsets::{
+    FRAME, ICS, NOT_CELL, NOT_CELL_BITS, NUMBER_TAG, REGS, TAG, VM, frame, of_frame, template,
+};
 use super::region::Region;
 use super::typed;
 use crate::bytecode::Op;
@@ -22,6 +24,7 @@ use crate::vm::interpreter::compiled::{ENTER_CODE, EnterStub};
 use crate::vm::interpreter::short;
 use crate::vm::interpreter::single::{Single, call_native, function_of};
 use crate::vm::interpreter::{Frame, Next, frame_flags};
+use crate::vm::offsets as isolate;
 
 /// The addresses of the shared code.
 pub(super) struct Stubs {
@@ -44,6 +47,8 @@ pub(super) struct Stubs {
     pub(super) named: usize,
     pub(super) unit: usize,
     pub(super) set_named: usize,
+    pub(super) push: usize,
+    pub(super) pop: usize,
     /// By opcode: executes an instruction.
     ops: Vec<usize>,
     /// By opcode: how often that was done. The code counts.
@@ -58,6 +63,7 @@ impl Stubs {
         asm.bind(enter);
         emit_enter(&mut asm);
         asm.bind(resume);
+        note_frame(&mut asm);
         asm.load(Reg::Rax, of_frame(frame::PC));
         asm.mov(Reg::Rdx, FRAME);
         asm.bind(dispatch);
@@ -76,6 +82,8 @@ impl Stubs {
         let named = emit_function(&mut asm, short::named as *const ());
         let unit = emit_function(&mut asm, short::unit as *const ());
         let set_named = emit_function(&mut asm, short::set_named as *const ());
+        let push = emit_function(&mut asm, short::push as *const ());
+        let pop = emit_function(&mut asm, short::pop as *const ());
         let native = asm.label();
         asm.bind(native);
         emit_single(&mut asm, call_native, Op::Call.len(), dispatch);
@@ -92,8 +100,8 @@ impl Stubs {
         let place = |label: &Label| address + asm.offset_of(*label) as usize;
         let (enter, resume, ops) = (place(&enter), place(&resume), ops.iter().map(place).collect());
         let (typed_get, typed_set) = (place(&typed_get), place(&typed_set));
-        let [new_this, slot, set_slot, set_element, named, unit, set_named, native] =
-            [new_this, slot, set_slot, set_element, named, unit, set_named, native]
+        let [new_this, slot, set_slot, set_element, named, unit, set_named, push, pop, native] =
+            [new_this, slot, set_slot, set_element, named, unit, set_named, push, pop, native]
                 .map(|label| place(&label));
         let code = asm.finish(address)?;
         if !region.write(address, &code) {
@@ -114,6 +122,8 @@ impl Stubs {
             named,
             unit,
             set_named,
+            push,
+            pop,
             ops,
             counts,
         })
@@ -128,6 +138,30 @@ impl Stubs {
         let mut counts: Vec<_> = named.collect();
         counts.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
         counts
+    }
+
+    /// What is at an address outside the function's code, for listings.
+    pub(super) fn name_of(&self, address: usize) -> String {
+        let shared = [
+            (self.resume, "resume"),
+            (self.typed_get, "typed_get"),
+            (self.typed_set, "typed_set"),
+            (self.new_this, "new_this"),
+            (self.native, "native"),
+            (self.slot, "slot"),
+            (self.set_slot, "set_slot"),
+            (self.set_element, "set_element"),
+            (self.named, "named"),
+            (self.unit, "unit"),
+            (self.set_named, "set_named"),
+            (self.push, "push"),
+            (self.pop, "pop"),
+        ];
+        if let Some((_, name)) = shared.iter().find(|(at, _)| *at == address) {
+            return (*name).into();
+        }
+        let op = self.ops.iter().position(|at| *at == address).and_then(|i| Op::decode(i as u32));
+        op.map_or_else(|| "another function".into(), |op| format!("out of line: {}", op.info().name))
     }
 
     /// The stub that executes instructions of this opcode.
@@ -148,16 +182,23 @@ fn emit_enter(asm: &mut Assembler) {
     asm.mov(VM, Reg::Rsi);
     asm.mov(FRAME, Reg::Rdx);
     asm.mov_i(TAG, NUMBER_TAG);
-    load_frame(asm, Reg::Rcx);
+    asm.mov_i(NOT_CELL, NOT_CELL_BITS);
+    load_frame(asm);
     asm.jmp_r(Reg::Rdi);
 }
 
 /// Loads what belongs to the running frame.
-pub(super) fn load_frame(asm: &mut Assembler, scratch: Reg) {
+pub(super) fn load_frame(asm: &mut Assembler) {
     asm.load(REGS, of_frame(frame::REGS));
     asm.load(ICS, of_frame(frame::FEEDBACK));
-    asm.load(scratch, of_frame(frame::TEMPLATE));
-    asm.load(CODE, at(scratch, template::CODE - template::DATA));
+}
+
+/// Tells the isolate which frame is running and where its registers end: compiled code leaves both as they are when it makes and leaves
+/// frames, until somebody may look. Changes rax.
+pub(super) fn note_frame(asm: &mut Assembler) {
+    asm.store(at(VM, isolate::FRAME), FRAME);
+    asm.load(Reg::Rax, of_frame(frame::END));
+    asm.store(at(VM, isolate::STACK_TOP), Reg::Rax);
 }
 
 /// Goes on at the place (rax) of a frame (rdx), wherever that is.
@@ -172,7 +213,7 @@ fn emit_dispatch(asm: &mut Assembler) {
     asm.alu_i(Width::W32, Alu::And, Reg::Rcx, OUTSIDE as i32);
     asm.jcc(Cond::NotEqual, out);
     asm.mov(FRAME, Reg::Rdx);
-    load_frame(asm, Reg::Rcx);
+    load_frame(asm);
     asm.jmp_r(Reg::Rax);
     asm.bind(out);
     asm.alu_i(Width::W64, Alu::And, Reg::Rdx, !(OUTSIDE as i32));
@@ -192,10 +233,13 @@ fn emit_function(asm: &mut Assembler, function: *const ()) -> Label {
     label
 }
 
-/// Executes the instruction of `words` words at rdi by `function`.
+/// Executes the instruction of `words` words, rdi bytes from the first, by `function`.
 fn emit_single(asm: &mut Assembler, function: Single, words: usize, dispatch: Label) {
     let elsewhere = asm.label();
-    asm.push_m(of_frame(frame::TEMPLATE_CELL));
+    note_frame(asm);
+    asm.load(Reg::Rax, of_frame(frame::TEMPLATE_CELL));
+    asm.push(Reg::Rax);
+    asm.alu_m(Width::W64, Alu::Add, Reg::Rdi, at(Reg::Rax, template::CODE));
     asm.push(Reg::Rdi);
     asm.alu_i(Width::W64, Alu::Sub, Reg::Rsp, 8);
     asm.mov(Reg::Rsi, REGS);
@@ -228,12 +272,12 @@ unsafe extern "C" fn find_code(vm: *mut Vm, pc: *const u32, to: *mut Frame, from
         if to > from {
             (*to).flags |= frame_flags::FROM_CODE;
             wait_in_code(from);
-            if (*(*to).template).compiled().is_none() {
+            if (*to).template().compiled().is_none() {
                 (*vm).entered_from_code((*to).template_cell);
             }
         }
         let pc = if pc == ENTER_CODE.as_ptr() { (*to).place() } else { pc };
-        match (*(*to).template).code_at(pc) {
+        match (*to).code_at(pc) {
             Some(code) => Next { pc: code.cast(), frame: to },
             None => Next { pc, frame: (to as usize | OUTSIDE) as *mut Frame },
         }
@@ -252,8 +296,8 @@ unsafe extern "C" fn new_this_of(vm: *mut Vm, closure: Value) -> u64 {
 unsafe fn wait_in_code(from: *mut Frame) {
     // SAFETY: a frame that compiled code runs for, as the caller has it; it is below the new one.
     unsafe {
-        let template = &*(*from).template;
-        let Some(compiled) = template.compiled() else { return };
-        (*from).resume.write(template.code_at((*from).pc).unwrap_or(compiled.resume));
+        let Some(compiled) = (*from).template().compiled() else { return };
+        let resume = (*from).code_at((*from).pc).unwrap_or(compiled.resume);
+        (*from).resume.write(resume);
     }
 }

@@ -6,6 +6,8 @@
 
 #[path = "code.rs"]
 mod code;
+#[path = "listing.rs"]
+mod listing;
 #[path = "masm/mod.rs"]
 mod masm;
 #[path = "offsets.rs"]
@@ -70,6 +72,12 @@ impl Compiler for Tier {
         }
     }
 
+    fn listing(&self, vm: &mut Vm, template: Gc<Data<FunctionTemplate>>) -> Option<String> {
+        let space = self.space.get_or_init(CodeSpace::reserve).as_ref()?;
+        let translation = template::translate(vm, template, space.stubs());
+        listing::listing(&template, translation, space.stubs())
+    }
+
     fn stats(&self) -> Stats {
         let space = self.space.get().and_then(Option::as_ref);
         Stats {
@@ -104,7 +112,7 @@ impl Tier {
         let words = template.function.code.len();
         let space = self.space.get_or_init(CodeSpace::reserve);
         let code = space.as_ref().filter(|_| words <= limits::JIT_WORDS_MAX).and_then(|space| {
-            let translation = template::translate(&template, space.stubs());
+            let translation = template::translate(vm, template, space.stubs());
             space.place(vm, translation)
         });
         let mut stats = self.stats.borrow_mut();

@@ -101,12 +101,15 @@ impl LookupCache {
     }
 
     #[inline(always)]
-    fn find(&self, o: Object, key: usize, epoch: u64) -> Option<GetLookup> {
+    fn entry(&self, o: Object, key: usize, epoch: u64) -> Option<&CachedLookup> {
         let shape = o.shape().addr();
         let entry = self.0.get(Self::place(shape, key))?;
-        if entry.shape != shape || entry.key != key || entry.epoch != epoch {
-            return None;
-        }
+        (entry.shape == shape && entry.key == key && entry.epoch == epoch).then_some(entry)
+    }
+
+    #[inline(always)]
+    fn find(&self, o: Object, key: usize, epoch: u64) -> Option<GetLookup> {
+        let entry = self.entry(o, key, epoch)?;
         let slot = entry.slot & !CachedLookup::ACCESSOR;
         let holder = match entry.holder {
             CachedLookup::ABSENT => return Some(GetLookup::Absent),
@@ -170,12 +173,23 @@ impl Vm {
         found
     }
 
-    /// The answer of [`Vm::lookup_for_get_cached`] if it is remembered.
+    /// What the slot holds that [`Vm::lookup_for_get_cached`] remembers for the property of an object that is not exotic, and whether
+    /// that is an accessor.
     #[cfg(cynic_jit)]
-    #[inline]
-    pub(crate) fn lookup_remembered(&self, o: Object, key: PropertyKey) -> Option<GetLookup> {
-        let address = key.cell_addr()?;
-        is_ordinary_for(o, key).then(|| self.lookup_cache.find(o, address, self.proto_epoch))?
+    #[inline(always)]
+    pub(crate) fn value_remembered(&self, o: Object, key: PropertyKey) -> Option<(Value, bool)> {
+        if o.has_flag(flags::EXOTIC) {
+            return None;
+        }
+        let entry = self.lookup_cache.entry(o, key.cell_addr()?, self.proto_epoch)?;
+        let holder = match entry.holder {
+            CachedLookup::ABSENT => return Some((Value::UNDEFINED, false)),
+            CachedLookup::OWN => o,
+            // SAFETY: as in `LookupCache::find`.
+            address => unsafe { Object::from_addr(address as *mut super::JsObject) },
+        };
+        let is_accessor = entry.slot & CachedLookup::ACCESSOR != 0;
+        Some((holder.slot(entry.slot & !CachedLookup::ACCESSOR), is_accessor))
     }
 
     /// `Get(o, key)` through the lookup cache.

@@ -37,6 +37,9 @@ impl CancelToken {
     }
 }
 
+/// Steps between two looks at the limits, where there are many.
+const POLL_INTERVAL_OFTEN: u32 = 13;
+
 /// The limits that polls look at.
 #[derive(Default)]
 pub struct Metering {
@@ -46,6 +49,8 @@ pub struct Metering {
     pub deadline: Option<Instant>,
     /// The token another thread may use.
     pub cancel: Option<CancelToken>,
+    /// Looks at the limits every few steps: for tests of what happens there.
+    pub looks_often: bool,
     /// Called at each look at the limits: lets a test measure how far apart they are.
     pub on_look: Option<Box<dyn FnMut()>>,
 }
@@ -138,8 +143,9 @@ impl Vm {
 
     fn refill(&mut self, k: u32) -> JsResult<()> {
         let owed = u64::from(k.saturating_sub(self.budget)) + std::mem::take(&mut self.owed);
+        let interval = if self.metering.looks_often { POLL_INTERVAL_OFTEN } else { limits::POLL_INTERVAL };
         let Some(fuel) = self.metering.fuel else {
-            self.budget = limits::POLL_INTERVAL;
+            self.budget = interval;
             return Ok(());
         };
         let Some(left) = fuel.checked_sub(owed).filter(|&f| f > 0) else {
@@ -147,7 +153,7 @@ impl Vm {
             self.budget = 0;
             return Err(self.terminate(Termination::Fuel));
         };
-        let granted = left.min(u64::from(limits::POLL_INTERVAL));
+        let granted = left.min(u64::from(interval));
         self.metering.fuel = Some(left - granted);
         self.budget = granted as u32;
         Ok(())

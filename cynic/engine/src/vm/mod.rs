@@ -201,6 +201,7 @@ impl Vm {
 pub(crate) mod offsets {
     use super::interpreter::Interpreter;
     use super::{Mutator, RegisterStack, Vm};
+    use crate::gc::Heap;
     use std::mem::offset_of;
 
     pub(crate) const BUDGET: usize = offset_of!(Vm, mutator) + offset_of!(Mutator, budget);
@@ -211,6 +212,12 @@ pub(crate) mod offsets {
     pub(crate) const FRAMES_END: usize = offset_of!(Vm, interpreter) + offset_of!(Interpreter, frames_end);
     /// The current realm's cell.
     pub(crate) const REALM: usize = offset_of!(Vm, realm);
+
+    /// See [`Heap::run_of`]: cursor and end from the isolate's address, and the size.
+    pub(crate) fn run_of(bytes: usize) -> Option<(usize, usize, usize)> {
+        let heap = offset_of!(Vm, mutator) + offset_of!(Mutator, heap);
+        Heap::run_of(bytes).map(|(cursor, end, size)| (heap + cursor, heap + end, size))
+    }
 }
 
 impl Deref for Vm {

@@ -49,8 +49,9 @@ unsafe fn purge(mutator: *mut Mutator, tracer: &Tracer<'_>) {
 unsafe fn forget_caches(mutator: *mut Mutator) {
     let vm = mutator.cast::<Vm>();
     // SAFETY: as in `trace`.
-    let cache = unsafe { &mut (*vm).lookup_cache };
-    cache.clear();
+    let vm = unsafe { &mut *vm };
+    vm.lookup_cache.clear();
+    vm.interpreter.forget_caches();
 }
 
 unsafe fn throw_range_error(mutator: *mut Mutator, message: &str) -> Abrupt {

@@ -8,6 +8,7 @@
 //! before anybody reads them.
 
 use std::cell::{Cell, OnceCell, UnsafeCell};
+use std::mem::offset_of;
 use std::rc::Rc;
 
 use super::block::{BLOCK_BYTES, Block, CELL_MIN, Chunks, SMALL_MAX};
@@ -366,6 +367,17 @@ impl Heap {
             return Some(at as *mut u8);
         }
         None
+    }
+
+    /// Where, from the heap's own address, the cursor and the end of the run are from which cells of `bytes` without a finaliser are taken,
+    /// and how far such a cell moves the cursor: what generated code needs to do as [`Heap::alloc_fast`] does. `None` for large cells.
+    pub fn run_of(bytes: usize) -> Option<(usize, usize, usize)> {
+        if bytes > SMALL_MAX {
+            return None;
+        }
+        let class = class_of(bytes.max(CELL_MIN));
+        let run = offset_of!(Heap, bump) + class * size_of::<Bump>();
+        Some((run + offset_of!(Bump, cursor), run + offset_of!(Bump, end), CLASS_SIZES[class] as usize))
     }
 
     /// Whether a collection should run before more is allocated.

@@ -181,7 +181,7 @@ fn with_isolate<T>(
 impl ActorIsolate {
     fn new() -> Result<Self, Error> {
         let limits = Limits { heap_bytes: ACTOR_HEAP_BYTES, ..Limits::default() };
-        let mut isolate = Engine::new().isolate(limits);
+        let mut isolate = crate::compiling::engine().isolate(limits);
         let mut realm = isolate.realm();
         let turn = CurrentTurn::default();
         let host = host_functions(&mut realm, &turn)?;

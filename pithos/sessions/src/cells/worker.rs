@@ -54,7 +54,7 @@ struct Warm {
 
 impl Warm {
     fn new(heap_bytes: usize, chance: Chance) -> Self {
-        let mut isolate = Engine::new().isolate(Limits { heap_bytes, ..Limits::default() });
+        let mut isolate = crate::compiling::engine().isolate(Limits { heap_bytes, ..Limits::default() });
         isolate.set_capabilities(chance.capabilities());
         let guest = Guest::default();
         cynic::host::install(&mut isolate, Box::new(guest.clone()), Styles::Plain);

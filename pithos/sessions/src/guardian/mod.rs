@@ -32,8 +32,10 @@ pub use client::{Exit, Guardian, raise_descriptor_limit};
 pub(crate) use names::id_inside;
 
 use crate::cgroup;
+use crate::compiling::EXECUTABLE_MEMORY;
 use crate::confinement::Confinement;
 use crate::limits::{END_PATIENCE_MS, KILL_GRACE_MS, OOM_SCORE_ADJUSTMENT};
+use crate::{ACTORS_ROLE, CELL_ROLE};
 use rush_session::process_tree;
 
 /// How long what a worker left is pursued.
@@ -303,6 +305,7 @@ fn spawn(
     command
         .arg(role)
         .args(arguments)
+        .args(executable_memory(plan, role))
         .current_dir(&plan.policy().workspace)
         .stdin(Stdio::from(socket))
         .stdout(Stdio::null())
@@ -311,6 +314,12 @@ fn spawn(
     // `spawn` and never `wait`: the guardian reaps by pid.
     let child = plan.spawn(&mut command).map_err(io::Error::other)?;
     Ok((child.id(), overlaid))
+}
+
+/// The argument that lets a worker compile the JavaScript it runs, where the policy does.
+fn executable_memory(plan: &Plan, role: &str) -> Option<&'static str> {
+    let allowed = plan.policy().policy.executable_memory && matches!(role, CELL_ROLE | ACTORS_ROLE);
+    allowed.then_some(EXECUTABLE_MEMORY)
 }
 
 /// Has the kernel forget which files an overlay that `pid` sees was last found to be over: it remembers a name's file as long as it likes, and a file that

@@ -287,6 +287,12 @@ impl Assembler {
         self.outside.push((self.code.len() as u32, address));
         self.dword(0);
     }
+    /// Goes on at an address.
+    pub(crate) fn jmp_to(&mut self, address: usize) {
+        self.byte(0xe9);
+        self.outside.push((self.code.len() as u32, address));
+        self.dword(0);
+    }
     /// Goes on where `a` says.
     pub(crate) fn jmp_r(&mut self, a: Reg) {
         self.encode(None, false, &[0xff], 4, Rm::Register(a as u8));
@@ -312,10 +318,6 @@ impl Assembler {
             self.byte(0x41);
         }
         self.byte(0x50 | a as u8 & 7);
-    }
-    /// Pushes memory.
-    pub(crate) fn push_m(&mut self, a: Mem) {
-        self.encode(None, false, &[0xff], 6, Rm::Memory(a));
     }
     /// Pops a register.
     pub(crate) fn pop(&mut self, a: Reg) {

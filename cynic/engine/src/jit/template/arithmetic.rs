@@ -76,15 +76,16 @@ impl Translator<'_> {
 
     /// `to` = the number `from`, or goes elsewhere. Changes `from`.
     pub(super) fn to_double(&mut self, to: Xmm, from: Reg, no: Label) {
-        let (int, done) = (self.asm.label(), self.asm.label());
+        let done = self.asm.label();
+        let int = self.elsewhere(move |t| {
+            t.asm.int_to_double(to, from);
+            t.asm.jmp(done);
+        });
         self.asm.alu(Width::W64, Alu::Cmp, from, TAG);
         self.asm.jcc(Cond::AboveEqual, int);
         self.asm.alu(Width::W64, Alu::Add, from, TAG);
         self.asm.jcc(Cond::AboveEqual, no);
         self.asm.to_double(to, from);
-        self.asm.jmp(done);
-        self.asm.bind(int);
-        self.asm.int_to_double(to, from);
         self.asm.bind(done);
     }
 
@@ -95,29 +96,40 @@ impl Translator<'_> {
         self.set(self.a(), Reg::Rax);
     }
 
-    /// Both operands as doubles in x0 and x1.
+    /// The operands in rax and rcx; an immediate is not loaded.
+    fn operands_again(&mut self, right: Right) {
+        self.get(Reg::Rax, self.b());
+        if right == Right::Register {
+            self.get(Reg::Rcx, self.c());
+        }
+    }
+
+    /// Both operands, in rax and rcx, as doubles in x0 and x1.
     fn doubles(&mut self, right: Right) {
         let slow = self.out_of_line();
-        self.get(Reg::Rax, self.b());
         self.to_double(Xmm::X0, Reg::Rax, slow);
         if right == Right::Immediate {
             self.immediate(Reg::Rcx, 1);
             self.asm.int_to_double(Xmm::X1, Reg::Rcx);
         } else {
-            self.get(Reg::Rcx, self.c());
             self.to_double(Xmm::X1, Reg::Rcx, slow);
         }
     }
 
-    /// The operation on doubles, behind the code.
-    fn on_doubles(&mut self, op: Sse, right: Right) -> Label {
-        self.elsewhere(move |t| {
+    /// The operation on doubles, behind the code: where it begins with the operands in rax and rcx, and where with loading them.
+    fn on_doubles(&mut self, op: Sse, right: Right) -> (Label, Label) {
+        let doubles = self.elsewhere(move |t| {
             t.doubles(right);
             t.asm.sse(op, Xmm::X0, Xmm::X1);
             t.set_double(Xmm::X0);
             let next = t.next();
             t.asm.jmp(next);
-        })
+        });
+        let again = self.elsewhere(move |t| {
+            t.operands_again(right);
+            t.asm.jmp(doubles);
+        });
+        (doubles, again)
     }
 
     pub(super) fn set_int(&mut self, from: Reg) {
@@ -126,33 +138,34 @@ impl Translator<'_> {
     }
 
     fn sum(&mut self, op: Alu, on_doubles: Sse, right: Right) {
-        let doubles = self.on_doubles(on_doubles, right);
+        let (doubles, again) = self.on_doubles(on_doubles, right);
         self.ints(right, doubles);
         self.asm.alu(Width::W32, op, Reg::Rax, Reg::Rcx);
-        self.asm.jcc(Cond::Overflow, doubles);
+        self.asm.jcc(Cond::Overflow, again);
         self.set_int(Reg::Rax);
     }
 
     fn product(&mut self, right: Right) {
-        let doubles = self.on_doubles(Sse::Mul, right);
+        let (doubles, again) = self.on_doubles(Sse::Mul, right);
         self.ints(right, doubles);
         // Zero is -0 if one of the factors is negative.
         let zero = self.elsewhere(move |t| {
             t.asm.alu(Width::W32, Alu::Or, Reg::Rdx, Reg::Rcx);
-            t.asm.jcc(Cond::Negative, doubles);
+            t.asm.jcc(Cond::Negative, again);
             t.set_int(Reg::Rax);
             let next = t.next();
             t.asm.jmp(next);
         });
         self.asm.mov32(Reg::Rdx, Reg::Rax);
         self.asm.imul(Reg::Rax, Reg::Rcx);
-        self.asm.jcc(Cond::Overflow, doubles);
+        self.asm.jcc(Cond::Overflow, again);
         self.asm.test(Width::W32, Reg::Rax, Reg::Rax);
         self.asm.jcc(Cond::Equal, zero);
         self.set_int(Reg::Rax);
     }
 
     fn quotient(&mut self) {
+        self.operands_again(Right::Register);
         self.doubles(Right::Register);
         self.asm.sse(Sse::Div, Xmm::X0, Xmm::X1);
         self.set_number();

@@ -180,7 +180,7 @@ impl Translator<'_> {
         self.asm.alu(Width::W64, Alu::Cmp, Reg::Rax, Reg::Rcx);
         self.asm.jcc(Cond::Equal, decided);
         for operand in [Reg::Rax, Reg::Rcx] {
-            self.check_cell(operand, Reg::Rdx, different);
+            self.check_cell(operand, different);
             self.asm.cmp8_mi(at(operand, cell::KIND), CellKind::Object as u8);
             self.asm.jcc(Cond::Equal, different);
         }

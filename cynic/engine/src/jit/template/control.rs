@@ -110,7 +110,7 @@ impl Translator<'_> {
         self.asm.alu_i(Width::W64, Alu::And, Reg::Rcx, !8);
         self.asm.alu_i(Width::W64, Alu::Cmp, Reg::Rcx, Value::NULL.to_bits() as i32);
         self.asm.jcc(Cond::Equal, no);
-        self.check_object(Reg::Rax, Reg::Rcx, slow);
+        self.check_object(Reg::Rax, slow);
         self.asm.jmp(yes);
     }
 }

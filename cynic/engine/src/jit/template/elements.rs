@@ -27,7 +27,7 @@ impl Translator<'_> {
         self.get(Reg::Rcx, key);
         self.check_int(Reg::Rcx, no);
         self.get(Reg::Rax, object);
-        self.check_object(Reg::Rax, Reg::Rdx, no);
+        self.check_object(Reg::Rax, no);
         self.asm.mov32(Reg::Rcx, Reg::Rcx);
     }
 

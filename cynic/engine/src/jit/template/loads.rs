@@ -2,7 +2,7 @@
 
 use super::super::masm::{Alu, Cond, Label, Reg, Width, at, below};
 use super::super::offsets::{FRAME, REGS, TAG, frame, ic, of_frame, register, site};
-use super::Translator;
+use super::{Origin, Translator};
 use crate::bytecode::Op;
 use crate::gc::{color, offsets as cell};
 use crate::object::{OBJECT_HEADER_BYTES, ObjectKind, SHAPE_OFFSET};
@@ -53,7 +53,10 @@ impl Translator<'_> {
             }
             Op::CheckTdz | Op::CheckThis => self.check_against_empty(Cond::Equal),
             Op::CheckUnbound => self.check_against_empty(Cond::NotEqual),
-            Op::GetGlobal => self.get_global(),
+            Op::GetGlobal => {
+                self.note_origin(Origin::Global(self.x()));
+                self.get_global();
+            }
             Op::SetGlobal => self.set_global(),
             _ => return false,
         }
@@ -76,7 +79,7 @@ impl Translator<'_> {
         let slow = self.out_of_line();
         let is_scope = self.asm.label();
         self.asm.load(Reg::Rax, below(REGS, 8));
-        self.check_object(Reg::Rax, Reg::Rcx, is_scope);
+        self.check_object(Reg::Rax, is_scope);
         self.check_kind(Reg::Rax, Reg::Rcx, ObjectKind::Closure, slow);
         self.asm.load(Reg::Rax, at(Reg::Rax, OBJECT_HEADER_BYTES + SCOPE_SLOT as usize * 8));
         self.asm.bind(is_scope);
@@ -144,7 +147,7 @@ impl Translator<'_> {
     fn global_property(&mut self) {
         let slow = self.out_of_line();
         let Some(global) = self.global else { return self.asm.jmp(slow) };
-        self.asm.mov_i(Reg::Rdi, global as u64);
+        self.asm.mov_i(Reg::Rdi, global.addr() as u64);
         self.asm.load(Reg::Rax, at(Reg::Rdi, SHAPE_OFFSET));
         self.asm.alu_m(Width::W64, Alu::Cmp, Reg::Rax, site(self.x(), ic::SHAPE));
         self.asm.jcc(Cond::NotEqual, slow);

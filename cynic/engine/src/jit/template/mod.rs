@@ -5,6 +5,7 @@
 //! Invariant: between instructions everything is in the frame's registers, so that code can be entered at any instruction.
 //! Code that is rarely run stands behind the function's ([`Translator::later`]).
 
+mod allocation;
 mod arithmetic;
 mod calls;
 mod compare;
@@ -15,13 +16,15 @@ mod natives;
 mod properties;
 
 use super::masm::{Alu, Assembler, Cond, Label, Reg, Width, at};
-use super::offsets::{CODE, NUMBER_TAG, TAG, VM, register};
+use super::offsets::{NOT_CELL, NUMBER_TAG, TAG, VM, frame, of_frame, register};
 use super::stubs::Stubs;
 use crate::bytecode::Op;
 use crate::bytecode::code::FunctionCode;
-use crate::gc::{CellKind, offsets as cell};
-use crate::object::ObjectKind;
+use crate::bytecode::opcodes::{Kind, operand};
+use crate::gc::{CellKind, Data, Gc, offsets as cell};
+use crate::object::{Object, ObjectKind};
 use crate::vm::Vm;
+use crate::vm::interpreter::compiled::Named;
 use crate::vm::interpreter::template::FunctionTemplate;
 use crate::vm::offsets as vm;
 
@@ -30,30 +33,43 @@ pub(super) struct Translation {
     pub(super) asm: Assembler,
     /// See `Compiled::entries`.
     pub(super) entries: Box<[u32]>,
+    /// See `Compiled::takes_objects`.
+    pub(super) takes_objects: bool,
+    /// See `Compiled::named`.
+    pub(super) named: Named,
+    /// Where the pieces behind the function's code begin, and for which instruction each is: for listings.
+    pub(super) pieces: Vec<(u32, u32)>,
 }
 
 /// The machine code of `template`.
-pub(super) fn translate(template: &FunctionTemplate, stubs: &Stubs) -> Translation {
-    let words = &template.function.code;
+pub(super) fn translate(vm: &Vm, template: Gc<Data<FunctionTemplate>>, stubs: &Stubs) -> Translation {
+    let function = template.function.clone();
+    let words = &function.code;
     let mut asm = Assembler::default();
     let labels = (0..=words.len()).map(|_| asm.label()).collect();
     let mut translator = Translator {
         asm,
         words,
         stubs,
-        function: &template.function,
-        methods: vec![None; 256].into_boxed_slice(),
-        global: Vm::global_object_made(template.realm).map(|global| global.addr()),
+        vm,
+        template,
+        function: &function,
+        origins: vec![None; 256].into_boxed_slice(),
+        global: Vm::global_object_made(template.realm),
+        takes_objects: wants_object(&function),
+        named: Named::default(),
+        pieces: Vec::new(),
         labels,
         slow: vec![None; words.len()],
         later: Vec::new(),
         place: Place { pc: 0, op: Op::Nop },
     };
     let mut entries = vec![0; words.len()].into_boxed_slice();
+    translator.check_this();
     let mut pc = 0;
     while let Some(op) = words.get(pc).and_then(|word| Op::decode(*word)) {
         translator.asm.bind(translator.labels[pc]);
-        entries[pc] = translator.asm.code.len() as u32 + 1;
+        entries[pc] = if pc == 0 { 0 } else { translator.asm.code.len() as u32 } + 1;
         translator.place = Place { pc, op };
         translator.instruction();
         pc += op.len();
@@ -62,7 +78,39 @@ pub(super) fn translate(template: &FunctionTemplate, stubs: &Stubs) -> Translati
     translator.asm.bind(translator.labels[pc.min(words.len())]);
     translator.asm.trap();
     translator.finish_pieces();
-    Translation { asm: translator.asm, entries }
+    let Translator { asm, takes_objects, named, pieces, .. } = translator;
+    Translation { asm, entries, takes_objects, named, pieces }
+}
+
+/// Whether the code shall take `this` for an object: where it is used as one more than once, and never changes.
+fn wants_object(function: &FunctionCode) -> bool {
+    const USES: usize = 2;
+    let words = &function.code;
+    let (mut pc, mut uses) = (0, 0);
+    while let Some(op) = words.get(pc).and_then(|word| Op::decode(*word)) {
+        for (slot, kind) in op.info().operands {
+            if matches!(kind, Kind::Dst | Kind::Reg) && operand(&words[pc..], *slot) == 0 {
+                return false;
+            }
+        }
+        let receiver = match op {
+            Op::GetProp | Op::GetMethod | Op::GetPrivate => Some(words[pc] >> 16 & 0xff),
+            Op::SetProp | Op::SetPrivate => Some(words[pc] >> 8 & 0xff),
+            _ => None,
+        };
+        uses += usize::from(receiver == Some(0));
+        pc += op.len();
+    }
+    uses >= USES && function.handlers.iter().all(|handler| handler.register != 0)
+}
+
+/// Where a register has its value from, probably.
+#[derive(Clone, Copy)]
+enum Origin {
+    /// From a method's site.
+    Method(u32),
+    /// From a global's site.
+    Global(u32),
 }
 
 /// Which instruction is being translated.
@@ -79,11 +127,18 @@ struct Translator<'a> {
     asm: Assembler,
     words: &'a [u32],
     stubs: &'a Stubs,
+    vm: &'a Vm,
+    template: Gc<Data<FunctionTemplate>>,
     function: &'a FunctionCode,
-    /// By register: the site of the method that was read into it last.
-    methods: Box<[Option<u32>]>,
-    /// The address of the realm's global object, which lives as long as the template.
-    global: Option<usize>,
+    /// By register: what was read into it last, as far as that says which function it may be.
+    origins: Box<[Option<Origin>]>,
+    /// The realm's global object, which lives as long as the template.
+    global: Option<Object>,
+    /// Whether `this` is an object wherever this code runs.
+    takes_objects: bool,
+    /// The cells that the code names.
+    named: Named,
+    pieces: Vec<(u32, u32)>,
     /// By word: where the instruction's code begins.
     labels: Vec<Label>,
     /// By word: where the instruction goes out of line, if it does.
@@ -100,6 +155,7 @@ impl<'a> Translator<'a> {
             || self.jump_or_branch()
             || self.property()
             || self.element()
+            || self.allocation()
             || self.call_or_return();
         if !fast {
             self.execute_out_of_line();
@@ -149,9 +205,39 @@ impl<'a> Translator<'a> {
         label
     }
 
+    /// Leaves frames whose `this` is no object to the interpreter, if the code wants one.
+    fn check_this(&mut self) {
+        if !self.takes_objects {
+            return;
+        }
+        let other = self.elsewhere(|t| {
+            t.constant(Reg::Rax, t.template.code as u64);
+            t.asm.store(of_frame(frame::PC), Reg::Rax);
+            t.asm.jmp_to(t.stubs.resume);
+        });
+        self.get(Reg::Rax, 0);
+        self.check_object(Reg::Rax, other);
+    }
+
+    /// Whether a register is sure to hold an object.
+    fn is_object(&self, i: usize) -> bool {
+        i == 0 && self.takes_objects
+    }
+
+    /// Notes where register `a` has its value from.
+    fn note_origin(&mut self, origin: Origin) {
+        let a = self.a();
+        self.origins[a] = Some(origin);
+    }
+
+    /// rdi = how far this instruction is from the first, in bytes.
+    fn distance(&mut self) {
+        self.asm.mov_i(Reg::Rdi, (self.place.pc * size_of::<u32>()) as u64);
+    }
+
     /// Calls the interpreter's function for this instruction; the code goes on with the next one.
     fn execute_out_of_line(&mut self) {
-        self.asm.lea(Reg::Rdi, at(CODE, self.place.pc * size_of::<u32>()));
+        self.distance();
         self.asm.call_to(self.stubs.op(self.place.op));
     }
 
@@ -174,6 +260,7 @@ impl<'a> Translator<'a> {
         while !self.later.is_empty() {
             for (place, piece) in std::mem::take(&mut self.later) {
                 self.place = place;
+                self.pieces.push((self.asm.code.len() as u32, place.pc as u32));
                 piece(self);
             }
         }
@@ -201,22 +288,21 @@ impl<'a> Translator<'a> {
         if i16::try_from(value).is_ok() {
             self.asm.mov_i(to, u64::from(value as u32));
         } else {
-            self.asm.load32(to, at(CODE, (self.place.pc + i) * size_of::<u32>()));
+            self.asm.mov_i(to, self.template.code.wrapping_add(self.place.pc + i) as u64);
+            self.asm.load32(to, at(to, 0));
         }
     }
 
-    /// `to` = the object in `value`, or goes elsewhere. The mask is left in `scratch`.
-    fn check_object(&mut self, value: Reg, scratch: Reg, no: Label) {
-        self.check_cell(value, scratch, no);
+    /// Goes elsewhere unless `value` is an object.
+    fn check_object(&mut self, value: Reg, no: Label) {
+        self.check_cell(value, no);
         self.asm.cmp8_mi(at(value, cell::KIND), CellKind::Object as u8);
         self.asm.jcc(Cond::NotEqual, no);
     }
 
     /// Goes elsewhere unless `value` is a cell.
-    fn check_cell(&mut self, value: Reg, scratch: Reg, no: Label) {
-        const NOT_CELL_BIT: usize = 2;
-        self.asm.lea(scratch, at(TAG, NOT_CELL_BIT));
-        self.asm.test(Width::W64, value, scratch);
+    fn check_cell(&mut self, value: Reg, no: Label) {
+        self.asm.test(Width::W64, value, NOT_CELL);
         self.asm.jcc(Cond::NotEqual, no);
     }
 

@@ -5,7 +5,7 @@
 
 use super::super::masm::{Alu, Cond, Label, Reg, Shift, Sse, Width, Xmm, at};
 use super::super::offsets::{TAG, VM};
-use super::Translator;
+use super::{Origin, Translator};
 use crate::bytecode::code::{Constant, Text};
 use crate::object::OBJECT_HEADER_BYTES;
 use crate::object::function::{NATIVE_SPEC_SLOT, NativeSpec};
@@ -23,11 +23,13 @@ enum Native {
     Imul,
     Max,
     Min,
+    Pop,
+    Push,
     Sqrt,
 }
 
 /// By the name of the method: the function, where it is a property, and how many arguments its code takes.
-const NATIVES: [(&str, Native, Intrinsic, usize); 8] = [
+const NATIVES: [(&str, Native, Intrinsic, usize); 10] = [
     ("abs", Native::Abs, Intrinsic::Math, 1),
     ("charCodeAt", Native::CharCodeAt, Intrinsic::StringPrototype, 1),
     ("clz32", Native::Clz32, Intrinsic::Math, 1),
@@ -35,6 +37,8 @@ const NATIVES: [(&str, Native, Intrinsic, usize); 8] = [
     ("imul", Native::Imul, Intrinsic::Math, 2),
     ("max", Native::Max, Intrinsic::Math, 2),
     ("min", Native::Min, Intrinsic::Math, 2),
+    ("pop", Native::Pop, Intrinsic::ArrayPrototype, 0),
+    ("push", Native::Push, Intrinsic::ArrayPrototype, 1),
     ("sqrt", Native::Sqrt, Intrinsic::Math, 1),
 ];
 
@@ -47,15 +51,9 @@ fn specification(home: Intrinsic, name: &str) -> Option<&'static NativeSpec> {
 }
 
 impl Translator<'_> {
-    /// Notes that register `a` holds the method that this instruction reads.
-    pub(super) fn note_method(&mut self) {
-        let (a, x) = (self.a(), self.x());
-        self.methods[a] = Some(x);
-    }
-
     /// The function that is probably called, and what its objects have as their specification.
     fn native(&self) -> Option<(Native, u64)> {
-        let site = self.methods[self.b()]?;
+        let Some(Origin::Method(site)) = self.origins[self.b()] else { return None };
         let constant = *self.function.ic_sites.get(site as usize)?;
         let Some(Constant::String(Text::Utf8(name))) = self.function.constants.get(constant as usize) else {
             return None;
@@ -110,6 +108,26 @@ impl Translator<'_> {
             }
             Native::Max => self.extreme(Cond::Above, argument, general),
             Native::Min => self.extreme(Cond::Below, argument, general),
+            Native::Pop => {
+                self.asm.mov(Reg::Rdi, VM);
+                self.get(Reg::Rsi, argument - 1);
+                self.asm.call_to(self.stubs.pop);
+                self.asm.alu_i(Width::W64, Alu::Cmp, Reg::Rax, Value::EMPTY.to_bits() as i32);
+                self.asm.jcc(Cond::Equal, general);
+                self.take_step();
+                self.set(self.a(), Reg::Rax);
+            }
+            Native::Push => {
+                self.asm.mov(Reg::Rdi, VM);
+                self.get(Reg::Rsi, argument - 1);
+                self.get(Reg::Rdx, argument);
+                self.asm.call_to(self.stubs.push);
+                self.asm.test(Width::W32, Reg::Rax, Reg::Rax);
+                self.asm.jcc(Cond::Equal, general);
+                self.asm.mov32(Reg::Rax, Reg::Rax);
+                self.take_step();
+                self.set_int(Reg::Rax);
+            }
             Native::Sqrt => {
                 self.double_argument(Xmm::X0, argument, general);
                 self.asm.sse(Sse::Sqrt, Xmm::X0, Xmm::X0);

@@ -2,7 +2,7 @@
 
 use super::super::masm::{Alu, Cond, Label, Reg, Width, at, indexed};
 use super::super::offsets::{VM, ic, register, site};
-use super::Translator;
+use super::{Origin, Translator};
 use crate::bytecode::Op;
 use crate::gc::{CellKind, color, offsets as cell};
 use crate::object::{ARRAY_LENGTH_SLOT, OBJECT_HEADER_BYTES, ObjectKind, SHAPE_OFFSET};
@@ -17,7 +17,7 @@ impl Translator<'_> {
         match self.place.op {
             Op::GetProp => self.get_property(false),
             Op::GetMethod => {
-                self.note_method();
+                self.note_origin(Origin::Method(self.x()));
                 self.get_method();
             }
             Op::GetLength => self.get_length(),
@@ -45,7 +45,9 @@ impl Translator<'_> {
     /// rax = the object in a register, rcx = its shape; elsewhere if it is no object.
     fn object_and_shape(&mut self, i: usize, no: Label) {
         self.get(Reg::Rax, i);
-        self.check_object(Reg::Rax, Reg::Rcx, no);
+        if !self.is_object(i) {
+            self.check_object(Reg::Rax, no);
+        }
         self.asm.load(Reg::Rcx, at(Reg::Rax, SHAPE_OFFSET));
     }
 
@@ -165,11 +167,13 @@ impl Translator<'_> {
             t.load_slot(Reg::Rax, ic::SLOT_2, true);
             t.asm.jmp(next);
         });
-        let no_object = self.elsewhere(|t| t.method_of_string());
         self.get(Reg::Rax, self.b());
-        self.check_cell(Reg::Rax, Reg::Rcx, slow);
-        self.asm.cmp8_mi(at(Reg::Rax, cell::KIND), CellKind::Object as u8);
-        self.asm.jcc(Cond::NotEqual, no_object);
+        if !self.is_object(self.b()) {
+            let no_object = self.elsewhere(|t| t.method_of_string());
+            self.check_cell(Reg::Rax, slow);
+            self.asm.cmp8_mi(at(Reg::Rax, cell::KIND), CellKind::Object as u8);
+            self.asm.jcc(Cond::NotEqual, no_object);
+        }
         self.asm.load(Reg::Rcx, at(Reg::Rax, SHAPE_OFFSET));
         self.of_prototype(true, own);
     }
@@ -190,7 +194,7 @@ impl Translator<'_> {
         let slow = self.out_of_line();
         let property = self.elsewhere(|t| {
             let (next, slow) = (t.next(), t.out_of_line());
-            t.check_object(Reg::Rax, Reg::Rcx, slow);
+            t.check_object(Reg::Rax, slow);
             t.asm.load(Reg::Rcx, at(Reg::Rax, SHAPE_OFFSET));
             let further = t.elsewhere(|t| t.get_further(false));
             t.asm.alu_m(Width::W64, Alu::Cmp, Reg::Rcx, site(t.x(), ic::SHAPE));
@@ -208,7 +212,7 @@ impl Translator<'_> {
             t.asm.jmp(next);
         });
         self.get(Reg::Rax, self.b());
-        self.check_cell(Reg::Rax, Reg::Rcx, slow);
+        self.check_cell(Reg::Rax, slow);
         self.check_kind(Reg::Rax, Reg::Rcx, ObjectKind::Array, no_array);
         self.asm.load(Reg::Rcx, at(Reg::Rax, OBJECT_HEADER_BYTES + ARRAY_LENGTH_SLOT as usize * 8));
         self.set(self.a(), Reg::Rcx);

@@ -91,7 +91,6 @@ fn push_frame(vm: *mut Vm, below: *mut Frame, entry: Entry, regs: *mut Value) ->
             pc: template.start.get(),
             feedback: template.feedback,
             constants: template.constants,
-            template: &raw const **template,
             end,
             new_target,
             arguments: window.wrapping_add(1),
@@ -204,11 +203,7 @@ impl Vm {
 
     #[inline(always)]
     fn object_to_construct(&mut self, shape: Gc<Shape>) -> Value {
-        let inline = match shape.slots_seen() {
-            0 => INLINE_SLOTS_DEFAULT,
-            seen => seen.min(limits::INLINE_SLOTS_MAX) as u8,
-        };
-        Value::object(self.alloc_object(shape, ObjectKind::Ordinary, inline, 0))
+        Value::object(self.alloc_object(shape, ObjectKind::Ordinary, slots_to_construct(shape), 0))
     }
 
     #[cold]
@@ -227,6 +222,21 @@ impl Vm {
         }
         Ok(shape)
     }
+}
+
+/// How many slots inline an object gets that a constructor begins with.
+#[inline(always)]
+pub(crate) fn slots_to_construct(shape: Gc<Shape>) -> u8 {
+    match shape.slots_seen() {
+        0 => INLINE_SLOTS_DEFAULT,
+        seen => seen.min(limits::INLINE_SLOTS_MAX) as u8,
+    }
+}
+
+/// The shape that `new` of this closure begins with, if it is a class: it stays the same once it is known.
+#[cfg(cynic_jit)]
+pub(crate) fn class_shape(closure: Object) -> Option<Gc<Shape>> {
+    shape_of(closure.slot(AUX_SLOT).as_value_array()?.get(super::closure::CLASS_SHAPE))
 }
 
 /// The shape that `new` of this closure gave last time, if its `prototype` is still the same.
@@ -294,8 +304,7 @@ pub(crate) fn unwind(vm: &mut Vm, abrupt: Abrupt) -> Next {
 }
 
 fn find_handler(frame: &Frame) -> Option<(*const u32, u8)> {
-    // SAFETY: the template lives as long as its frame.
-    let template = unsafe { &*frame.template };
+    let template = frame.template();
     let pc = template.pc_index(frame.pc).wrapping_sub(1);
     let function = &template.function;
     let handler = function.handlers.iter().find(|handler| handler.start <= pc && pc < handler.end)?;

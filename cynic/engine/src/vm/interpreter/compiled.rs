@@ -8,11 +8,12 @@
 //! Left to others: making code (`crate::jit`), which this module reaches through [`Compiler`] only.
 
 use std::any::Any;
+use std::sync::Arc;
 
 use super::template::FunctionTemplate;
 use super::{Frame, Next, frame_flags};
-use crate::gc::{Data, Gc};
-#[cfg(cynic_jit)]
+use crate::bytecode::code::FunctionCode;
+use crate::gc::{Data, Gc, Trace, Tracer};
 use crate::value::Value;
 use crate::vm::{JsResult, Vm};
 
@@ -54,8 +55,30 @@ pub(crate) trait Compiler {
     fn entered(&self, vm: &mut Vm, template: Gc<Data<FunctionTemplate>>);
     /// A function has been linked.
     fn linked(&self, vm: &mut Vm, template: Gc<Data<FunctionTemplate>>);
+    /// What would become of a function, as text; `None` where executable memory is refused.
+    fn listing(&self, vm: &mut Vm, template: Gc<Data<FunctionTemplate>>) -> Option<String>;
     /// What has been compiled.
     fn stats(&self) -> Stats;
+}
+
+/// The cells whose addresses are in a function's code. While that is made they are rooted by what it was made from, and nothing collects.
+#[derive(Default)]
+pub(crate) struct Named {
+    cells: Vec<Value>,
+}
+
+impl Named {
+    /// One more.
+    #[cfg(cynic_jit)]
+    pub(crate) fn push(&mut self, cell: Value) {
+        self.cells.push(cell);
+    }
+}
+
+impl Trace for Named {
+    fn trace(&self, tracer: &mut Tracer<'_>) {
+        tracer.values(&self.cells);
+    }
 }
 
 /// The compiled code of one function.
@@ -70,13 +93,17 @@ pub(crate) struct Compiled {
     pub(crate) resume: *const u8,
     /// How code is entered from outside.
     pub(crate) stub: EnterStub,
+    /// Whether the code takes `this` for an object: a frame with another one is the interpreter's.
+    pub(crate) takes_objects: bool,
+    /// The cells that the code names: they live as long as it.
+    pub(crate) named: Named,
     /// Gives the memory back when dropped.
     pub(crate) _owner: Box<dyn Any>,
 }
 
 impl FunctionTemplate {
-    /// The compiled code's address for the instruction at `pc`.
-    pub(crate) fn code_at(&self, pc: *const u32) -> Option<*const u8> {
+    /// The compiled code's address for the instruction at `pc`, for frames that it may run for ([`Frame::code_at`]).
+    fn address_at(&self, pc: *const u32) -> Option<*const u8> {
         let compiled = self.compiled.get()?;
         // `pc` may be an address outside the function: its index is then too large.
         let index = (pc as usize).wrapping_sub(self.code as usize) / size_of::<u32>();
@@ -93,16 +120,26 @@ impl FunctionTemplate {
     pub(crate) fn install(&self, compiled: Compiled) {
         let _ = self.compiled.set(compiled);
         self.start.set(ENTER_CODE.as_ptr());
-        self.entry.set(self.code_at(self.code).unwrap_or(std::ptr::null()));
+        self.entry.set(self.address_at(self.code).unwrap_or(std::ptr::null()));
     }
 }
 
 impl Frame {
+    /// The address of the compiled code with which the frame goes on at `pc`.
+    pub(crate) fn code_at(&self, pc: *const u32) -> Option<*const u8> {
+        let template = self.template();
+        let takes_objects = template.compiled()?.takes_objects;
+        // SAFETY: every frame has a register for `this`.
+        if takes_objects && !unsafe { *self.regs }.is_object() {
+            return None;
+        }
+        template.address_at(pc)
+    }
+
     /// Where the frame goes on, when that is to be entered by [`ENTER_CODE`]: a frame that a call has just made begins.
     pub(crate) fn place(&mut self) -> *const u32 {
         if self.pc == ENTER_CODE.as_ptr() {
-            // SAFETY: the template lives as long as its frame.
-            self.pc = unsafe { (*self.template).code };
+            self.pc = self.template().code;
         }
         self.pc
     }
@@ -111,8 +148,8 @@ impl Frame {
 /// Runs compiled code from the place of `frame`, which is the running one, until it leaves.
 pub(super) fn enter(vm: *mut Vm, frame: *mut Frame) -> Next {
     // SAFETY: the dispatcher's own state.
-    let (pc, template) = unsafe { ((*frame).place(), &*(*frame).template) };
-    match (template.code_at(pc), template.compiled.get()) {
+    let (pc, running) = unsafe { ((*frame).place(), &*frame) };
+    match (running.code_at(pc), running.template().compiled()) {
         // SAFETY: the address is that of the code of this place, whose frame is the running one.
         (Some(code), Some(compiled)) => unsafe { (compiled.stub)(code, vm, frame) },
         _ => Next { pc, frame },
@@ -129,7 +166,7 @@ pub(super) fn go_on(flags: u8, next: Next) -> Next {
 pub(super) fn enter_if_compiled(next: Next) -> Next {
     // SAFETY: a slow path returns a live frame, or that of a run loop that ends, whose record is whole.
     unsafe {
-        if (*(*next.frame).template).code_at(next.pc).is_none() {
+        if (*next.frame).code_at(next.pc).is_none() {
             return next;
         }
         (*next.frame).pc = next.pc;
@@ -145,6 +182,12 @@ impl Vm {
             self.budget -= 1;
             return Ok(());
         }
+        self.poll_call_slow(template)
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn poll_call_slow(&mut self, template: Gc<Data<FunctionTemplate>>) -> JsResult<()> {
         self.poll_slow(1)?;
         if let Some(compiler) = self.interpreter.compiler.clone() {
             compiler.called(self, template);
@@ -167,6 +210,23 @@ impl Vm {
         {
             compiler.entered(self, template);
         }
+    }
+
+    /// The machine code of a function of the current realm and of those in it, as it would be before they run, as text. `None` where nothing
+    /// compiles.
+    pub(crate) fn list_compiled(&mut self, function: &Arc<FunctionCode>) -> Option<String> {
+        let compiler = self.interpreter.compiler.clone()?;
+        let outermost = self.link(function, Value::UNDEFINED);
+        let mut waiting = vec![outermost];
+        let mut out = String::new();
+        while let Some(template) = waiting.pop() {
+            out.push_str(&compiler.listing(self, template)?);
+            // The outermost keeps those in it alive, and is on this stack.
+            let nested = 0..template.function.functions.len() as u32;
+            waiting.extend(nested.rev().map(|i| self.nested_template(template, i)));
+        }
+        std::hint::black_box(outermost);
+        Some(out)
     }
 
     /// Tells the compiler of a new function.

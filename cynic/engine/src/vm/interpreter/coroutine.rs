@@ -256,7 +256,6 @@ fn restore(
             pc: coroutine.pc.get(),
             feedback: template.feedback,
             constants: template.constants,
-            template: &raw const **template,
             end,
             new_target: coroutine.new_target.get(),
             arguments: top.add(2),

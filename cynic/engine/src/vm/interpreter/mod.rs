@@ -38,6 +38,9 @@ use crate::value::Value;
 use crate::vm::call::ClosureHooks;
 use crate::vm::register_stack::RegisterStack;
 use crate::vm::{JsResult, Vm};
+#[cfg(cynic_jit)]
+pub(crate) use slow::allocation::slots_of_literal;
+use slow::iteration::IterationSlots;
 pub(crate) use state::{Next, State, Step, Ways};
 use template::{FunctionTemplate, Ic};
 
@@ -69,8 +72,6 @@ pub struct Frame {
     pub feedback: *mut Ic,
     /// Constants of the running function.
     pub constants: *const Value,
-    /// The running function's template.
-    pub template: *const FunctionTemplate,
     /// One past the last register.
     pub end: *mut Value,
     /// new.target, or undefined.
@@ -92,6 +93,13 @@ pub struct Frame {
 }
 
 impl Frame {
+    /// The running function's template.
+    #[inline(always)]
+    pub fn template(&self) -> &FunctionTemplate {
+        // SAFETY: the cell is a template, which lives as long as its frame.
+        unsafe { &*(self.template_cell.to_bits() as *const Data<FunctionTemplate>) }
+    }
+
     /// The first register of the window the frame was called with, which is the callee's.
     fn window(&self) -> *mut Value {
         self.arguments.wrapping_sub(2).cast_mut()
@@ -119,6 +127,8 @@ pub struct Interpreter {
     pub module_order: u64,
     /// Promises that were rejected with nobody to handle it, for the host to report.
     pub rejections: Vec<Value>,
+    /// See [`IterationSlots`].
+    iteration_slots: IterationSlots,
     /// What makes compiled code, if something does.
     pub(crate) compiler: Option<std::rc::Rc<dyn compiled::Compiler>>,
 }
@@ -152,6 +162,7 @@ impl Interpreter {
             loader: None,
             module_order: 0,
             rejections: Vec::new(),
+            iteration_slots: IterationSlots::default(),
             compiler: None,
         }
     }
@@ -166,6 +177,11 @@ impl Interpreter {
             let count = self.frame.offset_from(self.frames) as usize;
             std::slice::from_raw_parts(self.frames.add(1), count)
         }
+    }
+
+    /// Forgets addresses of cells that nothing keeps alive.
+    pub(in crate::vm) fn forget_caches(&mut self) {
+        self.iteration_slots = IterationSlots::default();
     }
 
     /// The function of the frame `i` below the running one.
@@ -204,8 +220,7 @@ impl Interpreter {
             // A callee's window lies on its caller's registers, and is the callee's from then on.
             let above = frames.get(i + 1).map_or(frame.end, Frame::window);
             let end = above.min(frame.end).max(frame.regs);
-            // SAFETY: the template lives as long as its frame.
-            let template = unsafe { &*frame.template };
+            let template = frame.template();
             let pc = template.pc_index(frame.pc).wrapping_sub(1);
             template.trace_registers(stack.registers(frame.regs, end), pc, tracer);
             at = end;

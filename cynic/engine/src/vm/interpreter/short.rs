@@ -4,8 +4,7 @@
 //! Invariant: they neither allocate nor throw, take no step and do not collect, so that the frame's place need not be known. Where the
 //! interpreter would have paid what is owed, they have no answer, and the instruction goes out of line.
 
-use crate::object::cache::GetLookup;
-use crate::object::{Object, flags};
+use crate::object::flags;
 use crate::property_key::PropertyKey;
 use crate::shape::attrs;
 use crate::value::Value;
@@ -54,17 +53,15 @@ pub(crate) unsafe extern "C" fn named(vm: *mut Vm, object: Value, key: u64) -> N
     let vm = unsafe { &mut *vm };
     // SAFETY: the bits of the key that the site's cache keeps alive.
     let key = unsafe { std::mem::transmute::<u64, PropertyKey>(key) };
-    let known = object.as_object().filter(|_| vm.budget > 0);
     let answer = |value, what| Named { value, what };
-    match known.and_then(|object| vm.lookup_remembered(object, key).map(|found| (object, found))) {
-        Some((object, GetLookup::Own { slot })) => answer(object.slot(slot), what::VALUE),
-        Some((_, GetLookup::Prototype { holder, slot })) => answer(holder.slot(slot), what::VALUE),
-        Some((_, GetLookup::Absent)) => answer(Value::UNDEFINED, what::VALUE),
-        Some((_, GetLookup::Accessor { holder, slot })) => match getter(holder, slot) {
+    let known = object.as_object().filter(|_| vm.budget > 0);
+    match known.and_then(|object| vm.value_remembered(object, key)) {
+        Some((value, false)) => answer(value, what::VALUE),
+        Some((pair, true)) => match getter(pair) {
             Some(getter) => answer(getter, what::GETTER),
             None => answer(Value::UNDEFINED, what::UNKNOWN),
         },
-        _ => answer(Value::UNDEFINED, what::UNKNOWN),
+        None => answer(Value::UNDEFINED, what::UNKNOWN),
     }
 }
 
@@ -85,8 +82,39 @@ pub(crate) unsafe extern "C" fn set_named(vm: *mut Vm, object: Value, key: u64, 
     1
 }
 
-fn getter(holder: Object, slot: u32) -> Option<Value> {
-    holder.slot(slot).as_accessor().map(|pair| pair.getter()).filter(|getter| getter.is_object())
+/// `array.push(value)` where the array has room for it: the new length, or 0.
+pub(crate) unsafe extern "C" fn push(vm: *mut Vm, array: Value, value: Value) -> u32 {
+    // SAFETY: compiled code has the isolate to itself.
+    let vm = unsafe { &*vm };
+    let Some(array) = array.as_object().filter(|array| vm.has_plain_elements(*array)) else { return 0 };
+    let elements = array.elements();
+    let length = elements.len() + 1;
+    if length > i32::MAX as u32 || !elements.push(value) {
+        return 0;
+    }
+    array.set_array_length_slot(length);
+    length
+}
+
+/// `array.pop()` of an array that has a last element; else the marker that no value is.
+pub(crate) unsafe extern "C" fn pop(vm: *mut Vm, array: Value) -> Value {
+    // SAFETY: compiled code has the isolate to itself.
+    let vm = unsafe { &*vm };
+    let Some(array) = array.as_object().filter(|array| vm.has_plain_elements(*array)) else {
+        return Value::EMPTY;
+    };
+    let elements = array.elements();
+    let Some(last) = elements.len().checked_sub(1) else { return Value::EMPTY };
+    let value = elements.get(last);
+    if !value.is_empty() {
+        elements.set_len(last);
+        array.set_array_length_slot(last);
+    }
+    value
+}
+
+fn getter(pair: Value) -> Option<Value> {
+    pair.as_accessor().map(|pair| pair.getter()).filter(|getter| getter.is_object())
 }
 
 /// The unit `i` of a string; negative if it is none, has to be made flat first, or has none there.

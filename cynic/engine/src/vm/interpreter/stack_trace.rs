@@ -75,8 +75,7 @@ fn capture_at(vm: &mut Vm, import: Option<(Arc<FunctionCode>, u32)>) -> Value {
         .rev()
         .take(limits::STACK_TRACE_FRAMES_MAX)
         .map(|frame| {
-            // SAFETY: the template lives as long as its frame.
-            let template = unsafe { &*frame.template };
+            let template = frame.template();
             let pc = template.pc_index(frame.pc).saturating_sub(1);
             (template.function.clone(), pc, frame.flags & frame_flags::CONSTRUCT != 0)
         })

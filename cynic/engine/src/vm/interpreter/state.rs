@@ -112,8 +112,8 @@ impl State {
     }
     #[inline(always)]
     pub(crate) fn template(self) -> &'static FunctionTemplate {
-        // SAFETY: the template lives as long as its frame.
-        unsafe { &*self.frame().template }
+        let frame: &'static Frame = self.frame();
+        frame.template()
     }
     /// Records where the frame is, for stack traces and handlers.
     #[inline(always)]

@@ -146,6 +146,9 @@ impl Trace for FunctionTemplate {
         if let Some(shape) = self.closure_shape.get() {
             tracer.cell(shape);
         }
+        if let Some(compiled) = self.compiled.get() {
+            compiled.named.trace(tracer);
+        }
     }
 }
 
@@ -158,6 +161,32 @@ fn trace_ic(ic: &Ic, tracer: &mut Tracer<'_>) {
             // SAFETY: a word of a cache is a small number or the address of a cell that it keeps alive; a cell's bits are a value.
             tracer.value(unsafe { Value::from_bits(word as u64) });
         }
+    }
+}
+
+#[cfg(cynic_jit)]
+impl FunctionTemplate {
+    /// The shape of the object literal `index`, if one has been made.
+    pub(crate) fn literal_shape_made(&self, index: u32) -> Option<Gc<Shape>> {
+        self.literal_shapes.get(index as usize)?.get()
+    }
+
+    /// The method that the site found on a prototype, if that is where it still is.
+    pub(crate) fn method_of_site(&self, vm: &Vm, site: u32) -> Option<Value> {
+        let ic = self.ics.get(site as usize).filter(|ic| ic.far != 0 && ic.epoch == vm.proto_epoch)?;
+        // SAFETY: a site that reads keeps its holder's address here, and keeps it alive.
+        let holder = unsafe { Value::from_bits(ic.far as u64) }.as_object()?;
+        Some(holder.slot(ic.far_slot))
+    }
+
+    /// The global that the site reads from a binding cell, or, in that slot, from the global object.
+    pub(crate) fn global_of_site(&self, global: Option<Object>, site: u32) -> Option<Value> {
+        let ic = self.ics.get(site as usize)?;
+        if ic.far != 0 {
+            // SAFETY: a site of a global keeps its binding's cell here, and keeps it alive.
+            return unsafe { Value::from_bits(ic.far as u64) }.as_value_array().map(|cell| cell.get(0));
+        }
+        global.filter(|global| global.shape().addr() == ic.shape).map(|global| global.slot(ic.slot))
     }
 }
 

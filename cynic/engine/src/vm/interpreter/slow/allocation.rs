@@ -9,6 +9,7 @@ use crate::gc::{Data, Gc};
 use crate::limits;
 use crate::object::{INLINE_SLOTS_DEFAULT, Object, ObjectKind, PropertyDescriptor};
 use crate::realm::Intrinsic;
+use crate::shape::Shape;
 use crate::shape::attrs;
 use crate::symbol;
 use crate::value::Value;
@@ -129,14 +130,14 @@ impl Vm {
     fn literal_object(&mut self, template: Gc<Data<FunctionTemplate>>, s: State) -> Object {
         let shape = self.literal_shape(template, s.x());
         let count = shape.slot_count();
-        let inline = count.max(shape.slots_seen()).clamp(2, limits::INLINE_SLOTS_MAX);
-        let object = self.alloc_object(shape, ObjectKind::Ordinary, inline as u8, 0);
-        for i in 0..count.min(inline) {
+        let inline = slots_of_literal(shape);
+        let object = self.alloc_object(shape, ObjectKind::Ordinary, inline, 0);
+        if count > u32::from(inline) {
+            return fill_long_literal(s, object, count);
+        }
+        for i in 0..count {
             // SAFETY: the slot is below the inline capacity, and a new object needs no barrier.
             unsafe { object.set_inline_slot_remembered(i, s.reg(s.b() + i as usize)) };
-        }
-        for i in inline..count {
-            object.set_slot(i, s.reg(s.b() + i as usize));
         }
         object
     }
@@ -234,4 +235,20 @@ fn regexp_literal(vm: &mut Vm, pattern: Value, flags: Value) -> JsResult<Value> 
 /// The array that an instruction's operand is: the compiler made it.
 fn array_operand(v: Value) -> Object {
     v.as_object().unwrap_or_else(|| unreachable!("the operand is an array literal"))
+}
+
+/// How many slots inline the object of a literal gets.
+#[inline(always)]
+pub(crate) fn slots_of_literal(shape: Gc<Shape>) -> u8 {
+    shape.slot_count().max(shape.slots_seen()).clamp(2, limits::INLINE_SLOTS_MAX) as u8
+}
+
+/// The slots of a literal's object with more properties than slots inline.
+#[cold]
+#[inline(never)]
+fn fill_long_literal(s: State, object: Object, count: u32) -> Object {
+    for i in 0..count {
+        object.set_slot(i, s.reg(s.b() + i as usize));
+    }
+    object
 }

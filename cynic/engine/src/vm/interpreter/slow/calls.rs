@@ -72,6 +72,7 @@ fn eval_or_call(s: State, arguments: &[Value]) -> JsResult<Value> {
 }
 
 /// Enters a closure of the current realm in a frame of this run loop, polling and checking the stack.
+#[inline(always)]
 fn enter_closure(s: State, closure: Object, count: u32, flags: u8, new_target: Value) -> JsResult<Next> {
     let template = closure_template(closure);
     s.vm().poll_call(template)?;

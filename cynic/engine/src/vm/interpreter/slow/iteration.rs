@@ -59,6 +59,15 @@ fn shows_nothing(object: Object) -> bool {
     true
 }
 
+/// See [`Vm::iteration_slots`]. Keeps no prototype alive, so every stop of the collector must clear it.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct IterationSlots {
+    epoch: u64,
+    prototype: usize,
+    values: u32,
+    next: u32,
+}
+
 impl Vm {
     /// Whether iterating this array with `for-of` is reading its elements: the array, its prototype and the array
     /// iterator are as the language made them.
@@ -68,14 +77,36 @@ impl Vm {
             return false;
         }
         let iterator_prototype = self.intrinsic(Intrinsic::ArrayIteratorPrototype);
-        self.has_native(prototype, symbol::ITERATOR, array::iterator::values)
-            && self.has_native(iterator_prototype, atoms::NEXT, array::iterator::next)
+        let Some(slots) = self.iteration_slots(prototype, iterator_prototype) else { return false };
+        self.is_native_in_slot(prototype, slots.values, array::iterator::values)
+            && self.is_native_in_slot(iterator_prototype, slots.next, array::iterator::next)
             && iterator_prototype.shape().property_count() <= 2
     }
 
-    /// Whether the own property of that key is data and holds the native function of this realm that runs `code`.
-    fn has_native(&mut self, object: Object, key: PropertyKey, code: NativeFn) -> bool {
-        let GetLookup::Own { slot } = self.lookup_for_get_cached(object, key) else { return false };
+    /// Where the two functions are that iterate over arrays: remembered as long as no prototype gains, loses or redefines a property.
+    fn iteration_slots(&mut self, prototype: Object, iterator_prototype: Object) -> Option<IterationSlots> {
+        let known = self.interpreter.iteration_slots;
+        if known.epoch == self.proto_epoch && known.prototype == prototype.addr() {
+            return Some(known);
+        }
+        let GetLookup::Own { slot: values } = self.lookup_for_get_cached(prototype, symbol::ITERATOR) else {
+            return None;
+        };
+        let GetLookup::Own { slot: next } = self.lookup_for_get_cached(iterator_prototype, atoms::NEXT)
+        else {
+            return None;
+        };
+        let both = [prototype, iterator_prototype];
+        let slots = IterationSlots { epoch: self.proto_epoch, prototype: prototype.addr(), values, next };
+        // Changes of other objects advance no epoch.
+        if both.iter().all(|object| object.has_flag(flags::IS_PROTOTYPE)) {
+            self.interpreter.iteration_slots = slots;
+        }
+        Some(slots)
+    }
+
+    /// Whether a slot holds the native function of this realm that runs `code`.
+    fn is_native_in_slot(&self, object: Object, slot: u32, code: NativeFn) -> bool {
         let Some(function) = object.slot(slot).as_object().filter(|o| o.is(ObjectKind::NativeFunction))
         else {
             return false;
