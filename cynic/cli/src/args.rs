@@ -12,6 +12,7 @@ use cynic::{Jit, Zeal};
 
 use crate::exit_status;
 use crate::permissions::{self, Permissions};
+use crate::shell_help;
 
 /// What the user asked for.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -34,6 +35,10 @@ pub(crate) enum Command {
     Version,
     /// List what `--enable` knows.
     ListFeatures,
+    /// Print the completions for a shell.
+    Completions(String),
+    /// Print the manual page.
+    Manual,
 }
 
 /// The options, whatever the command.
@@ -46,6 +51,8 @@ pub(crate) struct Options {
     pub(crate) seed: Option<u64>,
     pub(crate) check: bool,
     pub(crate) module: bool,
+    pub(crate) watch: bool,
+    pub(crate) import_map: Option<PathBuf>,
     /// Scripts that run before the program.
     pub(crate) before: Vec<PathBuf>,
     /// What the program is given.
@@ -117,6 +124,8 @@ const FLAGS: &[Flag] = &[
     Flag { name: "eval", group: PROGRAM, help: "evaluate CODE and print its value, as `cynic eval` does; operands are the program's arguments", action: Action::Value("CODE", |o, v| { o.code = Some(v.to_owned()); Ok(()) }) },
     Flag { name: "check", group: PROGRAM, help: "look for syntax errors in the FILEs and run nothing", action: Action::Set(|o| o.check = true) },
     Flag { name: "module", group: PROGRAM, help: "the program is a module, whatever its name and its text", action: Action::Set(|o| o.module = true) },
+    Flag { name: "watch", group: PROGRAM, help: "run the program again whenever a file that it was read from changes", action: Action::Set(|o| o.watch = true) },
+    Flag { name: "import-map", group: PROGRAM, help: "what specifiers of imports mean, as an import map says; its paths are relative to it", action: Action::Value("FILE", |o, v| { o.import_map = Some(v.into()); Ok(()) }) },
     Flag { name: "before", group: PROGRAM, help: "run the script FILE first, in the same realm; may be repeated", action: Action::Value("FILE", |o, v| { o.before.push(v.into()); Ok(()) }) },
     Flag { name: "allow", group: PERMISSIONS, help: permissions::HELP, action: Action::Value("WHAT", |o, v| o.allow.add(v)) },
     Flag { name: "seal-globals", group: PERMISSIONS, help: "let programs add nothing to the hardened global object", action: Action::Set(|o| o.seal_globals = true) },
@@ -155,6 +164,8 @@ usage: cynic [FLAGS] FILE [ARGUMENT...]   run a script or a module; - is the sta
        cynic repl [FLAGS]                 interactive
        cynic disasm [--native] FILE...    show bytecode, and machine code
        cynic test262 [FLAGS]              run the conformance suite
+       cynic completions SHELL            print completions for bash, zsh or fish
+       cynic man                          print the manual page
 
 A program finds its name and its ARGUMENTs in the global array `scriptArgs`.
 ";
@@ -199,11 +210,15 @@ pub(crate) fn parse(
     if options.seed.is_some() && !options.deterministic {
         return Err("--seed needs --deterministic".into());
     }
+    if options.watch && (options.check || !matches!(command, Command::Run(Some(_)))) {
+        return Err("--watch needs a FILE to run".into());
+    }
     Ok(Invocation { command, options })
 }
 
 /// The words that are commands.
-const WORDS: [&str; 6] = ["run", "eval", "repl", "disasm", "test262", "test262-worker"];
+pub(crate) const WORDS: [&str; 8] =
+    ["run", "eval", "repl", "disasm", "test262", "test262-worker", "completions", "man"];
 
 fn names_a_program(operands: &[OsString]) -> bool {
     match operands {
@@ -256,12 +271,19 @@ fn command_from(
         "run" => program_from(operands, options),
         "disasm" if operands.is_empty() => Err("disasm needs a file".into()),
         "disasm" => Ok(Command::Disassemble(paths(operands))),
+        "completions" => match operands.first().and_then(|shell| shell.to_str()) {
+            Some(shell) if operands.len() == 1 && shell_help::SHELLS.contains(&shell) => {
+                Ok(Command::Completions(shell.to_owned()))
+            }
+            _ => Err("completions needs one of bash, zsh, fish".into()),
+        },
         "eval" => match <[OsString; 1]>::try_from(operands) {
             Ok([code]) => Ok(Command::Eval(text(code)?)),
             Err(_) => Err("eval needs one argument, the code".into()),
         },
         _ if !operands.is_empty() => Err(format!("{word} takes no operand")),
         "repl" => Ok(Command::Repl),
+        "man" => Ok(Command::Manual),
         "test262" => Ok(Command::Test262),
         _ => Ok(Command::Test262Worker),
     }
@@ -324,6 +346,47 @@ fn duration(value: &str) -> Result<Duration, String> {
     let amount: Option<f64> = digits.parse().ok();
     let time = amount.and_then(|amount| Duration::try_from_secs_f64(amount * scale).ok());
     time.ok_or_else(|| format!("{value} is not a time (seconds, or 250ms)"))
+}
+
+/// What a flag takes.
+pub(crate) enum Shape {
+    Alone,
+    /// A value: its name, and the values there are if these are known.
+    Value(&'static str, Vec<&'static str>),
+}
+
+/// A flag as others may know it.
+pub(crate) struct Described {
+    pub(crate) name: &'static str,
+    pub(crate) group: &'static str,
+    pub(crate) help: &'static str,
+    pub(crate) shape: Shape,
+}
+
+/// All flags, as the table has them.
+pub(crate) fn flags() -> impl Iterator<Item = Described> {
+    FLAGS.iter().map(|flag| Described {
+        name: flag.name,
+        group: flag.group,
+        help: flag.help,
+        shape: match &flag.action {
+            Action::Value(value, _) => Shape::Value(value, choices(flag.name)),
+            Action::Set(_) | Action::Command(_) => Shape::Alone,
+        },
+    })
+}
+
+fn choices(flag: &str) -> Vec<&'static str> {
+    match flag {
+        "jit" => JIT_MODES.iter().map(|(name, _)| *name).collect(),
+        "allow" => permissions::NAMES.to_vec(),
+        _ => Vec::new(),
+    }
+}
+
+/// The manual page.
+pub(crate) fn manual() -> String {
+    shell_help::manual(USAGE)
 }
 
 /// The help text, from the tables.
@@ -414,7 +477,7 @@ mod tests {
             ("--quiet=1", "--quiet takes no value"),
             (
                 "--allow=fs",
-                "--allow: unknown permission fs; there are `eval`, `read=DIR`, `packages`, `clock`, `random` and `globals`",
+                "--allow: unknown permission fs; there are `eval`, `read=DIR`, `packages`, `commonjs`, `clock`, `random` and `globals`",
             ),
             ("--seed=1", "--seed needs --deterministic"),
             ("--allow=read=", "--allow: `read=` needs a folder"),
@@ -425,6 +488,11 @@ mod tests {
             ("disasm", "disasm needs a file"),
             ("repl x", "repl takes no operand"),
             ("-e", "-e needs CODE"),
+            ("completions", "completions needs one of bash, zsh, fish"),
+            ("completions sh", "completions needs one of bash, zsh, fish"),
+            ("--watch", "--watch needs a FILE to run"),
+            ("--watch -e 1", "--watch needs a FILE to run"),
+            ("--watch --check a.js", "--watch needs a FILE to run"),
         ];
         for (line, expected) in cases {
             assert_eq!(parsed(line), Err(expected.to_owned()), "{line}");

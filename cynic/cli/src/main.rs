@@ -6,6 +6,7 @@
 
 mod args;
 mod commands;
+mod common_js;
 mod exit_status;
 mod interrupt;
 mod limits;
@@ -13,8 +14,10 @@ mod module_loader;
 mod permissions;
 mod print;
 mod session;
+mod shell_help;
 mod sources;
 mod test262;
+mod watch;
 
 use std::io::IsTerminal;
 use std::process::ExitCode;
@@ -62,6 +65,15 @@ fn dispatch(invocation: &Invocation) -> Result<ExitStatus, String> {
             Ok(ExitStatus::Success)
         }
         Command::ListFeatures => commands::list_features::run(),
+        Command::Completions(shell) => {
+            out!("{}", shell_help::completions(shell));
+            Ok(ExitStatus::Success)
+        }
+        Command::Manual => {
+            out!("{}", args::manual());
+            Ok(ExitStatus::Success)
+        }
+        Command::Run(Some(file)) if options.watch => watch::run(options, file),
         Command::Run(file) => commands::run::run(options, file.as_deref()),
         Command::Eval(code) => commands::eval::run(options, code),
         Command::Repl => commands::repl::run(options),

@@ -9,15 +9,21 @@ use std::fs::{File, OpenOptions};
 use std::io::Read;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Component, Path, PathBuf};
+use std::rc::Rc;
 
 use cynic::{ModuleKind, ModuleLoader};
 
 use crate::limits::{DESCRIPTION_BYTES_MAX, SOURCE_BYTES_MAX};
 use crate::sources::Sources;
 
+mod common_js;
+mod import_map;
 mod packages;
 
+pub(crate) use import_map::ImportMap;
+
 /// A folder below which modules may be read.
+#[derive(Clone)]
 struct Folder {
     /// As paths are spelled that begin with it.
     spelled: PathBuf,
@@ -26,19 +32,25 @@ struct Folder {
 }
 
 /// Loads modules from the file system.
+#[derive(Clone)]
 pub(crate) struct FileLoader {
     /// Where modules may come from; `None` is anywhere.
     folders: Option<Vec<Folder>>,
     /// Whether packages may be imported by name.
     packages: bool,
+    /// Whether CommonJS modules may be imported.
+    common_js: bool,
+    /// What specifiers mean before anything else is asked.
+    import_map: Option<Rc<ImportMap>>,
     /// Told of every file that is read.
     sources: Sources,
 }
 
 /// What may be left out of the path of a module.
-const ENDINGS: [&str; 13] = [
+const ENDINGS: [&str; 15] = [
     ".js",
     ".mjs",
+    ".cjs",
     ".ts",
     ".mts",
     ".tsx",
@@ -46,6 +58,7 @@ const ENDINGS: [&str; 13] = [
     ".json",
     "/index.js",
     "/index.mjs",
+    "/index.cjs",
     "/index.ts",
     "/index.mts",
     "/index.tsx",
@@ -57,7 +70,13 @@ const WRITTEN_AS: [(&str, &str); 4] = [(".js", ".ts"), (".js", ".tsx"), (".mjs",
 impl FileLoader {
     /// A loader without limits, for programs that are trusted; it finds what is named exactly.
     pub(crate) fn unrestricted() -> Self {
-        Self { folders: None, packages: false, sources: Sources::default() }
+        Self {
+            folders: None,
+            packages: false,
+            common_js: false,
+            import_map: None,
+            sources: Sources::default(),
+        }
     }
 
     /// Modules from below `folders` alone. A folder that is not there allows nothing. With `programs`, the folders of the program,
@@ -79,7 +98,19 @@ impl FileLoader {
             let modules = program.ancestors().map(|around| around.join(packages::FOLDER));
             allowed.extend(modules.filter(|modules| modules.is_dir()).filter_map(folder));
         }
-        Self { folders: Some(allowed), packages, sources }
+        Self { folders: Some(allowed), packages, common_js: false, import_map: None, sources }
+    }
+
+    /// The same with CommonJS, which a function of [`crate::common_js`] runs.
+    pub(crate) fn with_common_js(mut self, common_js: bool) -> Self {
+        self.common_js = common_js;
+        self
+    }
+
+    /// The same with an import map.
+    pub(crate) fn with_import_map(mut self, import_map: Option<Rc<ImportMap>>) -> Self {
+        self.import_map = import_map;
+        self
     }
 
     /// The path of a module that may have been named without its ending. What may not be read is left as it is named.
@@ -93,6 +124,55 @@ impl FileLoader {
             .filter_map(|(output, source)| Some(format!("{}{source}", named.strip_suffix(output)?)));
         let longer = ENDINGS.iter().map(|ending| format!("{named}{ending}"));
         other.chain(longer).map(PathBuf::from).find(|path| self.is_file(path)).unwrap_or(path)
+    }
+
+    fn require_packages(&self, specifier: &str) -> Result<(), String> {
+        match self.packages {
+            true => Ok(()),
+            false => Err(format!("'{specifier}' is not a path, and packages need --allow=packages")),
+        }
+    }
+
+    /// The key of what a CommonJS module requires.
+    pub(crate) fn resolve_required(&self, referrer: &str, specifier: &str) -> Result<String, String> {
+        let folder = Path::new(referrer).parent().unwrap_or(Path::new(""));
+        let path = if is_path(specifier) {
+            normalized(&folder.join(specifier))
+        } else {
+            self.require_packages(specifier)?;
+            packages::resolve(self, folder, specifier, packages::REQUIRED)?
+        };
+        let found = self.completed(path);
+        // A folder may name its main file.
+        let found = match packages::main_of(self, &found) {
+            Some(main) if !self.is_file(&found) => self.completed(main),
+            _ => found,
+        };
+        Ok(found.to_string_lossy().into_owned())
+    }
+
+    /// The text of a file that may be read.
+    pub(crate) fn read(&self, key: &str, bytes_max: usize) -> Result<String, String> {
+        let path = self.permitted(Path::new(key))?;
+        self.sources.watch(&path);
+        let bytes_max = SOURCE_BYTES_MAX.min(u64::try_from(bytes_max).unwrap_or(u64::MAX));
+        let text = read_regular(&path, bytes_max).map_err(|error| error.to_string())?;
+        self.sources.add_file(key, path);
+        Ok(text)
+    }
+
+    /// Whether `require` is the way to load a file with this text.
+    pub(crate) fn is_common_js(&self, key: &str, text: &str) -> bool {
+        let is_known =
+            self.common_js || Path::new(key).components().any(|part| part.as_os_str() == packages::FOLDER);
+        let ends =
+            Path::new(key).extension().is_some_and(|extension| extension == "cjs" || extension == "cts");
+        (is_known || ends) && packages::is_common_js(self, Path::new(key), text)
+    }
+
+    /// Whether a file is a module for `import` alone, whatever its text.
+    pub(crate) fn is_es_module(&self, key: &str) -> bool {
+        packages::is_es_module(self, Path::new(key))
     }
 
     /// Whether it is a regular file that may be read.
@@ -133,13 +213,14 @@ impl FileLoader {
 impl ModuleLoader for FileLoader {
     fn resolve(&self, referrer: &str, specifier: &str) -> Result<String, String> {
         let folder = Path::new(referrer).parent().unwrap_or(Path::new(""));
-        let relative = ["./", "../", "/"].iter().any(|start| specifier.starts_with(start));
-        let path = if relative || specifier == "." || specifier == ".." {
+        let mapped = self.import_map.as_ref().and_then(|map| map.resolve(referrer, specifier));
+        let path = if let Some(mapped) = mapped {
+            self.completed(mapped?)
+        } else if is_path(specifier) {
             self.completed(normalized(&folder.join(specifier)))
-        } else if !self.packages {
-            return Err(format!("'{specifier}' is not a path, and packages need --allow=packages"));
         } else {
-            self.completed(packages::resolve(self, folder, specifier)?)
+            self.require_packages(specifier)?;
+            self.completed(packages::resolve(self, folder, specifier, packages::IMPORTED)?)
         };
         Ok(path.to_string_lossy().into_owned())
     }
@@ -149,20 +230,24 @@ impl ModuleLoader for FileLoader {
     }
 
     fn load_within(&self, key: &str, kind: ModuleKind, bytes_max: usize) -> Result<String, String> {
-        let path = self.permitted(Path::new(key))?;
-        let bytes_max = SOURCE_BYTES_MAX.min(u64::try_from(bytes_max).unwrap_or(u64::MAX));
-        let text = read_regular(&path, bytes_max).map_err(|error| error.to_string())?;
-        if kind == ModuleKind::JavaScript && packages::is_common_js(Path::new(key), &text) {
-            return Err("it is a CommonJS module, and those are not supported".into());
+        let text = self.read(key, bytes_max)?;
+        if kind != ModuleKind::JavaScript || !self.is_common_js(key, &text) {
+            return Ok(text);
         }
-        self.sources.add_file(key, path);
-        Ok(text)
+        if !self.common_js {
+            return Err("it is a CommonJS module, and those need --allow=commonjs".into());
+        }
+        Ok(common_js::as_module(self, key, &text))
     }
 
     fn url(&self, key: &str) -> String {
         let path = std::path::absolute(key).unwrap_or_else(|_| PathBuf::from(key));
         url::Url::from_file_path(&path).map_or_else(|()| key.to_owned(), String::from)
     }
+}
+
+fn is_path(specifier: &str) -> bool {
+    ["./", "../", "/"].iter().any(|start| specifier.starts_with(start)) || matches!(specifier, "." | "..")
 }
 
 /// The last folder on the way to a path that is there, without links.

@@ -5,6 +5,7 @@
 //! | runs code that it makes from strings | no | `--allow=eval` |
 //! | imports files | from below the program's folder | `--allow=read=DIR` |
 //! | imports packages by name | no | `--allow=packages` |
+//! | runs CommonJS modules | no | `--allow=commonjs` |
 //! | knows the time | to a millisecond | `--allow=clock`: as precisely as the system does |
 //! | gets random numbers | `Math.random` | `--allow=random`: `crypto`, from the system's entropy |
 //! | adds to the global object | yes; `--seal-globals` forbids it | |
@@ -17,7 +18,10 @@ use std::path::PathBuf;
 use cynic::{Capabilities, Clock, Entropy};
 
 /// The row of `--allow` in the help text.
-pub(crate) const HELP: &str = "allow `eval` (code from strings, always strict), `read=DIR` (modules from below DIR too), `packages` (imports by name from node_modules), `clock` (time beyond milliseconds), `random` (crypto); may be repeated";
+pub(crate) const HELP: &str = "allow `eval` (code from strings, always strict), `read=DIR` (modules from below DIR too), `packages` (imports by name from node_modules), `commonjs` (modules with `require`), `clock` (time beyond milliseconds), `random` (crypto); may be repeated";
+
+/// What `--allow` takes.
+pub(crate) const NAMES: [&str; 7] = ["eval", "read=", "packages", "commonjs", "clock", "random", "globals"];
 
 /// What was allowed.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
@@ -28,6 +32,8 @@ pub(crate) struct Permissions {
     pub(crate) read: Vec<PathBuf>,
     /// Imports by name.
     pub(crate) packages: bool,
+    /// CommonJS modules.
+    pub(crate) common_js: bool,
     /// The system's clock as it is.
     pub(crate) clock: bool,
     /// The system's entropy.
@@ -40,6 +46,7 @@ impl Permissions {
         match what {
             "eval" => self.eval = true,
             "packages" => self.packages = true,
+            "commonjs" => self.common_js = true,
             "clock" => self.clock = true,
             "random" => self.random = true,
             // Allowed unless `--seal-globals` says otherwise.
@@ -49,7 +56,7 @@ impl Permissions {
                 Some(folder) => self.read.push(folder.into()),
                 None => {
                     return Err(format!(
-                        "unknown permission {what}; there are `eval`, `read=DIR`, `packages`, `clock`, `random` and `globals`"
+                        "unknown permission {what}; there are `eval`, `read=DIR`, `packages`, `commonjs`, `clock`, `random` and `globals`"
                     ));
                 }
             },

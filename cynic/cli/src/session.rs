@@ -2,6 +2,7 @@
 
 use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 use std::time::{Duration, Instant};
 
 use cynic::host::inspect::{Styles, inspect};
@@ -9,10 +10,12 @@ use cynic::host::{Sink, Stream, timers};
 use cynic::{Capabilities, Engine, Error, Exception, Handle, Isolate, Limits, PromiseState, Termination};
 
 use crate::args::Options;
+use crate::common_js::CommonJs;
 use crate::exit_status::ExitStatus;
-use crate::module_loader::FileLoader;
+use crate::module_loader::{FileLoader, ImportMap, read_source};
 use crate::print::{errln, lost};
 use crate::sources::Sources;
+use crate::watch::Watch;
 
 type Result<T = ()> = std::result::Result<T, Error>;
 
@@ -27,6 +30,9 @@ pub(crate) struct Session {
     /// The error being thrown is the reason of a promise that nobody handles.
     in_promise: bool,
     sources: Sources,
+    common_js: Option<Rc<CommonJs>>,
+    /// Ends the program when one of its files changes.
+    watch: Option<Watch>,
 }
 
 /// How often `Atomics.waitAsync` is looked at while nothing else happens.
@@ -59,16 +65,39 @@ fn styles_for(is_terminal: bool) -> Styles {
 impl Session {
     /// An isolate as the options want it, whose texts go to the process's streams.
     pub(crate) fn new(options: &Options) -> Self {
-        Self::with_sink(options, None, Box::new(Terminal))
+        Self::with_sink(options, None, &Sources::default(), None, Box::new(Terminal))
     }
 
-    /// The same for a program from a file: modules may come from its folder.
-    pub(crate) fn for_program(options: &Options, file: Option<&Path>) -> Self {
-        Self::with_sink(options, file, Box::new(Terminal))
+    /// The same for a program from a file: modules may come from its folder. What is read becomes known to `sources`.
+    pub(crate) fn for_program(
+        options: &Options,
+        file: Option<&Path>,
+        sources: &Sources,
+    ) -> std::result::Result<Self, String> {
+        let import_map =
+            options.import_map.as_deref().map(|path| read_import_map(path, sources)).transpose()?;
+        let mut session =
+            Self::with_sink(options, file, sources, import_map.map(Rc::new), Box::new(Terminal));
+        if options.watch {
+            session.watch = Some(Watch::new(sources.clone()));
+            let (mut watch, token) = (Watch::new(sources.clone()), session.isolate.cancel_token());
+            session.isolate.on_look(move || {
+                if watch.look().is_some() {
+                    token.cancel();
+                }
+            });
+        }
+        Ok(session)
     }
 
     /// An isolate as the options want it.
-    pub(crate) fn with_sink(options: &Options, file: Option<&Path>, sink: Box<dyn Sink>) -> Self {
+    pub(crate) fn with_sink(
+        options: &Options,
+        file: Option<&Path>,
+        sources: &Sources,
+        import_map: Option<Rc<ImportMap>>,
+        sink: Box<dyn Sink>,
+    ) -> Self {
         let programs = options.before.iter().map(PathBuf::as_path).chain(file);
         let folders: Vec<PathBuf> = programs.filter_map(|file| file.parent().map(Path::to_owned)).collect();
         let mut limits = Limits::default();
@@ -87,10 +116,17 @@ impl Session {
         cynic::host::install(&mut isolate, sink, styles);
         // Only a heap's limit below what the arguments take could fail: then there are none.
         let _ = define_arguments(&mut isolate, file, options);
-        let sources = Sources::default();
         let packages = options.allow.packages.then(|| folders.clone());
         let folders = folders.into_iter().chain(options.allow.read.iter().cloned());
-        isolate.set_module_loader(FileLoader::below(folders, packages, sources.clone()));
+        let loader = FileLoader::below(folders, packages, sources.clone())
+            .with_common_js(options.allow.common_js)
+            .with_import_map(import_map);
+        let heap_bytes = options.heap_bytes_max.unwrap_or(usize::MAX);
+        let common_js = options.allow.common_js.then(|| loader.clone());
+        // Like the arguments: it fails only where nothing could run.
+        let common_js =
+            common_js.and_then(|loader| CommonJs::install(&mut isolate.realm(), loader, heap_bytes).ok());
+        isolate.set_module_loader(loader);
         isolate.seal_global();
         isolate.set_deadline(options.timeout.map(|time| Instant::now() + time));
         if options.fuel.is_some() {
@@ -103,8 +139,15 @@ impl Session {
             gc_stats: options.gc_stats,
             jit_stats: options.jit_stats,
             in_promise: false,
-            sources,
+            sources: sources.clone(),
+            common_js,
+            watch: None,
         }
+    }
+
+    /// What runs CommonJS modules, if they are allowed.
+    pub(crate) fn common_js(&self) -> Option<Rc<CommonJs>> {
+        self.common_js.clone()
     }
 
     /// The texts that the session has run.
@@ -133,6 +176,9 @@ impl Session {
     /// Runs what can run now, or waits for what is due next; false when nothing is left.
     fn turn(&mut self, awaited: Option<&Handle>) -> Result<bool> {
         self.run_jobs(awaited)?;
+        if self.watch.as_mut().is_some_and(|watch| watch.look().is_some()) {
+            return Err(Error::Terminated(Termination::Cancelled));
+        }
         if timers::run_due(&mut self.isolate)? || self.isolate.settle_async_waiters()? {
             return Ok(true);
         }
@@ -144,7 +190,8 @@ impl Session {
             None => return Ok(false),
             Some(due) => {
                 let left = self.isolate.deadline().map(|end| end.saturating_duration_since(Instant::now()));
-                let interruptible = self.isolate.is_cancellable().then_some(INTERRUPT_INTERVAL);
+                let interruptible =
+                    (self.isolate.is_cancellable() || self.watch.is_some()).then_some(INTERRUPT_INTERVAL);
                 std::thread::sleep([left, interruptible].into_iter().flatten().fold(due, Duration::min));
             }
         }
@@ -255,6 +302,8 @@ impl Session {
                 errln!("{text}");
                 ExitStatus::Uncaught
             }
+            // The message that comes next says it all.
+            Error::Terminated(Termination::Cancelled) if self.watch.is_some() => ExitStatus::Cancelled,
             Error::Terminated(why) => {
                 errln!("cynic: terminated: {why}");
                 termination_status(*why)
@@ -278,6 +327,13 @@ impl Session {
         let bare = exception.stack.as_deref().filter(|stack| shown == format!("[{stack}]"));
         format!("{excerpt}Uncaught{place} {}", bare.unwrap_or(&shown))
     }
+}
+
+fn read_import_map(path: &Path, sources: &Sources) -> std::result::Result<ImportMap, String> {
+    sources.watch(path);
+    let text = read_source(path).map_err(|error| error.to_string());
+    let map = text.and_then(|text| ImportMap::parse(path, &text));
+    map.map_err(|why| format!("--import-map: {}: {why}", path.display()))
 }
 
 /// The posture that the options want.

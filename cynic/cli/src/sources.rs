@@ -3,12 +3,13 @@
 //! Invariant: only names that the session itself gave to a text are looked up, so that no stack that a program made up shows another file.
 
 use std::cell::RefCell;
-use std::collections::HashMap;
-use std::path::PathBuf;
+use std::collections::{BTreeMap, HashMap};
+use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use crate::limits::EXCERPT_COLUMNS_MAX;
 use crate::module_loader::read_source;
+use crate::watch::Stamp;
 
 enum Source {
     Text(Rc<str>),
@@ -18,17 +19,37 @@ enum Source {
 
 /// Shared by a session and its module loader.
 #[derive(Clone, Default)]
-pub(crate) struct Sources(Rc<RefCell<HashMap<String, Source>>>);
+pub(crate) struct Sources {
+    texts: Rc<RefCell<HashMap<String, Source>>>,
+    /// What files were before they were read.
+    watched: Rc<RefCell<BTreeMap<PathBuf, Stamp>>>,
+}
 
 impl Sources {
     /// A text that is in no file.
     pub(crate) fn add_text(&self, name: &str, text: &str) {
-        self.0.borrow_mut().insert(name.to_owned(), Source::Text(text.into()));
+        self.texts.borrow_mut().insert(name.to_owned(), Source::Text(text.into()));
     }
 
     /// A file that was read.
     pub(crate) fn add_file(&self, name: &str, path: impl Into<PathBuf>) {
-        self.0.borrow_mut().insert(name.to_owned(), Source::File(path.into()));
+        self.texts.borrow_mut().insert(name.to_owned(), Source::File(path.into()));
+    }
+
+    /// A file that is about to be read: the program depends on it.
+    pub(crate) fn watch(&self, path: &Path) {
+        self.watched.borrow_mut().entry(path.to_owned()).or_insert_with(|| Stamp::of(path));
+    }
+
+    /// How many files the program depends on.
+    pub(crate) fn watched(&self) -> usize {
+        self.watched.borrow().len()
+    }
+
+    /// A file that is not what it was when it was read.
+    pub(crate) fn changed(&self) -> Option<PathBuf> {
+        let watched = self.watched.borrow();
+        watched.iter().find(|(path, stamp)| Stamp::of(path) != **stamp).map(|(path, _)| path.clone())
     }
 
     /// The source line and a caret for the first place of a stack (`at f (name:line:column)` or `at name:line:column`) whose text is
@@ -47,7 +68,7 @@ impl Sources {
     }
 
     fn line(&self, name: &str, line: usize, column: usize) -> Option<String> {
-        let text: Rc<str> = match self.0.borrow().get(name)? {
+        let text: Rc<str> = match self.texts.borrow().get(name)? {
             Source::Text(text) => text.clone(),
             Source::File(path) => read_source(path).ok()?.into(),
         };

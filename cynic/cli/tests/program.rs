@@ -249,7 +249,7 @@ fn what_packages_cannot_give_is_said() {
         ("common", "CommonJS"),
         ("broken", "no JSON"),
         ("node:fs", "no name of a package"),
-        ("#x", "not supported"),
+        ("#x", "no package around the importer"),
         ("../secret.mjs", "may not be read"),
         ("../node_modules/../secret.mjs", "may not be read"),
     ] {
@@ -273,4 +273,254 @@ fn endings_may_be_left_out() {
         ("data.json", "4"),
     ]);
     assert_eq!(folder.cynic(&["a.mjs"]), fine("1 2 3 4\n"));
+}
+
+/// A folder of CommonJS modules.
+fn common() -> Folder {
+    Folder::new(&[
+        (
+            "main.cjs",
+            "#!/usr/bin/env cynic\nconst a = require('./a'), { b } = require('./lib/b.js'), data = require('./data.json');\nprint(a.name, b, data.x, require('./a') === a, require.main === module, module.id, __filename.endsWith('main.cjs'), typeof __dirname, this === exports);\nprint(require('plain'), require('plain/sub'), require('dual').kind, process.env.NODE_ENV, global === globalThis, require.resolve('./a'));\nif (a) return;\nprint('not reached');",
+        ),
+        ("a.js", "exports.name = 'a'; exports.loaded = module.loaded;"),
+        ("lib/b.js", "const { name } = require('../a'); module.exports = { b: name + 'b' };"),
+        ("data.json", "{ \"x\": 5 }"),
+        ("node_modules/plain/package.json", "{ \"main\": \"./lib\" }"),
+        ("node_modules/plain/lib/index.js", "module.exports = 'plain';"),
+        ("node_modules/plain/sub/package.json", "{ \"main\": \"../other.js\" }"),
+        ("node_modules/plain/other.js", "module.exports = 'sub';"),
+        (
+            "node_modules/dual/package.json",
+            "{ \"type\": \"module\", \"exports\": { \"import\": \"./i.js\", \"require\": \"./r.cjs\" }, \"imports\": { \"#in\": { \"require\": \"./inner.cjs\", \"default\": \"./inner.js\" } } }",
+        ),
+        ("node_modules/dual/i.js", "import kind from '#in'; export { kind }"),
+        ("node_modules/dual/inner.js", "export default 'imported'"),
+        ("node_modules/dual/r.cjs", "exports.kind = require('#in');"),
+        ("node_modules/dual/inner.cjs", "module.exports = 'required';"),
+        (
+            "mixed.mjs",
+            "import a, { name } from './a.js'; import { b } from './lib/b.js'; import { kind } from 'dual'; import plain from 'plain'; import * as star from './star.cjs';\nprint(a.name, name, b, kind, plain, star.x, star.name, Object.keys(star.default).join());",
+        ),
+        (
+            "star.cjs",
+            "__exportStar(require('./a'), exports); exports.x = 1; function __exportStar(m, e) { Object.assign(e, m) }",
+        ),
+        (
+            "cycle.cjs",
+            "exports.before = 1; const other = require('./cycle2.cjs'); exports.after = other.seen; print(other.seen, exports.after);",
+        ),
+        ("cycle2.cjs", "const c = require('./cycle.cjs'); exports.seen = c.before + '/' + c.after;"),
+        ("throws.cjs", "exports.n = 1;\n  throw new Error('from inside');"),
+        (
+            "errors.cjs",
+            "for (const name of ['./nope', 'nowhere', './throws.cjs', './throws.cjs', 'fs', './m.mjs', './broken.cjs', '/etc/hostname', './deep.cjs'])\n  try { require(name); print(name, 'got'); } catch (e) { print(name, e.name, e.code, e.message.split('\\n')[0]); }",
+        ),
+        ("m.mjs", "export default 1"),
+        ("broken.cjs", "let a = ;"),
+        (
+            "deep.cjs",
+            "globalThis.n = (globalThis.n ?? 0) + 1; delete require.cache; module.exports = require('./deep' + n + '.cjs')",
+        ),
+    ])
+}
+
+const COMMON: [&str; 2] = ["--allow=commonjs", "--allow=packages"];
+
+#[test]
+fn commonjs_modules_are_a_permission() {
+    let folder = common();
+    let run = |file: &str| folder.cynic(&[COMMON[0], COMMON[1], file]);
+    assert_eq!(
+        run("main.cjs"),
+        fine("a ab 5 true true . true string true\nplain sub required production true a.js\n")
+    );
+    assert_eq!(run("mixed.mjs"), fine("a a ab imported plain 1 a name,loaded,x\n"));
+    assert_eq!(run("cycle.cjs"), fine("1/undefined 1/undefined\n"));
+    let (status, _, diagnostics) = folder.cynic(&["main.cjs"]);
+    assert_eq!(status, Some(1), "{diagnostics}");
+    let (status, _, diagnostics) = folder.cynic(&["mixed.mjs"]);
+    assert_eq!(status, Some(1));
+    assert!(diagnostics.contains("--allow="), "{diagnostics}");
+    assert_eq!(folder.cynic(&["--check", COMMON[0], "main.cjs"]), fine(""));
+}
+
+#[test]
+fn what_require_cannot_give_is_said() {
+    let folder = common();
+    let (status, output, diagnostics) = folder.cynic(&[COMMON[0], COMMON[1], "errors.cjs"]);
+    assert_eq!(status, Some(0), "{diagnostics}");
+    let lines: Vec<&str> = output.lines().collect();
+    for (line, (name, parts)) in lines.iter().zip([
+        ("./nope", ["Error MODULE_NOT_FOUND", "No such file"]),
+        ("nowhere", ["Error MODULE_NOT_FOUND", "required by 'errors.cjs'"]),
+        ("./throws.cjs", ["Error undefined", "from inside"]),
+        ("./throws.cjs", ["Error undefined", "from inside"]),
+        ("fs", ["Error MODULE_NOT_FOUND", "there is no package 'fs'"]),
+        ("./m.mjs", ["Error ERR_REQUIRE_ESM", "use import()"]),
+        ("./broken.cjs", ["SyntaxError undefined", "(broken.cjs:1:9)"]),
+        ("/etc/hostname", ["Error MODULE_NOT_FOUND", "may not be read"]),
+        ("./deep.cjs", ["Error MODULE_NOT_FOUND", "deep1.cjs"]),
+    ]) {
+        assert!(line.starts_with(name) && parts.iter().all(|part| line.contains(part)), "{name}: {line}");
+    }
+    // The place is the file's own, on its first line too.
+    let (_, _, diagnostics) = folder.cynic(&[COMMON[0], "throws.cjs"]);
+    assert!(
+        diagnostics.starts_with("throws.cjs:2\n  throw new Error('from inside');\n        ^\n"),
+        "{diagnostics}"
+    );
+    let one_line = Folder::new(&[("one.cjs", "exports.a = 1; throw new Error('x')")]);
+    let (_, _, diagnostics) = one_line.cynic(&[COMMON[0], "one.cjs"]);
+    assert!(diagnostics.contains("one.cjs:1:22"), "{diagnostics}");
+}
+
+#[test]
+fn import_maps_say_what_specifiers_mean() {
+    let folder = Folder::new(&[
+        (
+            "app/a.mjs",
+            "import lib from 'lib'; import x from 'p/x.mjs'; import own from './own.mjs'; print(lib, x, own, await import('forbidden').catch((e) => e.message))",
+        ),
+        (
+            "app/map.json",
+            r#"{ "imports": { "lib": "./vendor/lib.mjs", "p/": "./vendor/", "./own.mjs": "./vendor/x.mjs", "forbidden": null, "out": "../secret.mjs" } }"#,
+        ),
+        ("app/vendor/lib.mjs", "import { y } from 'lib/y'; export default 'lib' + y"),
+        ("app/vendor/x.mjs", "export default 'x'"),
+        ("app/vendor/y.mjs", "export const y = 'y'"),
+        (
+            "app/scoped.json",
+            r#"{ "imports": { "lib": "./vendor/lib.mjs", "p/": "./vendor/", "./own.mjs": "./vendor/x.mjs", "forbidden": null, "out": "../secret.mjs" }, "scopes": { "./vendor/": { "lib/y": "./vendor/y.mjs" } } }"#,
+        ),
+        ("app/out.mjs", "import s from 'out'; print(s)"),
+        ("secret.mjs", "export default 's3cret'"),
+        ("bad.json", r#"{ "imports": { "a": "http://x/" } }"#),
+    ]);
+    let (status, output, diagnostics) = folder.cynic(&["--import-map=app/scoped.json", "app/a.mjs"]);
+    assert_eq!((status, diagnostics.as_str()), (Some(0), ""));
+    assert!(
+        output.starts_with("liby x x ") && output.contains("the import map forbids 'forbidden'"),
+        "{output}"
+    );
+    assert_eq!(folder.cynic(&["--import-map=app/map.json", "app/a.mjs"]).0, Some(1));
+    // A map is no permission.
+    let (status, output, diagnostics) = folder.cynic(&["--import-map=app/map.json", "app/out.mjs"]);
+    assert_eq!((status, output.as_str()), (Some(1), ""));
+    assert!(diagnostics.contains("may not be read"), "{diagnostics}");
+    let (status, _, diagnostics) = folder.cynic(&["--import-map=bad.json", "app/a.mjs"]);
+    assert_eq!(status, Some(1));
+    assert!(diagnostics.contains("--import-map: bad.json: the address 'http://x/'"), "{diagnostics}");
+}
+
+/// A program under `--watch`, whose lines are waited for.
+struct Watched(std::process::Child, std::io::BufReader<std::process::ChildStdout>);
+
+impl Watched {
+    fn start(folder: &Folder, file: &str) -> Self {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_cynic"));
+        command.args(["--watch", file]).current_dir(folder.path());
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
+        let mut child = command.spawn().expect("the command runs");
+        let lines = std::io::BufReader::new(child.stdout.take().expect("a pipe"));
+        Watched(child, lines)
+    }
+
+    fn line(&mut self) -> String {
+        use std::io::BufRead as _;
+        let mut line = String::new();
+        self.1.read_line(&mut line).expect("read");
+        line.trim_end().to_owned()
+    }
+}
+
+impl Drop for Watched {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+#[test]
+fn a_watched_program_runs_again() {
+    let folder = Folder::new(&[
+        ("a.mjs", "import { v } from './b.mjs'; print(v)"),
+        ("b.mjs", "export const v = 'first'"),
+    ]);
+    let mut watched = Watched::start(&folder, "a.mjs");
+    assert_eq!(watched.line(), "first");
+    let write = |name: &str, text: &str| std::fs::write(folder.path().join(name), text).expect("written");
+    write("b.mjs", "export const v = 'second one'");
+    assert_eq!(watched.line(), "second one");
+    // A program that never ends, and one that waits, are ended.
+    write("b.mjs", "export const v = 'third'; print('loops'); for (;;);");
+    assert_eq!(watched.line(), "loops");
+    write("b.mjs", "export const v = 'fourth'; setInterval(() => {}, 1e6)");
+    assert_eq!(watched.line(), "fourth");
+    // An error is no end.
+    write("b.mjs", "export const v = ;");
+    std::thread::sleep(std::time::Duration::from_millis(300));
+    write("b.mjs", "export const v = 'last of all'");
+    assert_eq!(watched.line(), "last of all");
+}
+
+#[test]
+fn completions_and_the_manual_come_from_the_table() {
+    let folder = Folder::new(&[]);
+    for (arguments, part) in [
+        (&["completions", "bash"][..], "complete -o filenames -F _cynic cynic"),
+        (&["completions", "zsh"], "#compdef cynic"),
+        (&["completions", "fish"], "complete -c cynic -l import-map -r"),
+        (&["man"], ".TH CYNIC 1"),
+    ] {
+        let (status, output, diagnostics) = folder.cynic(arguments);
+        assert_eq!((status, diagnostics.as_str()), (Some(0), ""));
+        assert!(output.contains(part), "{output}");
+    }
+    // A shell that is there must be able to read what is for it.
+    let script = folder.cynic(&["completions", "bash"]).1;
+    let check = format!(
+        "{script}\nCOMP_WORDS=(cynic --jit = f) COMP_CWORD=3; _cynic; echo \"${{COMPREPLY[*]}}\"; COMP_WORDS=(cynic --wat) COMP_CWORD=1; _cynic; echo \"${{COMPREPLY[*]}}\""
+    );
+    match Command::new("bash").args(["--norc", "-c", &check]).output() {
+        Ok(output) => {
+            let text = String::from_utf8_lossy(&output.stdout).into_owned();
+            assert_eq!(text, "force-template\n--watch\n", "{}", String::from_utf8_lossy(&output.stderr));
+        }
+        Err(_) => pithos_skipped::test("there is no bash"),
+    }
+}
+
+#[test]
+fn stacks_show_who_awaits() {
+    let folder = Folder::new(&[
+        (
+            "a.mjs",
+            "async function inner() {\n  await null;\n  helper();\n}\nfunction helper() { throw new Error('deep'); }\nconst arrow = async () => {\n  await inner();\n};\nclass A {\n  async method() { for await (const v of this.items()) print(v); }\n  async *items() { yield await arrow(); }\n}\nawait new A().method();",
+        ),
+        (
+            "b.js",
+            "async function f() { await 1; g(); }\nfunction g() { print(new Error('x').stack); }\nf().then(() => {});",
+        ),
+        ("c.js", "async function f() { g(); }\nfunction g() { print(new Error('x').stack); }\nf();"),
+    ]);
+    let (status, output, diagnostics) = folder.cynic(&["a.mjs"]);
+    assert_eq!((status, output.as_str()), (Some(1), ""));
+    let frames: Vec<&str> = diagnostics.lines().filter_map(|line| line.trim().strip_prefix("at ")).collect();
+    assert_eq!(
+        frames,
+        [
+            "helper (a.mjs:5:27)",
+            "inner (a.mjs:3:3)",
+            "async arrow (a.mjs:7:3)",
+            "async <anonymous> (a.mjs:11:26)",
+            "async <anonymous> (a.mjs:10:42)",
+            "async a.mjs:13:1"
+        ],
+        "{diagnostics}"
+    );
+    assert_eq!(folder.cynic(&["b.js"]), fine("Error: x\n    at g (b.js:2:22)\n    at f (b.js:1:31)\n"));
+    assert_eq!(
+        folder.cynic(&["c.js"]),
+        fine("Error: x\n    at g (c.js:2:22)\n    at f (c.js:1:22)\n    at c.js:3:1\n")
+    );
 }

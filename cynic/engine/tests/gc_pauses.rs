@@ -1,5 +1,6 @@
 //! The collector under load: a large live heap while more is allocated, with marking in steps.
 
+use cynic_engine::gc::Zeal;
 use cynic_engine::object::Object;
 use cynic_engine::property_key::PropertyKey;
 use cynic_engine::value::Value;
@@ -190,5 +191,30 @@ fn a_heap_near_its_limit_does_not_crawl() {
         let stats = vm.gc_stats();
         let collections = stats.young_collections + stats.full_collections;
         assert!(collections < 150, "{mebibytes} MiB: {stats:?}");
+    }
+}
+
+/// A prototype's shapes are forgotten with it, in young collections too: its place may be another one's soon.
+#[test]
+fn prototypes_that_come_and_go_leave_nothing_to_those_in_their_place() {
+    let source = "const kept = [];
+        for (let i = 0; i < 200000; i++) {
+            const prototype = { own: i, ['p' + i % 7]: i };
+            const object = Object.create(prototype);
+            object.x = i;
+            if (object.own !== i || object['p' + i % 7] !== i || Object.getPrototypeOf(object) !== prototype) throw i;
+            if (i % 97 === 0) kept.push(object);
+        }
+        kept.every((o, at) => o.own === at * 97 && o.x === at * 97) + ' ' + kept.length";
+    for zeal in [Zeal::Off, Zeal::Steps] {
+        let mut vm = Vm::new(Options::default());
+        vm.heap.set_zeal_mode(zeal);
+        let (source, count) = match zeal {
+            Zeal::Off => (source.to_owned(), 2062),
+            _ => (source.replace("200000", "3000"), 31),
+        };
+        let Ok(value) = vm.evaluate_script("test.js", &source) else { panic!("an exception") };
+        let text = vm.to_string(value).map(|text| text.to_rust_string());
+        assert_eq!(text.ok(), Some(format!("true {count}")));
     }
 }

@@ -91,6 +91,8 @@ pub struct Mutator {
     pub native_stack: StackBounds,
     pub(crate) interned: InternTable,
     pub(crate) root_shapes: rustc_hash::FxHashMap<(u64, u32), Gc<Shape>>,
+    /// The keys of those made since the last collection: a young one looks at no others.
+    pub(crate) young_root_shapes: Vec<(u64, u32)>,
     /// For long lists outside the heap ([`Mutator::charge_lists`]).
     lists: ExternalCharge,
     exception: Value,
@@ -115,6 +117,7 @@ impl Mutator {
             native_stack: StackBounds::of_current_thread(),
             interned: InternTable::default(),
             root_shapes: Default::default(),
+            young_root_shapes: Vec::new(),
             lists: ExternalCharge::default(),
             exception: Value::UNDEFINED,
             termination: None,
@@ -428,7 +431,7 @@ impl Mutator {
         let registry = self.heap.roots.clone();
         // SAFETY: `new` was promised that its owner's functions fit; nothing of the mutator is borrowed by them.
         unsafe { (owner.forget_caches)(this) };
-        let Mutator { heap, interned, root_shapes, .. } = self;
+        let Mutator { heap, interned, root_shapes, young_root_shapes, .. } = self;
         let mut roots = |t: &mut Tracer<'_>| {
             t.value(exception);
             registry.trace(t);
@@ -440,9 +443,19 @@ impl Mutator {
             interned.purge(t);
             // SAFETY: as above.
             unsafe { (owner.purge)(this, t) };
-            root_shapes.retain(|&(prototype, _), shape| {
+            let lives = |&(prototype, _): &(u64, u32), shape: &Gc<Shape>| {
                 t.is_marked_bits(prototype) && t.is_marked(Value::cell(*shape))
-            });
+            };
+            let young = std::mem::take(young_root_shapes);
+            if t.is_full() {
+                root_shapes.retain(|key, shape| lives(key, shape));
+                return;
+            }
+            for key in young {
+                if root_shapes.get(&key).is_some_and(|shape| !lives(&key, shape)) {
+                    root_shapes.remove(&key);
+                }
+            }
         };
         work(heap, &mut roots, &mut weak);
         self.heap.inhibit -= 1;

@@ -478,6 +478,7 @@ impl Mutator {
             realm: Value::UNDEFINED,
         });
         self.root_shapes.insert((prototype.to_bits(), first_slot), shape);
+        self.young_root_shapes.push((prototype.to_bits(), first_slot));
         shape
     }
 

@@ -23,6 +23,7 @@ use crate::args::Options;
 use crate::exit_status::ExitStatus;
 use crate::interrupt;
 use crate::session::{Session, Terminal};
+use crate::sources::Sources;
 
 /// What stack traces and errors call an entry.
 const NAME: &str = "<repl>";
@@ -91,7 +92,7 @@ pub(crate) fn run(options: &Options) -> Result<ExitStatus, String> {
     let editor = LineEditor::start(history.load(), is_complete, token.clone());
     let is_editing = Rc::new(Cell::new(false));
     let screen = Screen { above: editor.above(), is_editing: is_editing.clone() };
-    let mut session = Session::with_sink(options, None, Box::new(screen));
+    let mut session = Session::with_sink(options, None, &Sources::default(), None, Box::new(screen));
     session.isolate.redeclare_globals();
     session.isolate.set_cancel_token(token.clone());
     let remember = session.isolate.realm().evaluate(NAME, "var _; (value) => { _ = value; }");

@@ -9,24 +9,30 @@ use crate::exit_status::ExitStatus;
 use crate::module_loader::{read_source, read_stream};
 use crate::print::errln;
 use crate::session::Session;
+use crate::sources::Sources;
 
 /// What the standard input is called.
 const STDIN: &str = "<stdin>";
 
 /// Runs the program, or only checks it and the files after it.
 pub(crate) fn run(options: &Options, file: Option<&Path>) -> Result<ExitStatus, String> {
-    let mut status = run_one(options, file)?;
+    let mut status = run_one(options, file, &Sources::default())?;
     if options.check {
         for file in &options.arguments {
-            let next = run_one(options, Some(Path::new(file)))?;
+            let next = run_one(options, Some(Path::new(file)), &Sources::default())?;
             status = if status == ExitStatus::Success { next } else { status };
         }
     }
     Ok(status)
 }
 
-fn run_one(options: &Options, file: Option<&Path>) -> Result<ExitStatus, String> {
-    let mut session = Session::for_program(options, file);
+/// Runs or checks one program, whose files become known to `sources`.
+pub(crate) fn run_one(
+    options: &Options,
+    file: Option<&Path>,
+    sources: &Sources,
+) -> Result<ExitStatus, String> {
+    let mut session = Session::for_program(options, file, sources)?;
     let outcome = run_before(&mut session, options)?;
     let (name, text) = match file {
         Some(file) => (file.to_string_lossy().into_owned(), read(file)?),
@@ -84,7 +90,13 @@ fn is_module(name: &str) -> Option<bool> {
 /// Whether the program has come to its end, or is a module that waits for ever.
 fn execute(session: &mut Session, options: &Options, name: &str, text: &str) -> Result<bool, Error> {
     let is_module = if options.module { Some(true) } else { is_module(name) };
+    let common_js = session.common_js().filter(|modules| {
+        !options.module && (is_module == Some(false) || is_module.is_none() && modules.is_one(name, text))
+    });
     let mut realm = session.isolate.realm();
+    if let Some(modules) = common_js {
+        return modules.run_main(&mut realm, name, text, options.check).map(|()| true);
+    }
     let script = match is_module {
         Some(true) => None,
         Some(false) => Some(realm.compile(name, text)?),

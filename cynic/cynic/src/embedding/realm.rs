@@ -87,6 +87,15 @@ impl Realm<'_> {
         Ok(self.handle(value))
     }
 
+    /// A function of `parameters` (a list as it is written) whose body is `text`, such as a CommonJS module. Places in it, of errors and in
+    /// stacks, are those in `text`.
+    pub fn function_of_body(&mut self, name: &str, parameters: &str, text: &str) -> Result<Handle> {
+        self.vm.seal_global();
+        let function = self.vm.function_of_body(name, parameters, text);
+        let function = self.check(function)?;
+        Ok(self.handle(function))
+    }
+
     /// Evaluates a script whose completion value nobody wants.
     pub fn execute(&mut self, name: &str, text: &str) -> Result<()> {
         self.vm.seal_global();

@@ -13,6 +13,7 @@ use crate::ops::IteratorRecord;
 use crate::realm::{Body, Intrinsic, IntrinsicSpec, constructor, method, prototype, species, to_string_tag};
 use crate::shape::attrs;
 use crate::value::Value;
+use crate::vm::interpreter::coroutine::Coroutine;
 use crate::vm::jobs::{Job, ReactionHandler};
 use crate::vm::{Abrupt, JsResult, Vm};
 
@@ -282,6 +283,16 @@ fn settle(vm: &mut Vm, promise: Object, state: PromiseState, value: Value) {
 fn enqueue_reaction(vm: &mut Vm, state: PromiseState, argument: Value, reaction: Reaction) {
     let handler = if state == PromiseState::Fulfilled { reaction.on_fulfilled } else { reaction.on_rejected };
     vm.enqueue_job(Job::Reaction { handler, argument, capability: reaction.capability });
+}
+
+/// The first coroutine that awaits the promise.
+pub(crate) fn awaited_by(promise: Object) -> Option<Gc<Data<Coroutine>>> {
+    let data = data(promise)?;
+    let reactions = data.reactions.borrow();
+    reactions.iter().find_map(|reaction| match reaction.on_fulfilled {
+        ReactionHandler::Resume(coroutine, _) => Some(coroutine),
+        _ => None,
+    })
 }
 
 /// PerformPromiseThen (27.2.5.4.1).

@@ -103,6 +103,17 @@ impl Vm {
         self.run_script(&code)
     }
 
+    /// Makes a function of `parameters` (a list as it is written) and the body `text`. Places in it are those in `text`.
+    pub fn function_of_body(&mut self, name: &str, parameters: &str, text: &str) -> JsResult<Value> {
+        let before = format!("(function ({parameters}) {{ ");
+        self.check_heap_room(before.len() + text.len())?;
+        let whole = format!("{before}{text}\n}})");
+        let options = CompileOptions { hidden: before.len() as u32, ..self.compile_options_for(name) };
+        let code =
+            self.compile_metered(name, &whole, options, || compiler::compile_script(name, &whole, options))?;
+        self.run_script(&code)
+    }
+
     /// Compiles and runs a script in the current realm, whose completion value nobody wants.
     pub fn execute_script(&mut self, name: &str, text: &str) -> JsResult<()> {
         let code = self.compile_script(name, text)?;

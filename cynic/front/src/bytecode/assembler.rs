@@ -3,8 +3,9 @@
 //! Every jump is patched from its label when the function is finished; a label that was never bound is a bug of the
 //! compiler and is caught by the verifier.
 
-use super::code::Handler;
+use super::code::{Handler, Spilled};
 use super::opcodes::{Op, Slot};
+use super::spill::{Operands, Spill};
 
 /// A jump target, bound once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -15,12 +16,26 @@ const UNBOUND: u32 = u32::MAX;
 /// The instruction stream under construction.
 #[derive(Debug, Default)]
 pub struct Assembler {
-    code: Vec<u32>,
+    pub(super) code: Vec<u32>,
     labels: Vec<u32>,
     /// (instruction start, slot, label)
     fixups: Vec<(u32, Slot, Label)>,
     handlers: Vec<(Label, Label, Label, u8)>,
     positions: Vec<(u32, u32)>,
+    /// Where registers go that the frame has no room for.
+    pub(super) spill: Option<Spill>,
+}
+
+/// What [`Assembler::finish`] hands over.
+pub struct Assembled {
+    /// The instructions.
+    pub code: Box<[u32]>,
+    /// The exception table.
+    pub handlers: Vec<Handler>,
+    /// `(word, source offset)` in ascending order.
+    pub positions: Vec<(u32, u32)>,
+    /// Where the registers are that the frame has no room for.
+    pub spilled: Option<Spilled>,
 }
 
 impl Assembler {
@@ -57,57 +72,77 @@ impl Assembler {
         }
     }
 
-    fn first(&mut self, op: Op, a: u8, b: u8, c: u8) {
-        self.code.push(u32::from_le_bytes([op as u8, a, b, c]));
+    /// The place in the source that was noted last.
+    pub fn last_position(&self) -> Option<u32> {
+        self.positions.last().map(|(_, offset)| *offset)
+    }
+
+    /// Appends one instruction as it is. What needs a wider number than there is room for belongs to a function that is compiled again.
+    pub(super) fn raw(&mut self, op: Op, it: Operands) {
+        self.code.push(u32::from_le_bytes([op as u8, it.a as u8, it.b as u8, it.c as u8]));
+        if let Some(label) = it.jump {
+            let slot = if op == Op::Jump { Slot::e } else { Slot::x };
+            self.fixups.push((self.here() - 1, slot, label));
+        }
+        let words = [it.x, it.y];
+        self.code.extend_from_slice(words.get(..op.len() - 1).unwrap_or_default());
+    }
+
+    fn emit(&mut self, op: Op, operands: Operands) {
+        match self.spill {
+            None => self.raw(op, operands),
+            Some(spill) => self.expand(spill, op, operands),
+        }
     }
 
     /// `op a b c`.
-    pub fn op(&mut self, op: Op, a: u8, b: u8, c: u8) {
+    pub fn op(&mut self, op: Op, a: u16, b: u16, c: u16) {
         debug_assert_eq!(op.len(), 1, "{op:?}");
-        self.first(op, a, b, c);
+        self.emit(op, Operands { a, b, c, ..Operands::default() });
     }
 
     /// `op a d`.
-    pub fn op_d(&mut self, op: Op, a: u8, d: i16) {
+    pub fn op_d(&mut self, op: Op, a: u16, d: i16) {
         debug_assert_eq!(op.len(), 1, "{op:?}");
         let [low, high] = d.to_le_bytes();
-        self.first(op, a, low, high);
+        self.emit(op, Operands { a, b: u16::from(low), c: u16::from(high), ..Operands::default() });
     }
 
     /// `op a b c x`.
-    pub fn op_x(&mut self, op: Op, a: u8, b: u8, c: u8, x: u32) {
+    pub fn op_x(&mut self, op: Op, a: u16, b: u16, c: u16, x: u32) {
         debug_assert_eq!(op.len(), 2, "{op:?}");
-        self.first(op, a, b, c);
-        self.code.push(x);
+        self.emit(op, Operands { a, b, c, x, ..Operands::default() });
     }
 
     /// `op a b c x y`.
-    pub fn op_xy(&mut self, op: Op, a: u8, b: u8, c: u8, x: u32, y: u32) {
+    pub fn op_xy(&mut self, op: Op, a: u16, b: u16, c: u16, x: u32, y: u32) {
         debug_assert_eq!(op.len(), 3, "{op:?}");
-        self.first(op, a, b, c);
-        self.code.extend([x, y]);
+        self.emit(op, Operands { a, b, c, x, y, ..Operands::default() });
+    }
+
+    /// An object of the `count` values from `first` on, with the keys of literal `x`.
+    pub fn object_literal(&mut self, dst: u16, first: u16, count: u16, x: u32) {
+        self.emit(
+            Op::NewObjectLiteral,
+            Operands { a: dst, b: first, x, literal: count, ..Operands::default() },
+        );
     }
 
     /// An unconditional jump.
     pub fn jump(&mut self, label: Label) {
-        self.fixups.push((self.here(), Slot::e, label));
-        self.first(Op::Jump, 0, 0, 0);
+        self.raw(Op::Jump, Operands { jump: Some(label), ..Operands::default() });
     }
 
     /// `op a b c` with a jump in `x`.
-    pub fn branch(&mut self, op: Op, a: u8, b: u8, c: u8, label: Label) {
+    pub fn branch(&mut self, op: Op, a: u16, b: u16, c: u16, label: Label) {
         debug_assert_eq!(op.len(), 2, "{op:?}");
-        self.fixups.push((self.here(), Slot::x, label));
-        self.first(op, a, b, c);
-        self.code.push(0);
+        self.emit(op, Operands { a, b, c, jump: Some(label), ..Operands::default() });
     }
 
     /// `op a` with a jump in `x` and the immediate `y`.
-    pub fn branch_y(&mut self, op: Op, a: u8, label: Label, y: i32) {
+    pub fn branch_y(&mut self, op: Op, a: u16, label: Label, y: i32) {
         debug_assert_eq!(op.len(), 3, "{op:?}");
-        self.fixups.push((self.here(), Slot::x, label));
-        self.first(op, a, 0, 0);
-        self.code.extend([0, y as u32]);
+        self.emit(op, Operands { a, y: y as u32, jump: Some(label), ..Operands::default() });
     }
 
     /// Protects `start..end`: exceptions go to `target` with the value in `register`.
@@ -116,8 +151,15 @@ impl Assembler {
         self.handlers.push((start, end, target, register));
     }
 
+    /// The register in which a handler that begins here gets the exception, which goes on to `register`.
+    pub fn receive(&mut self, target: Label, register: u16) -> u8 {
+        debug_assert_eq!(self.labels.get(target.0 as usize).copied(), Some(self.here()));
+        self.store_received(register)
+    }
+
     /// Patches the jumps and hands over the parts; `None` if a jump is out of reach.
-    pub fn finish(mut self) -> Option<(Box<[u32]>, Vec<Handler>, Vec<(u32, u32)>)> {
+    pub fn finish(mut self) -> Option<Assembled> {
+        let spilled = self.finish_spill();
         for (at, slot, label) in &self.fixups {
             let target = self.labels[label.0 as usize];
             debug_assert_ne!(target, UNBOUND, "label never bound");
@@ -145,6 +187,6 @@ impl Assembler {
             })
             .filter(|handler| handler.start < handler.end)
             .collect();
-        Some((self.code.into_boxed_slice(), handlers, self.positions))
+        Some(Assembled { code: self.code.into_boxed_slice(), handlers, positions: self.positions, spilled })
     }
 }

@@ -154,6 +154,8 @@ pub struct Source {
     pub name: Box<str>,
     /// The whole text.
     pub text: Box<str>,
+    /// Where the first line begins: what is before it is not the program's.
+    hidden: u32,
     /// Start offset of every line, filled on demand.
     lines: OnceLock<Vec<u32>>,
 }
@@ -161,14 +163,19 @@ pub struct Source {
 impl Source {
     /// Keeps `text` under the display name `name`.
     pub fn new(name: &str, text: &str) -> Self {
-        Self { name: name.into(), text: text.into(), lines: OnceLock::new() }
+        Self::with_hidden(name, text, 0)
+    }
+
+    /// The same where the first `hidden` bytes, a part of the first line, do not count for places.
+    pub fn with_hidden(name: &str, text: &str, hidden: u32) -> Self {
+        Self { name: name.into(), text: text.into(), hidden, lines: OnceLock::new() }
     }
 
     /// One-based line and column (in characters) of a byte offset.
     pub fn position(&self, offset: u32) -> (u32, u32) {
         let lines = self.lines.get_or_init(|| {
             let breaks = self.text.bytes().enumerate().filter(|(_, byte)| *byte == b'\n');
-            std::iter::once(0).chain(breaks.map(|(at, _)| at as u32 + 1)).collect()
+            std::iter::once(self.hidden).chain(breaks.map(|(at, _)| at as u32 + 1)).collect()
         });
         let line = lines.partition_point(|start| *start <= offset).saturating_sub(1);
         let start = lines.get(line).copied().unwrap_or(0) as usize;
@@ -176,6 +183,15 @@ impl Source {
         let column = self.text.get(start..end).map_or(0, |text| text.chars().count());
         (line as u32 + 1, column as u32 + 1)
     }
+}
+
+/// Registers that the frame has no room for live in the slots of a scope, which only the function's own loads and stores see.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Spilled {
+    /// The register of the scope.
+    pub register: u8,
+    /// Its slots.
+    pub slots: u32,
 }
 
 /// A compiled function.
@@ -195,6 +211,8 @@ pub struct FunctionCode {
     pub length: u32,
     /// Registers in the frame, `this` included.
     pub registers: u32,
+    /// Where registers are that the frame has no room for.
+    pub spilled: Option<Spilled>,
     /// The function reads its argument list beyond the declared parameters.
     pub needs_arguments: bool,
     /// Instructions.

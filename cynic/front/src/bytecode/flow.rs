@@ -8,14 +8,19 @@
 //! And it finds how far the activation may be: a coroutine starts once, suspends only after that, and the arguments on the
 //! stack are read only before the frame may have moved.
 //!
+//! Registers that the frame has no room for lie in the slots of a scope (`spill`); this pass follows them as it follows registers, and so
+//! nothing else may touch that scope.
+//!
 //! Left to trust: what the scope of a module or of direct eval holds, which is known to the linker only.
 
+use std::collections::BTreeSet;
 use std::ops::Range;
 
 use rustc_hash::FxHashMap;
 
-use super::code::{CodeKind, EvalStorage, EvalVariable, FunctionCode};
+use super::code::{CodeKind, EvalStorage, EvalVariable, FunctionCode, Spilled};
 use super::opcodes::{Kind, Op, Slot, operand};
+use super::spill::PREFIX;
 use super::verify::VerifyError;
 
 /// What a register holds.
@@ -86,12 +91,13 @@ pub(super) fn check(function: &FunctionCode) -> Result<(), VerifyError> {
 }
 
 fn check_function(function: &FunctionCode, env: Type, scopes: &mut Vec<Scope>) -> Result<(), VerifyError> {
+    check_spilled(function)?;
     let mut flow = Flow {
         function,
         env,
         scopes,
         states: FxHashMap::default(),
-        pending: Vec::new(),
+        pending: BTreeSet::new(),
         children: vec![None; function.functions.len()],
         is_target: vec![false; function.code.len() + 1],
     };
@@ -107,13 +113,62 @@ fn check_function(function: &FunctionCode, env: Type, scopes: &mut Vec<Scope>) -
     Ok(())
 }
 
+/// The scope of spilled registers is made first and once, and only loads and stores name it.
+fn check_spilled(function: &FunctionCode) -> Result<(), VerifyError> {
+    let Some(Spilled { register, slots }) = function.spilled else { return Ok(()) };
+    let error = |pc| Err(VerifyError { pc, problem: "the scope of spilled registers is used otherwise" });
+    let first = u32::from_le_bytes([Op::LoadUndefined as u8, register, 0, 0]);
+    let second = u32::from_le_bytes([Op::NewScope as u8, register, register, 0]);
+    let begins = function.code.starts_with(&[first, second, slots]);
+    let own = usize::from(register);
+    if !begins || own <= function.parameters as usize || own >= function.registers as usize {
+        return error(0);
+    }
+    if function
+        .handlers
+        .iter()
+        .any(|handler| (handler.target as usize) < PREFIX || handler.register == register)
+    {
+        return error(0);
+    }
+    let mut pc = PREFIX;
+    while let Some(op) = function.code.get(pc).and_then(|word| Op::decode(*word)) {
+        let words = &function.code[pc..];
+        let accesses = matches!(op, Op::GetSlotUp | Op::SetSlotUp);
+        for (slot, kind) in op.info().operands {
+            let value = operand(words, *slot);
+            let names = matches!(kind, Kind::Dst | Kind::Src | Kind::Reg) && value == i64::from(register);
+            let is_access = accesses
+                && *slot == Slot::b
+                && operand(words, Slot::c) == 0
+                && operand(words, Slot::x) < i64::from(slots);
+            if names && !is_access || *kind == Kind::Jump && pc as i64 + value < PREFIX as i64 {
+                return error(pc);
+            }
+        }
+        let reads = register_run(function, op, words).contains(&own);
+        let writes = writes_two(op) && operand(words, Slot::a) + 1 == i64::from(register);
+        if reads || writes {
+            return error(pc);
+        }
+        pc += op.len();
+    }
+    Ok(())
+}
+
+/// Whether the instruction writes the register after its result as well.
+fn writes_two(op: Op) -> bool {
+    matches!(op, Op::GetMethod | Op::GetElemMethod | Op::GetIterator | Op::GetAsyncIterator | Op::DefineClass)
+}
+
 struct Flow<'f> {
     function: &'f FunctionCode,
     env: Type,
     scopes: &'f mut Vec<Scope>,
     /// The registers at each place that control can come to from more than one.
     states: FxHashMap<usize, Registers>,
-    pending: Vec<usize>,
+    /// Where to go on, first things first: most jumps go forward, so that most of what comes together there is known then.
+    pending: BTreeSet<usize>,
     /// The scope each nested function captures.
     children: Vec<Option<Type>>,
     is_target: Vec<bool>,
@@ -137,11 +192,12 @@ impl Flow<'_> {
     }
 
     fn run(&mut self) -> Result<(), VerifyError> {
-        let mut types = vec![Type::Unset; self.function.registers as usize];
+        let spilled = self.function.spilled.map_or(0, |spilled| spilled.slots);
+        let mut types = vec![Type::Unset; (self.function.registers + spilled) as usize];
         let parameters = self.function.parameters as usize;
         types.iter_mut().take(parameters + 1).for_each(|register| *register = Type::Any);
         self.flow_to(0, &Registers { types, phases: PLAIN });
-        while let Some(pc) = self.pending.pop() {
+        while let Some(pc) = self.pending.pop_first() {
             if let Some(state) = self.states.get(&pc).cloned() {
                 self.follow(pc, state)?;
             }
@@ -151,34 +207,51 @@ impl Flow<'_> {
 
     /// Control may come to `pc` with these registers.
     fn flow_to(&mut self, pc: usize, state: &Registers) {
+        self.flow_with(pc, state, None);
+    }
+
+    /// The same where `received` holds some value then.
+    fn flow_with(&mut self, pc: usize, state: &Registers, received: Option<usize>) {
         let Some(known) = self.states.get_mut(&pc) else {
-            self.states.insert(pc, state.clone());
-            self.pending.push(pc);
+            let mut state = state.clone();
+            if let Some(register) = received {
+                state.types[register] = Type::Any;
+            }
+            self.states.insert(pc, state);
+            self.pending.insert(pc);
             return;
         };
         let mut changed = known.phases | state.phases != known.phases;
         known.phases |= state.phases;
-        for (known, &new) in known.types.iter_mut().zip(&state.types) {
+        for (register, (known, &new)) in known.types.iter_mut().zip(&state.types).enumerate() {
+            let new = if received == Some(register) { Type::Any } else { new };
             let met = known.meet(new);
             changed |= met != *known;
             *known = met;
         }
-        if changed && !self.pending.contains(&pc) {
-            self.pending.push(pc);
+        if changed {
+            self.pending.insert(pc);
         }
     }
 
     /// Goes on from `pc` as far as control runs straight.
     fn follow(&mut self, mut pc: usize, mut state: Registers) -> Result<(), VerifyError> {
         let code = &self.function.code;
+        // The instruction before, if control has come from there alone.
+        let mut before: &[u32] = &[];
         loop {
             let words = &code[pc..];
             let Some(op) = Op::decode(code[pc]) else { return Ok(()) };
             self.flow_to_handlers(pc, &state);
-            self.check_reads(op, words, &state.types)
-                .and_then(|()| advance(op, &mut state.phases))
-                .and_then(|()| self.apply(op, words, &mut state.types))
-                .map_err(|problem| VerifyError { pc, problem })?;
+            match self.spilled(op, words) {
+                Some(at) => move_spilled(op, words, before, at, &mut state.types),
+                None => self
+                    .check_reads(op, words, &state.types)
+                    .and_then(|()| advance(op, &mut state.phases))
+                    .and_then(|()| self.apply(op, words, &mut state.types)),
+            }
+            .map_err(|problem| VerifyError { pc, problem })?;
+            before = words;
             self.flow_to_handlers(pc, &state);
             for (slot, kind) in op.info().operands {
                 if *kind == Kind::Jump {
@@ -198,11 +271,19 @@ impl Flow<'_> {
 
     fn flow_to_handlers(&mut self, pc: usize, state: &Registers) {
         let function = self.function;
-        for handler in function.handlers.iter().filter(|h| (h.start as usize..h.end as usize).contains(&pc)) {
-            let mut state = state.clone();
-            state.types[handler.register as usize] = Type::Any;
-            self.flow_to(handler.target as usize, &state);
+        // The innermost, which comes first, has the exception.
+        let handler = function.handlers.iter().find(|h| (h.start as usize..h.end as usize).contains(&pc));
+        if let Some(handler) = handler {
+            self.flow_with(handler.target as usize, state, Some(handler.register as usize));
         }
+    }
+
+    /// The place in the state of the spilled register that the instruction moves from or to.
+    fn spilled(&self, op: Op, words: &[u32]) -> Option<usize> {
+        let spilled = self.function.spilled?;
+        let accesses = matches!(op, Op::GetSlotUp | Op::SetSlotUp);
+        (accesses && operand(words, Slot::b) == i64::from(spilled.register))
+            .then(|| self.function.registers as usize + operand(words, Slot::x) as usize)
     }
 
     fn check_reads(&self, op: Op, words: &[u32], state: &[Type]) -> Result<(), &'static str> {
@@ -366,7 +447,7 @@ impl Flow<'_> {
                     self.check_eval(state, words)?;
                 }
                 // The callee's registers lie over the window and all above it.
-                state[b..].fill(Type::Unset);
+                state[b..self.function.registers as usize].fill(Type::Unset);
                 if op == Op::TailCall {
                     state[b] = Type::Any;
                 }
@@ -380,6 +461,34 @@ impl Flow<'_> {
         }
         Ok(())
     }
+}
+
+/// A register goes to its slot or comes from there; `before` are the words of the instruction before. The two halves of an iterator record are
+/// one only where they move together: half of one is a value like any other.
+fn move_spilled(
+    op: Op,
+    words: &[u32],
+    before: &[u32],
+    at: usize,
+    state: &mut [Type],
+) -> Result<(), &'static str> {
+    let register = operand(words, Slot::a) as usize;
+    let (from, to) = if op == Op::GetSlotUp { (at, register) } else { (register, at) };
+    let is_second = before.first().and_then(|word| Op::decode(*word)) == Some(op)
+        && operand(before, Slot::b) == operand(words, Slot::b)
+        && operand(before, Slot::a) + 1 == operand(words, Slot::a)
+        && operand(before, Slot::x) + 1 == operand(words, Slot::x);
+    let known = state[from];
+    if known == Type::Unset {
+        return Err("a register is read before it is written");
+    }
+    if is_second && (state[from - 1], known) == (Type::Iterator, Type::Next) {
+        state[to - 1] = Type::Iterator;
+        state[to] = Type::Next;
+        return Ok(());
+    }
+    state[to] = if matches!(known, Type::Iterator | Type::Next) { Type::Any } else { known };
+    Ok(())
 }
 
 /// Whether the operand that is read may be a record of the machine; `apply` says which.

@@ -9,6 +9,7 @@ pub mod disassemble;
 mod flow;
 pub mod liveness;
 pub mod opcodes;
+pub(crate) mod spill;
 pub mod verify;
 
 pub use assembler::{Assembler, Label};

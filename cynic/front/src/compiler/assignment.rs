@@ -5,7 +5,7 @@ use oxc_span::GetSpan;
 use oxc_syntax::operator::AssignmentOperator;
 
 use super::expressions::{NameHint, array_index, constant_key};
-use super::operators::{binary_ops, logical_exit, writes_locals};
+use super::operators::{logical_exit, writes_locals};
 use super::variables::Storage;
 use super::{Generator, Reg, Result, Unsupported};
 use crate::bytecode::Op;
@@ -195,17 +195,9 @@ impl<'a> Generator<'a> {
             self.store_target(Target::Name(id), value)?;
             return self.move_to(value, dst);
         }
-        if dst.is_none() && self.registers_are_short() {
-            let from = self.mark();
-            let value = self.target_and_value(left, right)?;
-            // The value outlives the target's temporaries.
-            self.free(from);
-            let result = self.alloc()?;
-            self.mov(result, value);
-            return Ok(result);
-        }
         let dst = match dst {
             Some(dst) => Some(dst),
+            // The value outlives the target's temporaries.
             None => Some(self.alloc()?),
         };
         let mark = self.mark();
@@ -217,14 +209,8 @@ impl<'a> Generator<'a> {
 
     /// Evaluates target and value, and stores it.
     fn target_and_value(&mut self, left: &SimpleAssignmentTarget<'a>, right: &Expression<'a>) -> Result<Reg> {
-        let mark = self.mark();
         let target = self.target(left, writes_locals(right))?;
-        let value = match target {
-            Target::Property { .. } | Target::Element { .. } => {
-                self.keeping(mark, |generator| generator.expression(right))?
-            }
-            _ => self.expression(right)?,
-        };
+        let value = self.expression(right)?;
         self.store_target(target, value)?;
         Ok(value)
     }
@@ -309,9 +295,6 @@ impl<'a> Generator<'a> {
             self.compound(operator, local, local, &it.right, it.span.start)?;
             return self.move_to(local, dst);
         }
-        if dst.is_none() && self.registers_are_short() {
-            return self.deep_compound(operator, left, it);
-        }
         let result = self.alloc()?;
         let mark = self.mark();
         let target = self.target(left, writes)?;
@@ -322,32 +305,6 @@ impl<'a> Generator<'a> {
         self.store_target(target, result)?;
         self.free(mark);
         self.move_to(result, dst)
-    }
-
-    /// The same with nothing below the target that is not evaluated yet.
-    fn deep_compound(
-        &mut self,
-        operator: BinaryOperator,
-        left: &SimpleAssignmentTarget<'a>,
-        it: &AssignmentExpression<'a>,
-    ) -> Result<Reg> {
-        let mark = self.mark();
-        let target = self.target(left, writes_locals(&it.right))?;
-        let target = self.stable_key(target)?;
-        let old = self.alloc()?;
-        self.load_target(target, Some(old))?;
-        let keeps = matches!(target, Target::Property { .. } | Target::Element { .. } | Target::Name(_));
-        let right = match keeps {
-            true => self.keeping(mark, |generator| generator.expression(&it.right))?,
-            false => self.expression(&it.right)?,
-        };
-        self.pos(it.span.start);
-        self.op(binary_ops(operator).0, old, old, right);
-        self.store_target(target, old)?;
-        self.free(mark);
-        let result = self.alloc()?;
-        self.mov(result, old);
-        Ok(result)
     }
 
     /// A computed key is converted once, although it is used to read and to write.

@@ -7,11 +7,11 @@ use super::{Generator, Reg, Result, Unsupported};
 use crate::bytecode::code::{
     ClassSite, CodeKind, Constant, EvalSite, FunctionCode, GlobalDeclarations, TemplateSite, Text,
 };
-use crate::bytecode::{Assembler, Label, Op};
+use crate::bytecode::{Assembler, Label, Op, spill};
 use std::sync::Arc;
 
-/// Registers a frame may have; the instruction format has one byte for a register.
-const REGISTERS_MAX: u16 = 250;
+/// Registers that a function may have, those that its frame has no room for included.
+const REGISTERS_MAX: u16 = 60_000;
 
 /// A constant in the form that deduplicates.
 #[derive(PartialEq, Eq, Hash)]
@@ -56,8 +56,6 @@ pub(super) struct Builder<'a> {
     pub(super) pending_labels: Vec<&'a str>,
     /// Parameters that are plain names, with the register the argument arrives in.
     pub(super) parameter_registers: FxHashMap<&'a str, Reg>,
-    /// The register of the innermost list of values that wait outside the registers ([`super::spare`]).
-    pub(super) spared: Option<u16>,
     /// The list of resources that `using` declarations of the current block add to.
     pub(super) disposables: Option<Reg>,
 }
@@ -92,7 +90,6 @@ impl Builder<'_> {
             finalizers: Vec::new(),
             pending_labels: Vec::new(),
             parameter_registers: FxHashMap::default(),
-            spared: None,
             disposables: None,
         }
     }
@@ -141,19 +138,39 @@ impl<'a> Generator<'a> {
     /// Allocates `count` consecutive registers and returns the first.
     pub(super) fn alloc_run(&mut self, count: u16) -> Result<Reg> {
         let first = self.f.next_register;
+        let spills = self.f.asm.spills();
+        // A run lies on one side of the bound.
+        let first = if spills && first < spill::DIRECT && first.saturating_add(count) > spill::DIRECT {
+            spill::DIRECT
+        } else {
+            first
+        };
         let end = first.saturating_add(count);
         if end > REGISTERS_MAX {
             let message = "this function needs too many registers: split the expression or the function";
-            return Err(Unsupported { message, offset: self.f.span.0 });
+            return Err(Unsupported { message, offset: self.f.asm.last_position().unwrap_or(self.f.span.0) });
+        }
+        if spills && count > spill::RUN_MAX {
+            let message = "too many properties are left out by the rest of a pattern";
+            return Err(Unsupported { message, offset: self.f.asm.last_position().unwrap_or(self.f.span.0) });
         }
         self.f.next_register = end;
         self.f.registers = self.f.registers.max(end);
-        Ok(first as Reg)
+        Ok(first)
     }
 
-    /// How many registers are left.
+    /// How many registers of the frame are left.
     pub(super) fn registers_left(&self) -> usize {
-        usize::from(REGISTERS_MAX - self.f.next_register)
+        usize::from(spill::FRAME.saturating_sub(self.f.next_register))
+    }
+
+    /// Makes room for registers beyond the frame's, if this function is known to need them.
+    pub(super) fn begin_spilling(&mut self) -> Result {
+        if self.spilling.contains(&self.f.span) {
+            let register = self.alloc()?;
+            self.f.asm.begin_spilling(register as u8);
+        }
+        Ok(())
     }
 
     /// The allocation state, to be given back to [`Self::free`].
@@ -233,8 +250,12 @@ impl<'a> Generator<'a> {
             &mut self.f,
             self.outer.pop().unwrap_or_else(|| Builder::new(CodeKind::Script, "", (0, 0))),
         );
+        if f.registers > spill::FRAME && !f.asm.spills() {
+            self.spilling.insert(f.span);
+            self.begins_anew = true;
+        }
         let too_far = Unsupported { message: "this function is too large", offset: f.span.0 };
-        let (code, handlers, positions) = f.asm.finish().ok_or(too_far)?;
+        let assembled = f.asm.finish().ok_or(too_far)?;
         Ok(FunctionCode {
             name: f.name,
             kind: f.kind,
@@ -242,13 +263,14 @@ impl<'a> Generator<'a> {
             is_async: f.is_async,
             parameters: f.parameters,
             length: f.length,
-            registers: u32::from(f.registers),
+            registers: u32::from(if assembled.spilled.is_some() { spill::FRAME } else { f.registers }),
+            spilled: assembled.spilled,
             needs_arguments: f.needs_arguments,
-            code,
+            code: assembled.code,
             constants: f.constants,
             ic_sites: f.ic_sites,
-            handlers,
-            positions,
+            handlers: assembled.handlers,
+            positions: assembled.positions,
             functions: f.functions,
             object_literals: f.object_literals,
             templates: f.templates,

@@ -61,7 +61,7 @@ impl<'a> Generator<'a> {
     }
 
     /// Evaluates the arguments after the window's `this`; how many there are, or `None` if they are in an array.
-    fn call_arguments(&mut self, arguments: &[Argument<'a>]) -> Result<Option<u8>> {
+    fn call_arguments(&mut self, arguments: &[Argument<'a>]) -> Result<Option<Reg>> {
         if self.passes_array(arguments) {
             self.argument_array(arguments)?;
             return Ok(None);
@@ -69,7 +69,7 @@ impl<'a> Generator<'a> {
         self.arguments(arguments).map(Some)
     }
 
-    fn finish_call(&mut self, dst: Reg, base: Reg, count: Option<u8>, at: u32, tail: bool) {
+    fn finish_call(&mut self, dst: Reg, base: Reg, count: Option<Reg>, at: u32, tail: bool) {
         self.pos(at);
         match count {
             None => self.op(Op::CallSpread, dst, base, 0),
@@ -245,27 +245,20 @@ impl<'a> Generator<'a> {
     /// Whether the arguments go through an array.
     fn passes_array(&self, arguments: &[Argument<'a>]) -> bool {
         let many = arguments.len() > WINDOW_ARGUMENTS_MAX
-            || (arguments.len() > 8 && arguments.len() + WINDOW_RESERVE > self.registers_left());
+            || (arguments.len() > 8
+                && arguments.len() + WINDOW_RESERVE > self.registers_left()
+                && !self.f.asm.spills());
         many || arguments.iter().any(|argument| matches!(argument, Argument::SpreadElement(_)))
     }
 
     /// Evaluates arguments into the registers after the window's `this`.
-    fn arguments(&mut self, arguments: &[Argument<'a>]) -> Result<u8> {
-        let window = self.mark() - 2;
+    fn arguments(&mut self, arguments: &[Argument<'a>]) -> Result<Reg> {
         for argument in arguments {
             let Some(e) = argument.as_expression() else { continue };
-            if self.registers_are_short() && !e.is_literal() {
-                let first = self.mark();
-                let value = self.keeping(window, |generator| generator.expression(e))?;
-                self.free(first);
-                let register = self.alloc()?;
-                self.mov(register, value);
-            } else {
-                let register = self.alloc()?;
-                self.expression_to_local(e, register)?;
-            }
+            let register = self.alloc()?;
+            self.expression_to_local(e, register)?;
         }
-        Ok(arguments.len() as u8)
+        Ok(arguments.len() as Reg)
     }
 
     /// Evaluates arguments into a new array in the register after the window's `this`.
@@ -299,7 +292,7 @@ impl<'a> Generator<'a> {
         let function = self.load_active_function()?;
         self.op(Op::GetSuperConstructor, base, function, 0);
         self.op(Op::LoadUndefined, base + 1, 0, 0);
-        self.free(u16::from(base) + 2);
+        self.free(base + 2);
         let result = base;
         if self.passes_array(&it.arguments) {
             self.argument_array(&it.arguments)?;
@@ -341,32 +334,21 @@ impl<'a> Generator<'a> {
     }
 
     pub(super) fn new_expression(&mut self, it: &NewExpression<'a>, dst: Option<Reg>) -> Result<Reg> {
-        // A register that nothing is in yet would stand between the windows of a chain.
-        let early = if self.registers_are_short() { dst } else { Some(self.dst(dst)?) };
+        let dst = self.dst(dst)?;
         let mark = self.mark();
         let base = self.alloc_run(2)?;
         self.expression_to_local(&it.callee, base)?;
-        if self.may_run_short(it.arguments.len()) {
-            // Nothing else writes it, and all that is kept is read.
-            self.op(Op::LoadUndefined, base + 1, 0, 0);
-        }
         if self.passes_array(&it.arguments) {
             self.argument_array(&it.arguments)?;
-            let dst = early.unwrap_or(base);
             self.pos(it.span.start);
             self.op(Op::NewSpread, dst, base, 0);
         } else {
             let count = self.arguments(&it.arguments)?;
-            let dst = early.unwrap_or(base);
             self.pos(it.span.start);
             self.op(Op::New, dst, base, count);
         }
         self.free(mark);
-        match early {
-            Some(dst) => Ok(dst),
-            // The window began where this register is.
-            None => self.alloc(),
-        }
+        Ok(dst)
     }
 
     pub(super) fn tagged_template(
@@ -378,22 +360,27 @@ impl<'a> Generator<'a> {
         let dst = self.dst(dst)?;
         let mark = self.mark();
         let base = self.alloc_run(3)?;
-        self.free(u16::from(base) + 2);
+        self.free(base + 2);
         self.callee(&it.tag, base)?;
         self.alloc()?;
         self.template_object(&it.quasi, base + 2);
+        let many = it.quasi.expressions.len() > WINDOW_ARGUMENTS_MAX;
+        if many {
+            self.op_x(Op::NewArray, base + 2, base + 2, 0, 1);
+        }
         for expression in &it.quasi.expressions {
-            let register = self.alloc()?;
-            self.expression_to_local(expression, register)?;
+            let inner = self.mark();
+            if many {
+                let value = self.expression(expression)?;
+                self.op(Op::ArrayAppend, base + 2, value, 0);
+                self.free(inner);
+            } else {
+                let register = self.alloc()?;
+                self.expression_to_local(expression, register)?;
+            }
         }
-        let count = it.quasi.expressions.len() as u8 + 1;
-        self.pos(it.span.start);
-        if tail {
-            self.op(Op::TailCall, 0, base, count);
-            self.mov(dst, base);
-        } else {
-            self.op(Op::Call, dst, base, count);
-        }
+        let count = it.quasi.expressions.len() as Reg + 1;
+        self.finish_call(dst, base, (!many).then_some(count), it.span.start, tail);
         self.free(mark);
         Ok(dst)
     }

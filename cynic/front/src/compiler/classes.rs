@@ -203,6 +203,7 @@ impl<'a> Generator<'a> {
     fn fields_function(&mut self, it: &Class<'a>, role: Role, is_static: bool) -> Result<Option<Reg>> {
         let Some(scope) = self.analysis.scope_of(it, role) else { return Ok(None) };
         self.begin_function(CodeKind::Method, "".into(), it.span);
+        self.begin_spilling()?;
         let scopes = self.scopes.len();
         let function = self.analysis.scope(scope).function;
         self.load_env(function)?;

@@ -102,8 +102,9 @@ impl<'a> Generator<'a> {
         Some(control)
     }
 
-    /// Sends exceptions of the popped entry's region to `target`.
+    /// Sends exceptions of the popped entry's region to `target`, which is here.
     pub(super) fn protect(&mut self, control: &Control<'a>, target: Label, register: Reg) {
+        let register = self.f.asm.receive(target, register);
         for (start, end) in &control.ranges {
             self.f.asm.handler(*start, *end, target, register);
         }

@@ -99,7 +99,7 @@ impl<'a> Generator<'a> {
     pub(super) fn stable_expression(&mut self, e: &Expression<'a>, then: bool) -> Result<Reg> {
         let mark = self.mark();
         let value = self.expression(e)?;
-        if then && u16::from(value) < mark {
+        if then && value < mark {
             let copy = self.alloc()?;
             self.mov(copy, value);
             return Ok(copy);
@@ -271,7 +271,7 @@ impl<'a> Generator<'a> {
         if *count == TEMPLATE_PARTS_MAX {
             self.op_x(Op::Concat, base, base, 0, *count);
             *count = 1;
-            self.free(u16::from(base) + 1);
+            self.free(base + 1);
         }
         *count += 1;
         if *count == 1 { Ok(base) } else { self.alloc() }
@@ -382,10 +382,7 @@ impl<'a> Generator<'a> {
             self.get_prop(dst, object, name);
             return Ok(dst);
         }
-        let key = match u16::from(object) == mark {
-            true => self.keeping(mark, |generator| generator.expression(&it.expression))?,
-            false => self.expression(&it.expression)?,
-        };
+        let key = self.expression(&it.expression)?;
         let dst = self.dst_from(dst, mark)?;
         self.pos(it.expression.span().start);
         let ic = self.f.keyed_ic();

@@ -16,8 +16,12 @@ use crate::bytecode::code::CodeKind;
 use crate::bytecode::{Label, Op, Text};
 use crate::limits;
 
-/// Parameters beyond this many do not fit the frame.
-const PARAMETERS_MAX: usize = 120;
+/// Most parameters of a function.
+const PARAMETERS_MAX: usize = 65_535;
+/// With more parameters than this, a function finds its arguments in a list.
+const PARAMETER_REGISTERS_MAX: usize = 120;
+/// The same for a function that has more registers than its frame.
+const SPILLED_PARAMETER_REGISTERS_MAX: usize = 40;
 
 /// The body of a function.
 #[derive(Clone, Copy)]
@@ -180,24 +184,39 @@ impl<'a> Generator<'a> {
         self.analysis.scope_of_key(key, role)
     }
 
+    /// Compiles a function, twice if it turns out to need more registers than a frame has.
     fn compile_function(&mut self, source: FunctionSource<'_, 'a>, name: Text) -> Result<u32> {
-        if source.params.items.len() > PARAMETERS_MAX {
-            let message = "this function has too many parameters";
-            return Err(Unsupported { message, offset: source.span.start });
+        loop {
+            let index = self.compile_function_once(source, name.clone())?;
+            if !std::mem::take(&mut self.begins_anew) {
+                return Ok(index);
+            }
+            self.f.functions.pop();
+        }
+    }
+
+    fn compile_function_once(&mut self, source: FunctionSource<'_, 'a>, name: Text) -> Result<u32> {
+        let count = source.params.items.len();
+        if count > PARAMETERS_MAX {
+            let message = "this function has more than 65,535 parameters";
+            return Err(Unsupported { message, offset: source.params.span.start });
         }
         self.begin_function(source.kind, name, source.span);
         self.f.is_async = source.is_async;
         self.f.is_generator = source.is_generator;
         let items = &source.params.items;
-        self.f.parameters = items.len() as u32;
         let optional = items.iter().take_while(|item| !is_optional(item)).count();
         self.f.length = optional as u32;
-        let first = self.alloc_run(items.len() as u16)?;
-        for (item, register) in items.iter().zip(first..) {
-            if let BindingPattern::BindingIdentifier(id) = &item.pattern {
-                self.f.parameter_registers.insert(id.name.as_str(), register);
+        if !self.takes_list(count) {
+            self.f.parameters = count as u32;
+            let first = self.alloc_run(count as u16)?;
+            for (item, register) in items.iter().zip(first..) {
+                if let BindingPattern::BindingIdentifier(id) = &item.pattern {
+                    self.f.parameter_registers.insert(id.name.as_str(), register);
+                }
             }
         }
+        self.begin_spilling()?;
         let scopes = self.scopes.len();
         self.prologue(source)?;
         self.body(source.body)?;
@@ -259,8 +278,17 @@ impl<'a> Generator<'a> {
         Ok(())
     }
 
+    /// Whether a function of `count` parameters finds its arguments in a list and not in registers.
+    fn takes_list(&self, count: usize) -> bool {
+        let spills = self.spilling.contains(&self.f.span);
+        count > if spills { SPILLED_PARAMETER_REGISTERS_MAX } else { PARAMETER_REGISTERS_MAX }
+    }
+
     fn bind_parameters(&mut self, params: &FormalParameters<'a>) -> Result {
         refuse_properties(params)?;
+        if self.takes_list(params.items.len()) {
+            return self.bind_from_list(params);
+        }
         for (index, item) in params.items.iter().enumerate() {
             let mark = self.mark();
             let mut value = index as Reg + 1;
@@ -284,11 +312,55 @@ impl<'a> Generator<'a> {
             let mark = self.mark();
             self.f.needs_arguments = true;
             let array = self.alloc()?;
-            self.op(Op::CreateRest, array, params.items.len() as u8, 0);
+            self.op(Op::CreateRest, array, params.items.len() as Reg, 0);
             self.binding_pattern(&rest.rest.argument, array, BindMode::Lexical)?;
             self.free(mark);
         }
         Ok(())
+    }
+
+    /// Binds parameters to the elements of the list of arguments. What is beyond its end is undefined, whatever a prototype has there.
+    fn bind_from_list(&mut self, params: &FormalParameters<'a>) -> Result {
+        self.f.needs_arguments = true;
+        let (list, index, length) = (self.alloc()?, self.alloc()?, self.alloc()?);
+        self.op(Op::CreateRest, list, 0, 0);
+        self.get_prop(length, list, "length");
+        self.load_int(index, 0);
+        for item in &params.items {
+            let mark = self.mark();
+            let value = self.alloc()?;
+            self.next_argument(value, list, index, length);
+            let value = match &item.initializer {
+                Some(initializer) => self.with_default(value, initializer, binding_name(&item.pattern))?,
+                None => value,
+            };
+            self.binding_pattern(&item.pattern, value, BindMode::Lexical)?;
+            self.free(mark);
+        }
+        if let Some(rest) = &params.rest {
+            let (array, value) = (self.alloc()?, self.alloc()?);
+            self.op_x(Op::NewArray, array, 0, 0, 0);
+            let end = self.label();
+            let head = self.bound();
+            self.f.asm.branch(Op::JNotLt, index, length, 0, end);
+            self.next_argument(value, list, index, length);
+            self.op(Op::ArrayAppend, array, value, 0);
+            self.jump(head);
+            self.bind(end);
+            self.binding_pattern(&rest.rest.argument, array, BindMode::Lexical)?;
+        }
+        Ok(())
+    }
+
+    /// `value = list[index++]`, or undefined beyond the end.
+    fn next_argument(&mut self, value: Reg, list: Reg, index: Reg, length: Reg) {
+        let end = self.label();
+        self.op(Op::LoadUndefined, value, 0, 0);
+        self.f.asm.branch(Op::JNotLt, index, length, 0, end);
+        let ic = self.f.keyed_ic();
+        self.op_x(Op::GetElem, value, list, index, ic);
+        self.op(Op::Inc, index, index, 0);
+        self.bind(end);
     }
 
     fn body(&mut self, body: Body<'_, 'a>) -> Result {
@@ -351,7 +423,7 @@ impl<'a> Generator<'a> {
         let iterator = self.alloc_run(2)?;
         let open = if is_async { Op::GetAsyncIterator } else { Op::GetIterator };
         // The inner iterator is called by hand, so the record must hold a real one (c = 1).
-        self.op(open, iterator, iterable, u8::from(!is_async));
+        self.op(open, iterator, iterable, Reg::from(!is_async));
         let received = self.alloc()?;
         let mode = self.alloc()?;
         let window = self.alloc_run(3)?;

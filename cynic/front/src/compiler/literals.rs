@@ -16,7 +16,7 @@ impl<'a> Generator<'a> {
         let dst = self.dst(dst)?;
         let mark = self.mark();
         let run = it.elements.iter().take(self.run_max()).take_while(|e| e.as_expression().is_some()).count();
-        let first = u8::try_from(self.mark()).unwrap_or(0);
+        let first = self.mark();
         for element in it.elements.iter().take(run) {
             let register = self.alloc()?;
             if let Some(e) = element.as_expression() {
@@ -54,6 +54,9 @@ impl<'a> Generator<'a> {
     }
 
     fn run_max(&self) -> usize {
+        if self.f.asm.spills() {
+            return RUN_MAX;
+        }
         RUN_MAX.min(self.registers_left().saturating_sub(RUN_MAX * 2))
     }
 
@@ -61,7 +64,7 @@ impl<'a> Generator<'a> {
         let dst = self.dst(dst)?;
         let mark = self.mark();
         if let Some(keys) = self.simple_keys(it) {
-            let first = u8::try_from(self.mark()).unwrap_or(0);
+            let first = self.mark();
             for property in &it.properties {
                 let ObjectPropertyKind::ObjectProperty(property) = property else { continue };
                 let register = self.alloc()?;
@@ -74,7 +77,7 @@ impl<'a> Generator<'a> {
             let keys = keys.into_iter().map(|key| self.f.string(key)).collect();
             self.f.object_literals.push(keys);
             let index = self.f.object_literals.len() as u32 - 1;
-            self.op_x(Op::NewObjectLiteral, dst, first, 0, index);
+            self.f.asm.object_literal(dst, first, it.properties.len() as u16, index);
             self.free(mark);
             return Ok(dst);
         }

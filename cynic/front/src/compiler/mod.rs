@@ -18,7 +18,6 @@ mod operators;
 mod patterns;
 mod resources;
 mod scope;
-mod spare;
 mod statements;
 mod variables;
 
@@ -37,8 +36,8 @@ use builder::Builder;
 pub use module::{ExportEntry, ImportEntry, ImportName, ModuleCode, ModuleRequest};
 use scope::{Analysis, AnalysisOptions, BindingKind, Role, ScopeKind};
 
-/// A register number.
-type Reg = u8;
+/// A register number. Those beyond what a frame has live elsewhere ([`crate::bytecode::spill`]).
+type Reg = u16;
 
 /// Something the compiler cannot express: too large for the instruction format.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -58,6 +57,8 @@ pub struct CompileOptions {
     pub allow_eval: bool,
     /// What may stand in the text besides JavaScript.
     pub dialect: Dialect,
+    /// Bytes at the beginning that are not the program's, and do not count for places.
+    pub hidden: u32,
     /// Nobody asks for the script's completion value, so that statements need not keep theirs.
     pub discard_value: bool,
     /// When compiling must have ended; what is not ready then is an error.
@@ -112,14 +113,14 @@ pub fn stack_needed(
     // Types have a grammar of their own, which the scan does not know.
     nesting.ambiguous |= options.dialect.typescript;
     let too_deep = |message: &str| {
-        let input = Input { text, name, dialect: options.dialect };
+        let input = Input { text, name, dialect: options.dialect, hidden: options.hidden };
         SyntaxError::at(input, nesting.deepest, message.into())
     };
     if nesting.depth > limits::NESTING_MAX {
         return Err(too_deep("the source is nested too deeply"));
     }
     if let Some(offset) = nesting.long_bigint {
-        let input = Input { text, name, dialect: options.dialect };
+        let input = Input { text, name, dialect: options.dialect, hidden: options.hidden };
         return Err(SyntaxError::at(input, offset, "this BigInt literal is too long".into()));
     }
     if options.dialect.typescript && nesting.type_attempts > limits::TYPE_ATTEMPTS_MAX {
@@ -154,7 +155,7 @@ fn compile(
         match std::thread::Builder::new().stack_size(stack).spawn_scoped(scope, compile) {
             Ok(thread) => thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)),
             Err(_) => {
-                let input = Input { text, name, dialect: options.dialect };
+                let input = Input { text, name, dialect: options.dialect, hidden: options.hidden };
                 Err(SyntaxError::at(
                     input,
                     0,
@@ -175,9 +176,10 @@ fn compile_here(
     let allocator = Allocator::default();
     let text_in_arena = allocator.alloc_str(text);
     let name_in_arena = allocator.alloc_str(name);
-    let input = Input { text: text_in_arena, name: name_in_arena, dialect: options.dialect };
+    let input =
+        Input { text: text_in_arena, name: name_in_arena, dialect: options.dialect, hidden: options.hidden };
     let program = syntax::parse(&allocator, input, goal)?;
-    let source = Arc::new(Source::new(name, text));
+    let source = Arc::new(Source::with_hidden(name, text, options.hidden));
     Generator::program(program, &allocator, source, goal, options)
         .map_err(|error| SyntaxError::at(input, error.offset, error.message.into()))
 }
@@ -215,6 +217,10 @@ struct Generator<'a> {
     global_names: FxHashSet<Box<str>>,
     /// Statements and functions until the next look at the deadline.
     until_look: u32,
+    /// The functions, by their spans, that need more registers than a frame has.
+    spilling: FxHashSet<(u32, u32)>,
+    /// One of these has just been found, so that what encloses it has to be compiled again.
+    begins_anew: bool,
 }
 
 impl<'a> Generator<'a> {
@@ -257,17 +263,26 @@ impl<'a> Generator<'a> {
             globals: GlobalDeclarations::default(),
             global_names: FxHashSet::default(),
             until_look: 0,
+            spilling: FxHashSet::default(),
+            begins_anew: false,
         };
         generator.look_at_deadline(0)?;
-        let module = generator.top_level(program, kind)?;
-        let code = Arc::new(generator.finish_function()?);
-        Ok((code, module))
+        loop {
+            let module = generator.top_level(program, kind)?;
+            let code = Arc::new(generator.finish_function()?);
+            if !std::mem::take(&mut generator.begins_anew) {
+                return Ok((code, module));
+            }
+            generator.scopes.clear();
+            generator.f = Builder::new(kind, "", (0, program.span.end));
+        }
     }
 
     fn top_level(&mut self, program: &'a Program<'a>, kind: CodeKind) -> Result<Option<ModuleCode>> {
         self.f.is_generator = kind == CodeKind::Module;
         self.f.is_async = kind == CodeKind::Module;
         let root = self.analysis.scope_of(program, Role::Main).unwrap_or(0);
+        self.begin_spilling()?;
         self.load_env(0)?;
         if kind == CodeKind::Module {
             let env = self.env_register()?;

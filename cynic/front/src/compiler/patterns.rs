@@ -89,7 +89,7 @@ impl<'a> Generator<'a> {
         let excluded = self.excluded_run(it.rest.is_some(), it.properties.len())?;
         for (index, property) in it.properties.iter().enumerate() {
             let mark = self.mark();
-            let excluded = excluded.map(|first| first + index as u8);
+            let excluded = excluded.map(|first| first + index as Reg);
             let element = self.alloc()?;
             self.property_of(element, value, &property.key, property.computed, excluded)?;
             self.binding_pattern(&property.value, element, mode)?;
@@ -317,7 +317,7 @@ impl<'a> Generator<'a> {
         let excluded = self.excluded_run(it.rest.is_some(), it.properties.len())?;
         for (index, property) in it.properties.iter().enumerate() {
             let mark = self.mark();
-            let excluded = excluded.map(|first| first + index as u8);
+            let excluded = excluded.map(|first| first + index as Reg);
             match property {
                 AssignmentTargetProperty::AssignmentTargetPropertyIdentifier(it) => {
                     self.shorthand_assignment(it, value, excluded)?;

@@ -1,12 +1,15 @@
 //! Scopes at run time and access to variables, wherever they live.
 
 use super::scope::{BindingKind, FUNCTION_NAME, NEW_TARGET_NAME, ScopeKind, node_key};
-use super::{ActiveScope, Generator, Reg, Result};
+use super::{ActiveScope, Generator, Reg, Result, Unsupported};
 use crate::bytecode::code::{EvalSite, EvalStorage, EvalVariable};
 use crate::bytecode::{CodeKind, Op};
 
 /// Locals beyond this many registers go to a heap scope, so that expressions keep room.
 const LOCAL_REGISTERS_MAX: usize = 160;
+
+/// Scopes that an instruction can go up.
+const HOPS_MAX: u32 = 255;
 
 /// Where a variable lives, seen from the current function.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -114,6 +117,10 @@ impl<'a> Generator<'a> {
     }
 
     fn spill_excess_locals(&mut self, index: u32) {
+        // Such a function keeps them where it keeps registers.
+        if self.f.asm.spills() {
+            return;
+        }
         let base = usize::from(self.f.next_register);
         let scope = &mut self.analysis.scopes[index as usize];
         let mut slot = scope.bindings.iter().filter(|binding| binding.captured).count();
@@ -139,6 +146,18 @@ impl<'a> Generator<'a> {
 
     /// Finds the variable `name`.
     pub(super) fn resolve(&mut self, name: &str) -> Result<Variable> {
+        let variable = self.find(name)?;
+        match variable.storage {
+            Storage::Slot { hops, .. } | Storage::Cell { hops, .. } if hops > HOPS_MAX => {
+                let message = "a variable is used more than 255 scopes further in than it is declared";
+                let offset = self.f.asm.last_position().unwrap_or(self.f.span.0);
+                Err(Unsupported { message, offset })
+            }
+            _ => Ok(variable),
+        }
+    }
+
+    fn find(&mut self, name: &str) -> Result<Variable> {
         let depth = self.depth();
         let mut hops = 0;
         for active in self.scopes.iter().rev() {
@@ -283,10 +302,10 @@ impl<'a> Generator<'a> {
         match storage {
             Storage::Register(register) => self.mov(dst, register),
             Storage::Slot { scope, hops: 0, slot } if slot < 256 => {
-                self.op(Op::GetSlot, dst, scope, slot as u8)
+                self.op(Op::GetSlot, dst, scope, slot as Reg)
             }
-            Storage::Slot { scope, hops, slot } => self.op_x(Op::GetSlotUp, dst, scope, hops as u8, slot),
-            Storage::Cell { scope, hops, slot } => self.op_x(Op::GetCell, dst, scope, hops as u8, slot),
+            Storage::Slot { scope, hops, slot } => self.op_x(Op::GetSlotUp, dst, scope, hops as Reg, slot),
+            Storage::Cell { scope, hops, slot } => self.op_x(Op::GetCell, dst, scope, hops as Reg, slot),
             Storage::Global => {}
         }
     }
@@ -295,10 +314,10 @@ impl<'a> Generator<'a> {
         match storage {
             Storage::Register(register) => self.mov(register, value),
             Storage::Slot { scope, hops: 0, slot } if slot < 256 => {
-                self.op(Op::SetSlot, value, scope, slot as u8)
+                self.op(Op::SetSlot, value, scope, slot as Reg)
             }
-            Storage::Slot { scope, hops, slot } => self.op_x(Op::SetSlotUp, value, scope, hops as u8, slot),
-            Storage::Cell { scope, hops, slot } => self.op_x(Op::SetCell, value, scope, hops as u8, slot),
+            Storage::Slot { scope, hops, slot } => self.op_x(Op::SetSlotUp, value, scope, hops as Reg, slot),
+            Storage::Cell { scope, hops, slot } => self.op_x(Op::SetCell, value, scope, hops as Reg, slot),
             Storage::Global => {}
         }
     }

@@ -18,7 +18,7 @@ pub fn awaiting_entry(text: &str, typescript: bool) -> Option<String> {
         return None;
     }
     let allocator = Allocator::default();
-    let input = Input { text, name: "<repl>", dialect: Dialect { typescript, jsx: false } };
+    let input = Input { text, name: "<repl>", dialect: Dialect { typescript, jsx: false }, hidden: 0 };
     let program = parse(&allocator, input, Goal::Module).ok()?;
     let mut finder = AwaitFinder::default();
     finder.visit_program(program);
@@ -43,6 +43,7 @@ pub fn last_expression(code: &str, typescript: bool) -> Option<usize> {
         text: allocator.alloc_str(&text),
         name: "<body>",
         dialect: Dialect { typescript, jsx: false },
+        hidden: 0,
     };
     let program = parse(&allocator, input, Goal::Script).ok()?;
     let [Statement::ExpressionStatement(only)] = &program.body[..] else { return None };

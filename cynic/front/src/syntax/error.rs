@@ -32,7 +32,7 @@ impl SyntaxError {
         }
         let (before, after) = input.text.split_at(offset);
         let line = before.matches('\n').count() as u32 + 1;
-        let line_start = before.rfind('\n').map_or(0, |at| at + 1);
+        let line_start = before.rfind('\n').map_or(offset.min(input.hidden as usize), |at| at + 1);
         let head = &before[line_start..];
         let tail = after.split(['\n', '\r']).next().unwrap_or("");
         Self {
@@ -68,7 +68,7 @@ mod tests {
 
     fn error(text: &str) -> SyntaxError {
         let allocator = oxc_allocator::Allocator::default();
-        let input = Input { text, name: "t.js", dialect: crate::syntax::Dialect::JAVASCRIPT };
+        let input = Input { text, name: "t.js", dialect: crate::syntax::Dialect::JAVASCRIPT, hidden: 0 };
         parse(&allocator, input, Goal::Script)
             .err()
             .unwrap_or_else(|| SyntaxError::at(input, 0, String::new()))

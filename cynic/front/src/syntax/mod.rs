@@ -50,6 +50,8 @@ pub struct Input<'s> {
     pub name: &'s str,
     /// What may stand in the text besides JavaScript.
     pub dialect: Dialect,
+    /// Bytes at the beginning that are not the program's, and do not count for places.
+    pub hidden: u32,
 }
 
 /// What a text may have that is not JavaScript, and becomes it or goes away.

@@ -5,6 +5,7 @@
 
 use std::cell::{Cell, RefCell, UnsafeCell};
 use std::collections::VecDeque;
+use std::sync::Arc;
 
 use super::call::{self, STACK_RESERVE, leave};
 use super::template::FunctionTemplate;
@@ -12,6 +13,7 @@ use super::{Frame, Next, State, compiled, dispatch, frame_flags};
 use crate::builtins::generator;
 use crate::builtins::promise::Capability;
 use crate::bytecode::Op;
+use crate::bytecode::code::FunctionCode;
 use crate::gc::{Data, ExternalCharge, Gc, Trace, Tracer, data_of, tag};
 use crate::limits;
 use crate::object::{Object, ObjectKind};
@@ -119,6 +121,12 @@ impl Coroutine {
     fn registers(&self) -> &[Value] {
         // SAFETY: an isolate is used by one thread, and nobody keeps this reference while the coroutine suspends or resumes.
         unsafe { &*self.registers.get() }
+    }
+
+    /// Where it is suspended.
+    pub(crate) fn place(&self) -> Option<(Arc<FunctionCode>, u32)> {
+        let template = self.template.get().filter(|_| self.state.get() == CoroutineState::Suspended)?;
+        Some((template.function.clone(), template.pc_index(self.pc.get())))
     }
 
     /// Whether the suspending instruction is an await.

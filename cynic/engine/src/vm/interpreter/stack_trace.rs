@@ -1,10 +1,14 @@
 //! Stack traces: captured with every error, formatted when somebody asks.
+//!
+//! Where the outermost frame is a coroutine that a job resumed, nobody has called it: those that wait for it stand in the place of callers.
 
 use std::sync::Arc;
 
+use super::coroutine::{self, Coroutine, CoroutineKind};
 use super::frame_flags;
+use crate::builtins::promise;
 use crate::bytecode::code::{CodeKind, FunctionCode};
-use crate::gc::{Trace, Tracer};
+use crate::gc::{Data, Gc, Trace, Tracer};
 use crate::limits;
 use crate::value::Value;
 use crate::vm::Vm;
@@ -13,7 +17,16 @@ use crate::vm::Vm;
 pub struct StackTrace {
     /// The module, and the offset in its text, whose import or export failed: no frame of its runs then.
     import: Option<(Arc<FunctionCode>, u32)>,
-    frames: Vec<(Arc<FunctionCode>, u32, bool)>,
+    frames: Vec<(Arc<FunctionCode>, u32, Kind)>,
+}
+
+/// How a frame came to be on the stack.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Call,
+    Construct,
+    /// It is not: it waits for the frame before it.
+    Async,
 }
 
 impl Trace for StackTrace {
@@ -29,15 +42,17 @@ impl StackTrace {
             let (line, column) = module.source.position(*offset);
             out.push_str(&format!("\n    at {}:{line}:{column}", module.source.name));
         }
-        for (function, pc, is_construct) in &self.frames {
+        for (function, pc, kind) in &self.frames {
             let (line, column) = function.source.position(function.source_offset(*pc));
             let place = format!("{}:{line}:{column}", function.source.name);
             let name = function.name.to_lossy();
             let is_top = matches!(function.kind, CodeKind::Script | CodeKind::Module);
             out.push_str("\n    at ");
-            if *is_construct {
-                out.push_str("new ");
-            }
+            out.push_str(match kind {
+                Kind::Call => "",
+                Kind::Construct => "new ",
+                Kind::Async => "async ",
+            });
             if name.is_empty() {
                 if is_top { out.push_str(&place) } else { out.push_str(&format!("<anonymous> ({place})")) }
             } else {
@@ -55,6 +70,16 @@ impl StackTrace {
     }
 }
 
+/// The coroutine that awaits what this one will give.
+fn waiting_for(coroutine: Gc<Data<Coroutine>>) -> Option<Gc<Data<Coroutine>>> {
+    let promise = match coroutine.kind {
+        CoroutineKind::AsyncFunction | CoroutineKind::Module => coroutine.promise.get(),
+        CoroutineKind::AsyncGenerator => coroutine.queue.borrow().front()?.capability.promise,
+        CoroutineKind::Generator => return None,
+    };
+    promise::awaited_by(promise.as_object()?)
+}
+
 /// Captures the stack as a data cell.
 pub fn capture(vm: &mut Vm) -> Value {
     capture_at(vm, None)
@@ -68,17 +93,24 @@ impl Vm {
 }
 
 fn capture_at(vm: &mut Vm, import: Option<(Arc<FunctionCode>, u32)>) -> Value {
-    let frames = vm
-        .interpreter
-        .active_frames()
+    let active = vm.interpreter.active_frames();
+    let mut frames: Vec<_> = active
         .iter()
         .rev()
         .take(limits::STACK_TRACE_FRAMES_MAX)
         .map(|frame| {
             let template = frame.template();
             let pc = template.pc_index(frame.pc).saturating_sub(1);
-            (template.function.clone(), pc, frame.flags & frame_flags::CONSTRUCT != 0)
+            let is_construct = frame.flags & frame_flags::CONSTRUCT != 0;
+            (template.function.clone(), pc, if is_construct { Kind::Construct } else { Kind::Call })
         })
         .collect();
+    let mut resumed = active.first().and_then(coroutine::of_frame);
+    while let Some(waiting) = resumed.and_then(waiting_for)
+        && frames.len() < limits::STACK_TRACE_FRAMES_MAX
+    {
+        frames.extend(waiting.place().map(|(function, pc)| (function, pc, Kind::Async)));
+        resumed = Some(waiting);
+    }
     Value::cell(vm.alloc_data(StackTrace { import, frames }))
 }
