@@ -36,7 +36,7 @@ impl Session {
         pid_name.extend_from_slice(b"_PID");
         self.set(&pid_name, decimal(i64::from(pid))).map_err(|error| self.assignment_failed(error))?;
         self.last_background = Some(pid);
-        self.jobs.add(pid, text);
+        self.add_job(pid, text);
         self.status = 0;
         Ok(0)
     }

@@ -83,7 +83,7 @@ impl Session {
         if sys::is_stopped(wait_status) {
             let known = self.jobs.list.iter().position(|job| job.pid == pid);
             let at = known.unwrap_or_else(|| {
-                self.jobs.add(pid, text());
+                self.add_job(pid, text());
                 self.jobs.list.len() - 1
             });
             if let Some(job) = self.jobs.list.get_mut(at) {

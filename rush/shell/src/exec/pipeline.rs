@@ -314,7 +314,7 @@ impl Session {
             self.finish_child(|session| session.run_and_or(and_or));
         }
         self.last_background = Some(pid);
-        let number = self.jobs.add(pid, text);
+        let number = self.add_job(pid, text);
         if let Some(job) = self.jobs.list.last_mut() {
             job.own_group = monitor;
             job.pipeline = and_or.rest.is_empty() && and_or.first.stages.len() > 1;

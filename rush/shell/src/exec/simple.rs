@@ -39,6 +39,12 @@ impl Session {
             self.run_simple_inner(command)
         };
         self.close_process_substitutions(substitutions);
+        // What `exec` became is the subshell.
+        let replaced = matches!(result, Err(Unwind::Exit(_))) && self.in_process_subshell();
+        let is_tail = || std::ptr::from_ref(command).addr() == self.subshell_tail;
+        if self.killed.is_some() && !replaced && !is_tail() {
+            self.report_killed(|| crate::syntax::printer::simple_command(command));
+        }
         match result {
             Ok(status) => {
                 self.status = status;

@@ -133,6 +133,11 @@ impl Traps {
         self.actions[EXIT].is_some()
     }
 
+    /// Whether there is a trap at all that runs something.
+    pub(crate) fn any(&self) -> bool {
+        self.actions.iter().any(|action| matches!(action, Some(Action::Run(_))))
+    }
+
     #[inline]
     pub(crate) fn has_error(&self) -> bool {
         self.actions[ERR].is_some() && !self.error_off

@@ -7,7 +7,7 @@ use crate::state::descriptors::{Entry, OpenFile};
 use crate::state::options::SetOption;
 use crate::sys::resource;
 use crate::{Bytes, Outcome, Session, limits, sys};
-use rush_utilities::{Context, Host, Input};
+use rush_utilities::{Context, Ended, Host, Input};
 use std::cell::RefCell;
 use std::ffi::CString;
 use std::io::{self, Read, Write};
@@ -284,7 +284,7 @@ impl Shell<'_> {
         found.ok_or_else(|| io::Error::from_raw_os_error(libc::ENOENT))
     }
 
-    fn launch(&mut self, path: &[u8], args: &[Bytes]) -> io::Result<i32> {
+    fn launch(&mut self, path: &[u8], args: &[Bytes]) -> io::Result<Ended> {
         if self.shields {
             self.session.unshield();
         }
@@ -295,7 +295,15 @@ impl Shell<'_> {
         }
         launch.collect(self.session);
         let pid = started.map_err(io::Error::from_raw_os_error)?;
-        Ok(self.session.wait_foreground(pid, args))
+        let status = self.session.wait_foreground(pid, args);
+        Ok(match self.session.killed.take() {
+            None => Ended::Status(status),
+            Some((_, raw)) => {
+                // `env` would have become the program; the others tell of it themselves.
+                self.session.killed = Some((pid, raw)).filter(|_| self.program.ends_with(b"env"));
+                Ended::Signal(status - 128)
+            }
+        })
     }
 }
 
@@ -346,7 +354,7 @@ impl Host for Shell<'_> {
         args: &[Bytes],
         environment: Option<&[(Bytes, Bytes)]>,
         no_input: bool,
-    ) -> io::Result<i32> {
+    ) -> io::Result<Ended> {
         let path = self.find(args.first().map_or(b"", Vec::as_slice))?;
         let saved_input = if no_input {
             let null = sys::open(b"/dev/null", libc::O_RDONLY, 0).map_err(io::Error::from_raw_os_error)?;

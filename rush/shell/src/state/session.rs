@@ -89,6 +89,10 @@ pub struct Session {
     pub interrupt_discards: bool,
     /// The signal that ends this process once its EXIT trap has run.
     pub(crate) killed_by: Option<i32>,
+    /// The program that a signal has ended in the foreground, and its wait status, until it is told of.
+    pub(crate) killed: Option<(i32, i32)>,
+    /// The simple command that ends the subshell being run, by its address: bash becomes that program, so the subshell is told of instead.
+    pub(crate) subshell_tail: usize,
     /// The argument that makes this executable run a script as a shell would, for hosts whose executable is no shell.
     pub script_role: Option<&'static [u8]>,
     /// Shows that a silent program runs, if the front end wants to.
@@ -198,6 +202,8 @@ impl Session {
             interactive: false,
             interrupt_discards: false,
             killed_by: None,
+            killed: None,
+            subshell_tail: 0,
             script_role: None,
             spinner: None,
             pipeline_record: None,
