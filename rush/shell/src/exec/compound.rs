@@ -10,6 +10,8 @@ use crate::syntax::ast::{
 };
 use crate::{Bytes, Outcome, Session, Status, Unwind};
 
+use super::Launch;
+
 /// What a loop does after its body ran.
 enum Flow {
     Next,
@@ -36,13 +38,42 @@ impl Session {
         let tail =
             if self.traps.any() { 0 } else { list.tail().map_or(0, |tail| std::ptr::from_ref(tail).addr()) };
         let outer = std::mem::replace(&mut self.subshell_tail, tail);
-        let result = self.run_compound_redirected(command);
+        let result = if self.controls_jobs() && !self.in_process_subshell() {
+            self.run_subshell_job(command)
+        } else {
+            self.run_compound_redirected(command)
+        };
         self.subshell_tail = outer;
         if self.killed.is_some() && (tail == 0 || tail != outer) {
             self.line = command.line;
             self.report_killed(|| crate::syntax::printer::compound_command(command));
         }
         result
+    }
+
+    /// At a terminal a subshell is a process and a job: the keyboard stops all of it, and `fg` goes on with it.
+    fn run_subshell_job(&mut self, command: &CompoundCommand) -> Outcome {
+        let placement = self.placement();
+        // The handler that the child has from the shell must not take what is meant for the child.
+        let held = self.interrupt_discards.then(|| crate::sys::hold_signal(libc::SIGINT));
+        let pid = self.fork_child(&Launch::default())?;
+        if pid == 0 {
+            drop(held);
+            if let Some(placement) = placement {
+                self.take_place(placement);
+            }
+            self.finish_child(|session| session.run_compound_for_good(command));
+        }
+        self.place_child(pid);
+        drop(held);
+        let raw = self.wait_job(pid);
+        self.note_stage(raw);
+        self.job_left(pid, pid, raw, || crate::syntax::printer::compound_command(command));
+        self.note_killed(pid, raw);
+        self.foreground_ended();
+        let status = crate::sys::shell_status(raw);
+        self.status = status;
+        Ok(status)
     }
 
     fn run_compound_redirected(&mut self, command: &CompoundCommand) -> Outcome {
@@ -238,7 +269,7 @@ impl Session {
                     session.line = line;
                     session.trace_for(head);
                 }
-                if session.traps.wants_text() {
+                if session.wants_text() {
                     session.line = line;
                     let text = session.for_text(head);
                     session.note_command(text);
@@ -293,7 +324,7 @@ impl Session {
 
     fn loop_expression(&mut self, expression: &Expression, line: u32) -> Result<Option<i64>, Unwind> {
         self.line = line;
-        if self.traps.wants_text() {
+        if self.wants_text() {
             let mut text = b"((".to_vec();
             text.extend_from_slice(expression.word.source());
             text.extend_from_slice(b"))");
@@ -338,7 +369,7 @@ impl Session {
 
     fn run_case(&mut self, word: &Word, arms: &[CaseArm], line: u32) -> Outcome {
         self.line = line;
-        if self.traps.wants_text() {
+        if self.wants_text() {
             let mut text = crate::syntax::printer::case_head(word);
             text.push(b' ');
             self.note_command(text);
@@ -399,7 +430,7 @@ impl Session {
 
     fn run_arithmetic(&mut self, expression: &Expression, line: u32) -> Outcome {
         self.line = line;
-        if self.traps.wants_text() {
+        if self.wants_text() {
             let mut text = b"((".to_vec();
             text.extend_from_slice(expression.word.source());
             text.extend_from_slice(b"))");
@@ -422,7 +453,7 @@ impl Session {
         if !self.check_loop_variable(head)? {
             return Ok(1);
         }
-        if self.traps.wants_text() {
+        if self.wants_text() {
             self.line = line;
             self.note_command(crate::syntax::printer::for_head("select", head));
             if self.run_debug_trap()? {

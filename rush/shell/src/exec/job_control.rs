@@ -92,6 +92,7 @@ impl Session {
                 job.state = JobState::Stopped(sys::stop_signal(wait_status));
                 job.notified = true;
                 let job = job.clone();
+                self.job_stopped = true;
                 self.jobs.make_recent(job.number);
                 let line = [b"\n", &crate::builtins::describe_job(self, &job)[..]].concat();
                 self.write_err(&line);

@@ -215,14 +215,6 @@ pub enum FindError {
 }
 
 impl Session {
-    /// Waits for the child `pid` and gives its shell status. Traps wait until the child has ended.
-    pub(crate) fn wait_for_child(&mut self, pid: i32) -> Status {
-        match self.wait_raw(pid) {
-            Some(status) => sys::shell_status(status),
-            None => 127,
-        }
-    }
-
     fn wait_raw(&mut self, pid: i32) -> Option<i32> {
         if let Some(status) = self.jobs.ended.remove(&pid) {
             return Some(status);
@@ -268,7 +260,13 @@ impl Session {
     pub(crate) fn wait_foreground(&mut self, pid: i32, args: &[Bytes]) -> Status {
         let Some(status) = self.wait_raw(pid) else { return 127 };
         self.note_stage(status);
-        self.job_left(pid, pid, status, || args.join(&b' '));
+        let written = self.job_text.clone();
+        self.job_left(
+            pid,
+            pid,
+            status,
+            || if written.is_empty() { args.join(&b' ') } else { written.clone() },
+        );
         self.note_killed(pid, status);
         self.foreground_ended();
         sys::shell_status(status)
@@ -336,8 +334,8 @@ impl Session {
         if sys::dumped_core(status) {
             description.push_str(" (core dumped)");
         }
-        // A program that was asked to end is not told of with its command.
-        if signal == libc::SIGTERM && !self.interactive {
+        // A program that was asked to end is not told of with its command; at a terminal none is.
+        if signal == libc::SIGTERM || self.interactive {
             return self.write_err(format!("{description}\n").as_bytes());
         }
         let mut message = format!("{pid:>5} {description:<23} ").into_bytes();

@@ -88,10 +88,6 @@ impl Session {
         self.leave_phase(outer);
         if self.levels.last().is_some_and(|level| level.real) {
             let status = result.unwrap_or_else(|unwind| unwind_status(&unwind));
-            // What ended the program that this process would have become ends it.
-            if let Some((_, raw)) = self.killed {
-                self.killed_by = sys::term_signal(raw);
-            }
             self.end_process(status);
         }
         self.put_back(snapshot);
@@ -126,6 +122,7 @@ impl Session {
         copied.loop_depth = 0;
         copied.exec_directly = false;
         copied.subshell_depth += 1;
+        copied.random_begins = true;
         let options = copied.options;
         copied.traps.enter_subshell(options.is(SetOption::Errtrace), options.is(SetOption::Functrace));
         snapshot

@@ -4,7 +4,9 @@
 //! of the system's own directories, and `set -o utilities` is on. What it declines is run as the program.
 
 use crate::state::descriptors::{Entry, OpenFile};
+use crate::state::names;
 use crate::state::options::SetOption;
+use crate::state::value::Attributes;
 use crate::sys::resource;
 use crate::{Bytes, Outcome, Session, limits, sys};
 use rush_utilities::{Context, Ended, Host, Input};
@@ -25,6 +27,8 @@ impl Session {
         if !self.is(SetOption::Utilities)
             || !rush_utilities::exists(name)
             || rush_utilities::stands_alone(name)
+            // Options behind operands, block sizes and more are others then.
+            || self.variables.slot(names::POSIXLY_CORRECT).attributes.has(Attributes::EXPORT)
         {
             return false;
         }

@@ -36,6 +36,14 @@ pub fn pipeline(pipeline: &Pipeline) -> Bytes {
     printer.out
 }
 
+/// A command.
+pub fn command(command: &Command) -> Bytes {
+    let mut printer = Printer::default();
+    printer.command(command);
+    printer.here_documents();
+    printer.out
+}
+
 /// A compound command with its redirections.
 pub fn compound_command(command: &CompoundCommand) -> Bytes {
     let mut printer = Printer::default();

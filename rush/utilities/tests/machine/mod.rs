@@ -53,7 +53,7 @@ impl Host for Machine {
         true
     }
     fn run(&mut self, _: &[Vec<u8>], _: Option<&[(Vec<u8>, Vec<u8>)]>, _: bool) -> io::Result<Ended> {
-        Ok(0)
+        Ok(Ended::Status(0))
     }
     fn output_is_terminal(&self) -> bool {
         false

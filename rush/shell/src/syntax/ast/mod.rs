@@ -431,6 +431,21 @@ pub struct Redirect {
     pub here: Option<Rc<HereDocument>>,
 }
 
+impl Redirect {
+    /// Whether it is descriptor 0 that becomes another.
+    pub(crate) fn changes_standard_input(&self) -> bool {
+        use RedirectOperator::*;
+        match self.number {
+            RedirectNumber::Number(number) => number == 0,
+            RedirectNumber::Variable(_) => false,
+            RedirectNumber::Default => matches!(
+                self.operator,
+                Input | ReadWrite | DuplicateInput | HereDocument | HereDocumentStripped | HereString
+            ),
+        }
+    }
+}
+
 /// What stands before a redirection operator.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum RedirectNumber {
