@@ -555,7 +555,7 @@ fn make_local(session: &mut Session, request: &Request, id: NameId, scope: usize
     let slot = session.variables.slot(id);
     if slot.scope() > scope && slot.attributes.has(Attributes::PREFIXED) {
         let slot = session.variables.slot_mut(id);
-        slot.attributes = slot.attributes.with(Attributes::STAYS_LOCAL);
+        slot.attributes = slot.attributes.without(Attributes::TEMPORARY).with(Attributes::STAYS_LOCAL);
         return true;
     }
     if slot.scope() >= scope {
