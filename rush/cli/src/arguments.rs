@@ -29,6 +29,8 @@ pub(crate) struct Arguments {
     pub(crate) shopt: Vec<(Shopt, bool)>,
     /// `--version`
     pub(crate) version: bool,
+    /// `--check`: tell what bash would do otherwise, and run nothing.
+    pub(crate) check: bool,
     /// `--help`
     pub(crate) help: bool,
     /// `--json`: one object about the run in place of its output.
@@ -78,6 +80,7 @@ fn long_option(arguments: &mut Arguments, words: &[Vec<u8>]) -> Result<usize, St
         "--noprofile" => arguments.no_profile = true,
         "--login" => arguments.login = true,
         "--version" => arguments.version = true,
+        "--check" => arguments.check = true,
         "--help" => arguments.help = true,
         "--json" => arguments.json = true,
         "--json-limit" => {

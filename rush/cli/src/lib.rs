@@ -4,6 +4,7 @@
 #![cfg_attr(not(test), deny(clippy::print_stdout, clippy::print_stderr))]
 
 mod arguments;
+mod check;
 #[cfg(target_os = "linux")]
 mod connect;
 #[cfg(target_os = "linux")]

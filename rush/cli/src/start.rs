@@ -5,6 +5,7 @@ use crate::interactive;
 use rush::exec::script::{FileLines, StandardInputLines};
 use rush::perf::Perf;
 use rush::state::descriptors::OpenFile;
+use rush::state::names;
 use rush::state::options::{SetOption, Shopt};
 use rush::{Session, sys};
 use std::os::unix::ffi::OsStringExt;
@@ -21,6 +22,7 @@ const BUILD: &str = match option_env!("PITHOS_REVISION") {
 const USAGE: &str = "\
 usage: rush [option ...] [FILE [ARG ...]]
        rush [option ...] -c COMMAND [NAME [ARG ...]]
+       rush --check [FILE ...]                       tells what bash would do otherwise
        rush --connect -c COMMAND [NAME [ARG ...]]    at the daemon, if it runs
        rush daemon start|stop|status
        rush session                                  framed sessions on stdin and stdout
@@ -74,6 +76,9 @@ pub(crate) fn run_words(words: &[Vec<u8>], environment: Environment) -> (i32, Op
     if arguments.help {
         out!("{USAGE}");
         return (0, None);
+    }
+    if arguments.check {
+        return (crate::check::run(&name, &arguments), None);
     }
     if arguments.json {
         let limit = arguments.json_limit;
@@ -205,7 +210,9 @@ fn run_operands(session: &mut Session, arguments: Arguments, restricted: bool) -
         return interactive::run(session, terminal);
     }
     let file = OpenFile::borrowed(0);
-    session.run_script(Box::new(StandardInputLines::new(file)))
+    let lines = StandardInputLines::new(file);
+    session.commands_from = Some(lines.place());
+    session.run_script(Box::new(lines))
 }
 
 fn start_interactive(
@@ -215,6 +222,9 @@ fn start_interactive(
     rc_file: Option<Vec<u8>>,
 ) -> rush::Outcome {
     if !interactive {
+        // Scripts ask by these whether somebody sits there.
+        session.variables.unset(names::PS1, None);
+        session.variables.unset(names::PS2, None);
         return Ok(0);
     }
     session.become_interactive();

@@ -105,10 +105,13 @@ impl Editor {
         if let Some((_, kind, big)) = WORDS.iter().find(|(motion, ..)| *motion == name) {
             return Some(self.vi_words(*kind, *big || key.is_ascii_uppercase(), count));
         }
-        let row = self.line.row_start(point);
         Some(match name {
-            "vi-column" => self.line.moved(row, count - 1).min(self.line.row_end(point)),
+            "vi-column" => {
+                let row = self.line.row_start(point);
+                self.line.moved(row, count - 1).min(self.line.row_end(point))
+            }
             "vi-first-print" | "vi-back-to-indent" => {
+                let row = self.line.row_start(point);
                 let text = &self.line.text()[row..self.line.row_end(point)];
                 row + text.len() - text.trim_start().len()
             }

@@ -12,7 +12,7 @@ use std::process::{Command, Stdio};
 use std::rc::Rc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use rush_utilities::{Context, Host, Input, Outcome};
+use rush_utilities::{Context, Ended, Host, Input, Outcome};
 
 use crate::case::{Case, Observed};
 
@@ -86,7 +86,7 @@ impl Host for World {
         args: &[Vec<u8>],
         environment: Option<&[(Vec<u8>, Vec<u8>)]>,
         no_input: bool,
-    ) -> io::Result<i32> {
+    ) -> io::Result<Ended> {
         let words: Vec<&OsStr> = args.iter().map(|word| OsStr::from_bytes(word)).collect();
         let own = self.environment();
         let variables = environment.unwrap_or(&own).iter();
@@ -101,7 +101,10 @@ impl Host for World {
         let output = command.output()?;
         self.output.0.borrow_mut().extend(output.stdout);
         self.errors.0.borrow_mut().extend(output.stderr);
-        Ok(output.status.code().unwrap_or_else(|| 128 + output.status.signal().unwrap_or(0)))
+        Ok(match output.status.code() {
+            Some(status) => Ended::Status(status),
+            None => Ended::Signal(output.status.signal().unwrap_or(0)),
+        })
     }
     fn output_is_terminal(&self) -> bool {
         false

@@ -7,6 +7,7 @@
 
 pub mod arith;
 pub mod builtins;
+pub mod check;
 pub mod exec;
 pub mod expand;
 pub mod history;

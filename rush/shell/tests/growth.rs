@@ -57,6 +57,17 @@ const OPERATIONS: &[Operation] = &[
     ("add to an integer", "declare -i n=0", each!("n+=1")),
     ("replace in a string", WORDS, "x=${s// /ab}; x=${s//w?r/ab}; x=${s^^}; x=${s@Q}"),
     ("trim a string", WORDS, "x=${s#w}; x=${s%%d*}; x=${s##* }"),
+    (
+        "match an expression with a repeated group",
+        WORDS,
+        "[[ $s =~ ^([a-z]+ )*$ ]]; [[ $s =~ (w|o|r|d| )*$ ]]",
+    ),
+    ("match an expression with a group of groups", WORDS, "[[ ${s}x =~ ((wo|r)+(d)( ))*x$ ]]"),
+    (
+        "match what is not",
+        WORDS,
+        "shopt -s extglob; [[ $s == *!(b) ]]; [[ $s == !(w)* ]]; x=${s/!(c)/}; x=${s##*!(w)}",
+    ),
     ("match a string", WORDS, "[[ $s == *q* ]]; case $s in *q) ;; esac"),
     (
         "a pattern of wide characters",

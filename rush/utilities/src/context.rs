@@ -26,6 +26,25 @@ pub trait Input: Read {
     fn extent(&self) -> Option<(u64, u64)>;
 }
 
+/// How a program ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Ended {
+    /// By itself, with this status.
+    Status(i32),
+    /// By this signal.
+    Signal(i32),
+}
+
+impl Ended {
+    /// As a shell gives it.
+    pub fn status(self) -> i32 {
+        match self {
+            Ended::Status(status) => status,
+            Ended::Signal(signal) => 128 + signal,
+        }
+    }
+}
+
 /// What else a utility needs from the shell.
 pub trait Host {
     /// The value of an environment variable.
@@ -36,14 +55,14 @@ pub trait Host {
     fn now(&self) -> (i64, u32);
     /// Waits; `false` if a signal ended the wait.
     fn sleep(&mut self, duration: Duration) -> bool;
-    /// Runs a program and waits for it; its status, or why it could not be started. `environment` replaces the
+    /// Runs a program and waits for it; how it ended, or why it could not be started. `environment` replaces the
     /// inherited one; `no_input` gives it an empty standard input.
     fn run(
         &mut self,
         args: &[Vec<u8>],
         environment: Option<&[(Vec<u8>, Vec<u8>)]>,
         no_input: bool,
-    ) -> io::Result<i32>;
+    ) -> io::Result<Ended>;
     /// Whether standard output is a terminal.
     fn output_is_terminal(&self) -> bool;
     /// The file mode creation mask.

@@ -53,7 +53,7 @@ pub(crate) fn run(context: &mut Context<'_>) -> io::Result<Outcome> {
     let args: Vec<Vec<u8>> = operands.iter().map(|o| o.to_vec()).collect();
     context.output.flush()?;
     Ok(Outcome::Status(match context.host.run(&args, Some(&environment), false) {
-        Ok(status) => status,
+        Ok(ended) => ended.status(),
         Err(error) => {
             let name = marked(args.first().map_or(b"", Vec::as_slice), context.is_utf8());
             context.complain(&[&name, b": ", reason(&error).as_bytes()]);

@@ -52,7 +52,7 @@ mod which;
 mod wildcard;
 mod xargs;
 
-pub use context::{Context, Host, Input, Outcome};
+pub use context::{Context, Ended, Host, Input, Outcome};
 
 use std::io;
 

@@ -62,6 +62,15 @@ fn make(path: &Path) -> io::Result<()> {
     fs::DirBuilder::new().mode(0o777).create(path)
 }
 
+/// A folder in between: whatever the mask, its owner can make something in it.
+fn make_between(path: &Path, mask: u32) -> io::Result<()> {
+    make(path)?;
+    if mask & 0o300 != 0 {
+        fs::set_permissions(path, fs::Permissions::from_mode(0o777 & !mask | 0o300))?;
+    }
+    Ok(())
+}
+
 type Made = Result<(), (Vec<u8>, io::Error)>;
 
 /// `-p`: makes what is missing, from the top down.
@@ -77,7 +86,8 @@ fn make_all(context: &Context<'_>, word: &[u8], made: &mut Vec<Vec<u8>>) -> Made
         let prefix = word.get(..end).unwrap_or_default();
         let path = context.path(prefix);
         let last = word.get(end..).is_none_or(|r| r.iter().all(|&b| b == b'/'));
-        match make(&path) {
+        let new = if last { make(&path) } else { make_between(&path, context.host.umask()) };
+        match new {
             Ok(()) => {
                 made.push(if last { word.to_vec() } else { prefix.to_vec() });
             }

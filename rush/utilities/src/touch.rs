@@ -99,6 +99,15 @@ fn parse_stamp(context: &Context<'_>, stamp: &[u8], now: i64) -> Option<Moment> 
     if !(1..=12).contains(&month) || !(1..=31).contains(&day) || hour > 23 || minute > 59 || seconds > 60 {
         return None;
     }
+    let leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
+    let length = match month {
+        2 => 28 + u64::from(leap),
+        4 | 6 | 9 | 11 => 30,
+        _ => 31,
+    };
+    if day > length {
+        return None;
+    }
     let days = days_from_civil(year, month as u32, day as u32);
     let local = days * 86_400 + (hour * 3_600 + minute * 60 + seconds) as i64;
     Some((zone.to_epoch(local), 0))

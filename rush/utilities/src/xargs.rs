@@ -6,7 +6,7 @@ use std::io;
 use crate::context::reason;
 use crate::limits::{BLOCK_BYTES, XARGS_BYTES_MAX};
 use crate::options::{number, parse_until_operand};
-use crate::{Context, Outcome};
+use crate::{Context, Ended, Outcome};
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Separation {
@@ -191,7 +191,12 @@ impl Runner {
         context.output.flush()?;
         let name = args.first().cloned().unwrap_or_default();
         let status = match context.host.run(args, None, true) {
-            Ok(status) => status,
+            Ok(Ended::Status(status)) => status,
+            Ok(Ended::Signal(signal)) => {
+                context.complain(&[&name, format!(": terminated by signal {signal}").as_bytes()]);
+                (self.status, self.stop) = (125, true);
+                return Ok(());
+            }
             Err(error) => {
                 context.complain(&[&name, b": ", reason(&error).as_bytes()]);
                 let missing = error.kind() == io::ErrorKind::NotFound;
@@ -205,7 +210,6 @@ impl Runner {
                 context.complain(&[&name, b": exited with status 255; aborting"]);
                 (self.status, self.stop) = (124, true);
             }
-            status if status > 128 => (self.status, self.stop) = (125, true),
             _ => self.status = 123,
         }
         Ok(())

@@ -6,7 +6,7 @@ use std::process::Command;
 use std::sync::OnceLock;
 use std::time::Duration;
 
-use rush_utilities::{Context, Host, Input, Outcome};
+use rush_utilities::{Context, Ended, Host, Input, Outcome};
 
 /// What a call printed, and its status.
 struct Answer {
@@ -47,7 +47,7 @@ impl Host for Nothing {
     fn sleep(&mut self, _: Duration) -> bool {
         true
     }
-    fn run(&mut self, _: &[Vec<u8>], _: Option<&[(Vec<u8>, Vec<u8>)]>, _: bool) -> io::Result<i32> {
+    fn run(&mut self, _: &[Vec<u8>], _: Option<&[(Vec<u8>, Vec<u8>)]>, _: bool) -> io::Result<Ended> {
         Err(io::ErrorKind::NotFound.into())
     }
     fn output_is_terminal(&self) -> bool {

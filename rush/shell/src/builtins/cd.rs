@@ -189,8 +189,12 @@ fn through_cdpath(session: &mut Session, target: &[u8], physical: bool) -> Optio
     let path = session.get(b"CDPATH")?.into_owned();
     for directory in path.split(|&b| b == b':') {
         let shown = !directory.is_empty() && directory != b".";
-        let candidate =
-            if directory.is_empty() { target.to_vec() } else { [directory, b"/", target].concat() };
+        let candidate = if directory.is_empty() {
+            target.to_vec()
+        } else {
+            let slash: &[u8] = if directory.ends_with(b"/") { b"" } else { b"/" };
+            [directory, slash, target].concat()
+        };
         if !shown {
             // Found here: the caller changes to it without showing it.
             if fs::metadata(Path::new(std::ffi::OsStr::from_bytes(target))).is_ok_and(|m| m.is_dir()) {

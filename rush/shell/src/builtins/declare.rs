@@ -519,7 +519,17 @@ fn declare_operand(session: &mut Session, request: &Request, argument: Argument<
     {
         return Ok(false);
     }
-    change(session, request, operand)
+    let id = operand.id;
+    let done = change(session, request, operand)?;
+    let lasting = Attributes::EXPORT.with(Attributes::READONLY);
+    if done && request.on.any(lasting) && !request.remove_export {
+        let slot = session.variables.slot_mut(id);
+        if slot.attributes.has(Attributes::PREFIXED) {
+            // An assignment before the command, or before the function that it is in, outlives it.
+            slot.attributes = slot.attributes.with(Attributes::STAYS);
+        }
+    }
+    Ok(done)
 }
 
 /// `declare -g` where an inner scope hides the global variable: the hidden binding is brought to the front
@@ -543,6 +553,11 @@ fn declare_global(session: &mut Session, request: &Request, operand: Operand<'_>
 /// Gives the variable a binding of its own in the function, if it has none yet.
 fn make_local(session: &mut Session, request: &Request, id: NameId, scope: usize) -> bool {
     let slot = session.variables.slot(id);
+    if slot.scope() > scope && slot.attributes.has(Attributes::PREFIXED) {
+        let slot = session.variables.slot_mut(id);
+        slot.attributes = slot.attributes.without(Attributes::TEMPORARY).with(Attributes::STAYS_LOCAL);
+        return true;
+    }
     if slot.scope() >= scope {
         if slot.attributes.has(Attributes::TEMPORARY) {
             // What the assignment before the call made is the function's own from here on, and stays so when unset.
@@ -564,7 +579,7 @@ fn make_local(session: &mut Session, request: &Request, id: NameId, scope: usize
     slot.attributes = Attributes::DECLARED;
     if let (Some(old), true) = (old, inherits) {
         slot.value = old.value;
-        let dropped = Attributes::NAMEREF.with(Attributes::TEMPORARY);
+        let dropped = Attributes::NAMEREF.with(Attributes::BINDING);
         slot.attributes = old.attributes.without(dropped).with(Attributes::DECLARED);
         session.variables.export_generation += 1;
     }

@@ -24,7 +24,7 @@ fn entries(session: &mut Session) -> Vec<Bytes> {
     all
 }
 
-fn with_tilde(session: &mut Session, path: &[u8]) -> Bytes {
+pub(super) fn with_tilde(session: &mut Session, path: &[u8]) -> Bytes {
     let home = session.get(b"HOME").map(|h| h.into_owned()).unwrap_or_default();
     if home.len() > 1
         && let Some(rest) = path.strip_prefix(home.as_slice())

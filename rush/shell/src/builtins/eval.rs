@@ -23,7 +23,12 @@ pub(super) fn run(session: &mut Session, args: &[Bytes]) -> Outcome {
     let context = session.error_context.replace("eval");
     let direct = std::mem::take(&mut session.exec_directly);
     session.error_context = context;
+    let command = session.wants_text().then(|| session.command_text.clone());
     let result = session.run_eval(&text, line);
+    // What is told of a failure is the `eval`.
+    if let (Some(command), true) = (command, result.is_ok()) {
+        session.command_text = command;
+    }
     session.exec_directly = direct;
     result
 }
@@ -89,7 +94,12 @@ pub(super) fn run_source(session: &mut Session, args: &[Bytes]) -> Outcome {
         session.builtin_error(&args[0], message);
         return Ok(126);
     }
-    session.run_sourced(&path, &text, rest[1..].to_vec())
+    let command = session.wants_text().then(|| session.command_text.clone());
+    let result = session.run_sourced(&path, &text, rest[1..].to_vec());
+    if let (Some(command), true) = (command, result.is_ok()) {
+        session.command_text = command;
+    }
+    result
 }
 
 fn read_file(session: &mut Session, file: &OpenFile) -> Bytes {

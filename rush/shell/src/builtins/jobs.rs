@@ -2,6 +2,7 @@
 
 use super::options::OptionReader;
 use crate::exec::jobs::{Job, JobState};
+use crate::state::names;
 use crate::state::options::{SetOption, Shopt};
 use crate::{Bytes, Outcome, Session, Status, Unwind, sys};
 
@@ -91,12 +92,12 @@ pub(crate) fn notices(session: &mut Session) -> Bytes {
 }
 
 /// The line that `jobs` shows of a job.
-pub(crate) fn describe_job(session: &Session, job: &Job) -> Bytes {
+pub(crate) fn describe_job(session: &mut Session, job: &Job) -> Bytes {
     describe(session, job, Format::Normal)
 }
 
 /// A job's line.
-fn describe(session: &Session, job: &Job, format: Format) -> Bytes {
+fn describe(session: &mut Session, job: &Job, format: Format) -> Bytes {
     if format == Format::PidOnly {
         return format!("{}\n", job.pid).into_bytes();
     }
@@ -109,6 +110,7 @@ fn describe(session: &Session, job: &Job, format: Format) -> Bytes {
     };
     let state = match job.state {
         JobState::Running => "Running".to_string(),
+        JobState::Stopped(signal) if format == Format::Long => crate::signals::description(signal),
         JobState::Stopped(_) => "Stopped".to_string(),
         JobState::Done(status) => match (sys::term_signal(status), sys::shell_status(status)) {
             (Some(signal), _) => crate::signals::description(signal),
@@ -116,11 +118,16 @@ fn describe(session: &Session, job: &Job, format: Format) -> Bytes {
             (None, n) => format!("Exit {n}"),
         },
     };
-    let pid = if format == Format::Long { format!("{} ", job.pid) } else { String::new() };
-    let mut text = format!("[{}]{mark}  {pid}{state:<24}", job.number).into_bytes();
+    let pid = if format == Format::Long { format!("{:>5}", job.pid) } else { String::new() };
+    let mut text = format!("[{}]{mark} {pid} {state:<24}", job.number).into_bytes();
     text.extend_from_slice(&job.text);
     if job.state == JobState::Running {
         text.extend_from_slice(b" &");
+    }
+    if session.get_id(names::PWD).unwrap_or_default() != job.directory {
+        text.extend_from_slice(b"  (wd: ");
+        text.extend(super::directories::with_tilde(session, &job.directory));
+        text.push(b')');
     }
     text.push(b'\n');
     text

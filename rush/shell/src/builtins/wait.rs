@@ -186,6 +186,12 @@ fn wait_all(session: &mut Session) -> Outcome {
         }
     }
     session.forget_done_jobs();
+    // A signal that came together with the last child's end has interrupted the wait all the same.
+    if session.traps.has_arrived()
+        && let Some(status) = interrupted(session)?
+    {
+        return Ok(status);
+    }
     Ok(0)
 }
 

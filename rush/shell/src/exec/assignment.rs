@@ -374,7 +374,7 @@ impl Session {
         }
         let scope = self.variables.depth();
         let old = self.variables.bind(id, scope).unwrap_or_default();
-        let dropped = Attributes::DYNAMIC.with(Attributes::NAMEREF).with(Attributes::TEMPORARY);
+        let dropped = Attributes::DYNAMIC.with(Attributes::NAMEREF).with(Attributes::BINDING);
         let kept = old.attributes.without(dropped);
         let slot = self.variables.slot_mut(id);
         slot.attributes = kept;
@@ -384,8 +384,12 @@ impl Session {
         let result = self.assign(id, None, value, ready.append);
         result.map_err(|error| self.assignment_failed(error))?;
         let slot = self.variables.slot_mut(id);
-        slot.attributes =
-            slot.attributes.with(Attributes::EXPORT).with(Attributes::DECLARED).with(Attributes::TEMPORARY);
+        slot.attributes = slot
+            .attributes
+            .with(Attributes::EXPORT)
+            .with(Attributes::DECLARED)
+            .with(Attributes::TEMPORARY)
+            .with(Attributes::PREFIXED);
         self.variables.export_generation += 1;
         Ok(())
     }

@@ -10,6 +10,8 @@ use crate::syntax::ast::{
 };
 use crate::{Bytes, Outcome, Session, Status, Unwind};
 
+use super::Launch;
+
 /// What a loop does after its body ran.
 enum Flow {
     Next,
@@ -25,6 +27,56 @@ pub(super) fn is_checked_inside(command: &CompoundCommand) -> bool {
 impl Session {
     /// Runs a compound command with its redirections.
     pub(crate) fn run_compound(&mut self, command: &CompoundCommand) -> Outcome {
+        if let Compound::Subshell(list) = &command.kind {
+            return self.run_subshell(command, list);
+        }
+        self.run_compound_redirected(command)
+    }
+
+    /// A subshell; what is told of the program that it ends in, if that was killed, is its own text.
+    fn run_subshell(&mut self, command: &CompoundCommand, list: &List) -> Outcome {
+        let tail =
+            if self.traps.any() { 0 } else { list.tail().map_or(0, |tail| std::ptr::from_ref(tail).addr()) };
+        let outer = std::mem::replace(&mut self.subshell_tail, tail);
+        let result = if self.controls_jobs() && !self.in_process_subshell() {
+            self.run_subshell_job(command)
+        } else {
+            self.run_compound_redirected(command)
+        };
+        self.subshell_tail = outer;
+        if self.killed.is_some() && (tail == 0 || tail != outer) {
+            self.line = command.line;
+            self.report_killed(|| crate::syntax::printer::compound_command(command));
+        }
+        result
+    }
+
+    /// At a terminal a subshell is a process and a job: the keyboard stops all of it, and `fg` goes on with it.
+    fn run_subshell_job(&mut self, command: &CompoundCommand) -> Outcome {
+        let placement = self.placement();
+        // The handler that the child has from the shell must not take what is meant for the child.
+        let held = self.interrupt_discards.then(|| crate::sys::hold_signal(libc::SIGINT));
+        let pid = self.fork_child(&Launch::default())?;
+        if pid == 0 {
+            drop(held);
+            if let Some(placement) = placement {
+                self.take_place(placement);
+            }
+            self.finish_child(|session| session.run_compound_for_good(command));
+        }
+        self.place_child(pid);
+        drop(held);
+        let raw = self.wait_job(pid);
+        self.note_stage(raw);
+        self.job_left(pid, pid, raw, || crate::syntax::printer::compound_command(command));
+        self.note_killed(pid, raw);
+        self.foreground_ended();
+        let status = crate::sys::shell_status(raw);
+        self.status = status;
+        Ok(status)
+    }
+
+    fn run_compound_redirected(&mut self, command: &CompoundCommand) -> Outcome {
         if command.redirects.is_empty() {
             return self.run_compound_kind(command);
         }
@@ -57,6 +109,9 @@ impl Session {
         self.status = status;
         self.line = command.line;
         self.set_pipeline_status(status);
+        if status != 0 && self.traps.has_error() && matches!(command.kind, Compound::Subshell(_)) {
+            self.note_command(crate::syntax::printer::compound_command(command));
+        }
         self.check_errexit()?;
         Ok(status)
     }
@@ -67,7 +122,11 @@ impl Session {
             return Ok(status);
         }
         self.let_go_of_standard_descriptors();
-        let status = self.run_compound_kind(command)?;
+        // This process is the subshell.
+        let status = match &command.kind {
+            Compound::Subshell(list) => self.run_list(list)?,
+            _ => self.run_compound_kind(command)?,
+        };
         self.status = status;
         Ok(status)
     }
@@ -92,7 +151,7 @@ impl Session {
             Compound::If { branches, otherwise } => self.run_if(branches, otherwise.as_ref()),
             Compound::While { until, condition, body } => self.run_while(*until, condition, body),
             Compound::For(head) => self.run_for(head, command.line),
-            Compound::Select(head) => self.run_select(head),
+            Compound::Select(head) => self.run_select(head, command.line),
             Compound::ArithmeticFor(head) => self.run_arithmetic_for(head, command.line),
             Compound::Case { word, arms } => self.run_case(word, arms, command.line),
             Compound::Arithmetic(expression) => self.run_arithmetic(expression, command.line),
@@ -210,7 +269,7 @@ impl Session {
                     session.line = line;
                     session.trace_for(head);
                 }
-                if session.traps.wants_text() {
+                if session.wants_text() {
                     session.line = line;
                     let text = session.for_text(head);
                     session.note_command(text);
@@ -265,7 +324,7 @@ impl Session {
 
     fn loop_expression(&mut self, expression: &Expression, line: u32) -> Result<Option<i64>, Unwind> {
         self.line = line;
-        if self.traps.wants_text() {
+        if self.wants_text() {
             let mut text = b"((".to_vec();
             text.extend_from_slice(expression.word.source());
             text.extend_from_slice(b"))");
@@ -310,8 +369,9 @@ impl Session {
 
     fn run_case(&mut self, word: &Word, arms: &[CaseArm], line: u32) -> Outcome {
         self.line = line;
-        if self.traps.wants_text() {
-            let text = crate::syntax::printer::case_head(word);
+        if self.wants_text() {
+            let mut text = crate::syntax::printer::case_head(word);
+            text.push(b' ');
             self.note_command(text);
             self.run_debug_trap()?;
         }
@@ -370,7 +430,7 @@ impl Session {
 
     fn run_arithmetic(&mut self, expression: &Expression, line: u32) -> Outcome {
         self.line = line;
-        if self.traps.wants_text() {
+        if self.wants_text() {
             let mut text = b"((".to_vec();
             text.extend_from_slice(expression.word.source());
             text.extend_from_slice(b"))");
@@ -389,9 +449,16 @@ impl Session {
         }
     }
 
-    fn run_select(&mut self, head: &ForLoop) -> Outcome {
+    fn run_select(&mut self, head: &ForLoop, line: u32) -> Outcome {
         if !self.check_loop_variable(head)? {
             return Ok(1);
+        }
+        if self.wants_text() {
+            self.line = line;
+            self.note_command(crate::syntax::printer::for_head("select", head));
+            if self.run_debug_trap()? {
+                return Ok(0);
+            }
         }
         let words = self.loop_words(head.words.as_deref())?;
         if words.is_empty() {

@@ -12,7 +12,7 @@ use crate::{Bytes, Outcome, Session, Status, Unwind, arith};
 impl Session {
     pub(crate) fn run_conditional(&mut self, condition: &Condition, line: u32) -> Outcome {
         self.line = line;
-        if self.traps.wants_text() {
+        if self.wants_text() {
             let text = crate::syntax::printer::conditional(condition);
             self.note_command(text);
             if self.run_debug_trap()? {

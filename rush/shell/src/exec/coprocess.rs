@@ -17,7 +17,8 @@ impl Session {
             self.error("coproc: cannot make pipe");
             return Err(Unwind::Discard(1));
         };
-        let text = b"coproc".to_vec();
+        let text =
+            [b"coproc ", &name[..], b" ", &crate::syntax::printer::command(&coprocess.command)].concat();
         let pid = self.fork_background()?;
         if pid == 0 {
             sys::close(out_reader);
@@ -36,7 +37,10 @@ impl Session {
         pid_name.extend_from_slice(b"_PID");
         self.set(&pid_name, decimal(i64::from(pid))).map_err(|error| self.assignment_failed(error))?;
         self.last_background = Some(pid);
-        self.jobs.add(pid, text);
+        let number = self.add_job(pid, text);
+        if self.terminal.is_some() {
+            self.write_err(format!("[{number}] {pid}\n").as_bytes());
+        }
         self.status = 0;
         Ok(0)
     }

@@ -82,7 +82,7 @@ impl Session {
         let traps = self.traps.enter_function(functrace, errtrace);
         let getopts = self.builtin_state.getopts;
         let options = std::mem::take(&mut self.local_options);
-        if self.traps.wants_text() {
+        if self.wants_text() {
             self.line = function.definition.body.line;
             self.run_debug_trap()?;
         }

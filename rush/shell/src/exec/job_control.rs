@@ -83,7 +83,7 @@ impl Session {
         if sys::is_stopped(wait_status) {
             let known = self.jobs.list.iter().position(|job| job.pid == pid);
             let at = known.unwrap_or_else(|| {
-                self.jobs.add(pid, text());
+                self.add_job(pid, text());
                 self.jobs.list.len() - 1
             });
             if let Some(job) = self.jobs.list.get_mut(at) {
@@ -92,6 +92,7 @@ impl Session {
                 job.state = JobState::Stopped(sys::stop_signal(wait_status));
                 job.notified = true;
                 let job = job.clone();
+                self.job_stopped = true;
                 self.jobs.make_recent(job.number);
                 let line = [b"\n", &crate::builtins::describe_job(self, &job)[..]].concat();
                 self.write_err(&line);

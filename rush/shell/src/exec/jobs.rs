@@ -2,6 +2,7 @@
 //! the kernel, never polls on a timer.
 
 use super::pipeline::Child;
+use crate::state::names;
 use crate::state::options::SetOption;
 use crate::{Bytes, Session, Status, sys};
 use rustc_hash::FxHashMap;
@@ -28,6 +29,8 @@ pub struct Job {
     pub group: i32,
     /// Whether it has: without job control its processes are in the shell's group.
     pub own_group: bool,
+    /// The working directory in which it was started.
+    pub directory: Bytes,
     /// Whether it is one pipeline, whose stages are the children of its process.
     pub pipeline: bool,
     /// Its state.
@@ -94,7 +97,7 @@ fn children(pid: i32) -> Vec<i32> {
 
 impl Jobs {
     /// Adds a running job.
-    pub(crate) fn add(&mut self, pid: i32, text: Bytes) -> usize {
+    pub(crate) fn add(&mut self, pid: i32, text: Bytes, directory: Bytes) -> usize {
         let number = self.list.iter().map(|j| j.number).max().unwrap_or(0) + 1;
         let state = JobState::Running;
         self.list.push(Job {
@@ -102,6 +105,7 @@ impl Jobs {
             pid,
             group: pid,
             own_group: false,
+            directory,
             pipeline: false,
             state,
             text,
@@ -211,14 +215,6 @@ pub enum FindError {
 }
 
 impl Session {
-    /// Waits for the child `pid` and gives its shell status. Traps wait until the child has ended.
-    pub(crate) fn wait_for_child(&mut self, pid: i32) -> Status {
-        match self.wait_raw(pid) {
-            Some(status) => sys::shell_status(status),
-            None => 127,
-        }
-    }
-
     fn wait_raw(&mut self, pid: i32) -> Option<i32> {
         if let Some(status) = self.jobs.ended.remove(&pid) {
             return Some(status);
@@ -260,12 +256,18 @@ impl Session {
         self.wait_raw(pid).unwrap_or(127 << 8)
     }
 
-    /// Waits for a foreground program; says so when a signal ended it.
+    /// Waits for a foreground program; that a signal ended it is told by the command that it belongs to.
     pub(crate) fn wait_foreground(&mut self, pid: i32, args: &[Bytes]) -> Status {
         let Some(status) = self.wait_raw(pid) else { return 127 };
         self.note_stage(status);
-        self.job_left(pid, pid, status, || args.join(&b' '));
-        self.report_signal(pid, status, || args.join(&b' '));
+        let written = self.job_text.clone();
+        self.job_left(
+            pid,
+            pid,
+            status,
+            || if written.is_empty() { args.join(&b' ') } else { written.clone() },
+        );
+        self.note_killed(pid, status);
         self.foreground_ended();
         sys::shell_status(status)
     }
@@ -308,6 +310,20 @@ impl Session {
         self.forget_done_jobs();
     }
 
+    /// Remembers a child that a signal has ended, for [`Self::report_killed`].
+    pub(crate) fn note_killed(&mut self, pid: i32, status: i32) {
+        self.killed = sys::term_signal(status).map(|_| (pid, status));
+    }
+
+    /// Tells of the program that a signal has ended in the command that `text` gives. A command substitution tells nothing.
+    pub(crate) fn report_killed(&mut self, text: impl Fn() -> Bytes) {
+        if let Some((pid, status)) = self.killed.take()
+            && !self.captures_output()
+        {
+            self.report_signal(pid, status, text);
+        }
+    }
+
     /// bash's notice that a foreground command died of a signal (not for SIGINT and SIGPIPE).
     fn report_signal(&mut self, pid: i32, status: i32, text: impl Fn() -> Bytes) {
         let Some(signal) = sys::term_signal(status) else { return };
@@ -318,8 +334,8 @@ impl Session {
         if sys::dumped_core(status) {
             description.push_str(" (core dumped)");
         }
-        // A program that was asked to end is not told of with its command.
-        if signal == libc::SIGTERM && !self.interactive {
+        // A program that was asked to end is not told of with its command; at a terminal none is.
+        if signal == libc::SIGTERM || self.interactive {
             return self.write_err(format!("{description}\n").as_bytes());
         }
         let mut message = format!("{pid:>5} {description:<23} ").into_bytes();
@@ -366,6 +382,12 @@ impl Session {
 }
 
 impl Session {
+    /// Adds a running job, started here.
+    pub(crate) fn add_job(&mut self, pid: i32, text: Bytes) -> usize {
+        let directory = self.get_id(names::PWD).map(|path| path.into_owned()).unwrap_or_default();
+        self.jobs.add(pid, text, directory)
+    }
+
     /// Keeps the status of an ended child for a later `wait PID`.
     pub(crate) fn remember_ended(&mut self, pid: i32, wait_status: i32) {
         self.jobs.ended.insert(pid, wait_status);

@@ -73,6 +73,18 @@ impl Session {
     }
 
     fn run_pipeline(&mut self, pipeline: &Pipeline) -> Outcome {
+        let result = self.run_pipeline_here(pipeline);
+        if std::mem::take(&mut self.job_stopped)
+            && let (Ok(status), true) = (&result, self.loop_depth > 0)
+        {
+            // Loops end when what runs in them is stopped at the terminal.
+            self.status = *status;
+            return Err(Unwind::Break(self.loop_depth));
+        }
+        result
+    }
+
+    fn run_pipeline_here(&mut self, pipeline: &Pipeline) -> Outcome {
         if pipeline.timed.is_some() || pipeline.negated || pipeline.stages.len() != 1 {
             return self.run_decorated(pipeline);
         }

@@ -48,7 +48,7 @@ impl Session {
                 break;
             }
             let output = if last { None } else { Some(self.make_pipe()?) };
-            if let (Command::Simple(simple), true) = (stage, self.traps.wants_text()) {
+            if let (Command::Simple(simple), true) = (stage, self.wants_text()) {
                 self.line = simple.line;
                 let text = crate::syntax::printer::simple_command(simple);
                 self.note_command(text);
@@ -89,6 +89,10 @@ impl Session {
     fn run_memory_stages(&mut self, stages: &[Command]) -> Expanded<(Vec<Status>, Option<Bytes>)> {
         let mut statuses = Vec::with_capacity(stages.len());
         let mut memory = None;
+        // At a terminal every stage is a process that can be stopped.
+        if self.controls_jobs() {
+            return Ok((statuses, memory));
+        }
         for stage in &stages[..stages.len() - 1] {
             if !self.only_writes(stage) {
                 break;
@@ -117,7 +121,7 @@ impl Session {
             && simple.assignments().is_empty()
             && !self.functions.contains_key(name)
             && !self.is_disabled(name)
-            && !self.traps.wants_text()
+            && !self.wants_text()
     }
 
     /// The last stage after stages in memory: an in-process subshell that reads `bytes`.
@@ -281,6 +285,9 @@ impl Session {
 
     /// `list &`
     pub(crate) fn run_background(&mut self, and_or: &AndOr) -> Outcome {
+        if let Some(words) = self.named_job(and_or) {
+            return self.run_arguments(words, false);
+        }
         let text = crate::syntax::printer::and_or(and_or);
         let monitor = self.is(SetOption::Monitor);
         let pid = self.fork_background()?;
@@ -314,7 +321,7 @@ impl Session {
             self.finish_child(|session| session.run_and_or(and_or));
         }
         self.last_background = Some(pid);
-        let number = self.jobs.add(pid, text);
+        let number = self.add_job(pid, text);
         if let Some(job) = self.jobs.list.last_mut() {
             job.own_group = monitor;
             job.pipeline = and_or.rest.is_empty() && and_or.first.stages.len() > 1;
@@ -324,6 +331,15 @@ impl Session {
         }
         self.status = 0;
         Ok(0)
+    }
+
+    /// `%1 &` is `bg %1`.
+    fn named_job(&self, and_or: &AndOr) -> Option<Vec<Bytes>> {
+        let [Command::Simple(simple)] = &and_or.first.stages[..] else { return None };
+        let [word] = &simple.words[..] else { return None };
+        let name = word.as_constant().filter(|name| name.starts_with(b"%"))?;
+        let alone = and_or.rest.is_empty() && self.is(SetOption::Monitor);
+        alone.then(|| vec![b"bg".to_vec(), name.to_vec()])
     }
 
     /// An asynchronous list without job control reads nothing, unless standard input was redirected.

@@ -6,6 +6,7 @@ use crate::state::options::{SetOption, Shopt};
 use crate::syntax::ast::{Command, Compound, List};
 use crate::syntax::{Context, Input, LineSource, Next, Parsed, Parser, SyntaxError};
 use crate::{Bytes, Outcome, Session, Unwind, limits};
+use std::cell::RefCell;
 use std::rc::Rc;
 
 /// The status of what SIGINT gave up.
@@ -168,7 +169,7 @@ impl Session {
         outcome
     }
 
-    fn parse_next(&mut self, input: &mut Input) -> Parsed<Next> {
+    pub(crate) fn parse_next(&mut self, input: &mut Input) -> Parsed<Next> {
         let aliases = self.aliases.clone();
         let expands = self.shopt(Shopt::ExpandAliases) || self.is(SetOption::Posix);
         let extglob = self.extglob();
@@ -286,18 +287,49 @@ impl FileLines {
 pub struct StandardInputLines {
     file: Rc<OpenFile>,
     can_unread: bool,
+    /// What is read from the next line on, when `exec` has put another file in the place of standard input.
+    place: StandardInput,
 }
+
+/// The file that a shell reads its commands from, shared with the shell.
+pub type StandardInput = Rc<RefCell<Rc<OpenFile>>>;
 
 impl StandardInputLines {
     /// Lines of `file`.
     pub fn new(file: Rc<OpenFile>) -> StandardInputLines {
         let can_unread = file.can_unread();
-        StandardInputLines { file, can_unread }
+        let place = Rc::new(RefCell::new(file.clone()));
+        StandardInputLines { file, can_unread, place }
+    }
+
+    /// Where another file is put that is to be read from then on.
+    pub fn place(&self) -> StandardInput {
+        self.place.clone()
+    }
+
+    fn follow(&mut self) {
+        let file = self.place.borrow().clone();
+        if !Rc::ptr_eq(&file, &self.file) {
+            self.can_unread = file.can_unread();
+            self.file = file;
+        }
+    }
+}
+
+impl Session {
+    /// After `exec` has changed descriptors for good: a shell that reads commands from standard input reads on from there.
+    pub(crate) fn follow_standard_input(&mut self) {
+        if let (Some(place), true) = (&self.commands_from, self.subshell_depth == 0)
+            && let Some(file) = self.descriptors.get(0)
+        {
+            *place.borrow_mut() = file;
+        }
     }
 }
 
 impl LineSource for StandardInputLines {
     fn read_line(&mut self, buffer: &mut Bytes) -> bool {
+        self.follow();
         let before = buffer.len();
         let mut chunk = [0; 4096];
         let size = if self.can_unread { chunk.len() } else { 1 };

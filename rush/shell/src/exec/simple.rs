@@ -3,7 +3,9 @@
 
 use super::redirect::Saved;
 use crate::builtins::{self, Builtin};
+use crate::state::names::NameId;
 use crate::state::options::SetOption;
+use crate::state::value::{Attributes, Value};
 use crate::state::variables::FrameKind;
 use crate::syntax::ast::{Redirect, SimpleCommand};
 use crate::{Bytes, Outcome, Session, Status, Unwind, sys};
@@ -22,13 +24,16 @@ impl Session {
     /// before that.
     pub(crate) fn run_simple_unchecked(&mut self, command: &SimpleCommand) -> Outcome {
         self.line = command.line;
-        if self.traps.wants_text() {
+        if self.wants_text() {
             let text = crate::syntax::printer::simple_command(command);
             self.note_command(text);
             if self.run_debug_trap()? {
                 return Ok(self.status);
             }
             self.line = command.line;
+        }
+        if self.controls_jobs() {
+            self.job_text = crate::syntax::printer::simple_command(command);
         }
         let substitutions = self.process_substitutions.len();
         let result = if self.is(SetOption::Keyword)
@@ -39,6 +44,12 @@ impl Session {
             self.run_simple_inner(command)
         };
         self.close_process_substitutions(substitutions);
+        // What `exec` became is the subshell.
+        let replaced = matches!(result, Err(Unwind::Exit(_))) && self.in_process_subshell();
+        let is_tail = || std::ptr::from_ref(command).addr() == self.subshell_tail;
+        if self.killed.is_some() && !replaced && !is_tail() {
+            self.report_killed(|| crate::syntax::printer::simple_command(command));
+        }
         match result {
             Ok(status) => {
                 self.status = status;
@@ -141,6 +152,9 @@ impl Session {
         let result = self.run_with_assignments(command, args);
         if std::mem::take(&mut self.keep_redirects) {
             drop(saved);
+            if command.redirects().iter().any(|redirect| redirect.changes_standard_input()) {
+                self.follow_standard_input();
+            }
         } else {
             self.undo_redirects(saved);
         }
@@ -174,11 +188,55 @@ impl Session {
                 self.trace_words(&args);
             }
             self.call_adopts_frame = self.functions.contains_key(&args[0]);
+            let args_name = args[0].clone();
+            let known =
+                if self.assigns_around(&args[0]) { self.prefixed_values(command) } else { Vec::new() };
             result = self.run_arguments(args, true);
             self.call_adopts_frame = false;
+            self.let_assigned_stay(known);
+            if matches!(&args_name[..], b"eval" | b"." | b"source")
+                && self.variables.function_scope().is_none()
+            {
+                self.forget_stays(command);
+            }
         }
         self.variables.pop_frame();
         result
+    }
+
+    /// Whether `name` is a builtin for which the assignments before it are no scope: what it assigns is the shell's.
+    fn assigns_around(&self, name: &[u8]) -> bool {
+        !self.functions.contains_key(name)
+            && self.builtin(name).is_some()
+            && !matches!(
+                name,
+                b"eval" | b"." | b"source" | b"unset" | b"command" | b"builtin" | b"exec" | b"read"
+            )
+    }
+
+    /// Outside functions the variables before `eval` and `.` are gone behind them, exported or not.
+    fn forget_stays(&mut self, command: &SimpleCommand) {
+        for assignment in command.assignments() {
+            let slot = self.variables.slot_mut(assignment.id);
+            slot.attributes = slot.attributes.without(Attributes::STAYS);
+        }
+    }
+
+    fn prefixed_values(&self, command: &SimpleCommand) -> Vec<(NameId, Value)> {
+        let ids = command.assignments().iter().map(|assignment| assignment.id);
+        ids.map(|id| (id, self.variables.slot(id).value.clone())).collect()
+    }
+
+    /// Of the variables set before a builtin, those that it has assigned keep what it gave them.
+    fn let_assigned_stay(&mut self, known: Vec<(NameId, Value)>) {
+        for (id, before) in known {
+            let slot = self.variables.slot(id);
+            if !slot.attributes.has(Attributes::PREFIXED) || slot.value.same_text(&before) {
+                continue;
+            }
+            let slot = self.variables.slot_mut(id);
+            slot.attributes = slot.attributes.without(Attributes::EXPORT).with(Attributes::STAYS);
+        }
     }
 
     /// Runs `args` as a function, builtin or program. Without `functions`, functions are skipped (`command`).
@@ -190,6 +248,10 @@ impl Session {
                 let function = function.clone();
                 return self.call_function(&function, args);
             }
+        }
+        if name.starts_with(b"%") && self.is(SetOption::Monitor) && functions {
+            let words = [vec![b"fg".to_vec()], args].concat();
+            return self.run_arguments(words, false);
         }
         if let Some(builtin) = self.builtin(name) {
             self.misuse = None;

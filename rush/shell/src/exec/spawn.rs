@@ -356,6 +356,7 @@ impl Session {
                 self.subshell_depth += 1;
                 let copied = &mut self.copied;
                 let options = copied.options;
+                copied.random_begins = true;
                 copied
                     .traps
                     .enter_subshell(options.is(SetOption::Errtrace), options.is(SetOption::Functrace));
@@ -404,7 +405,6 @@ impl Session {
         if self.traps.has_exit() {
             self.end_in_order();
         }
-        self.random = self.random.wrapping_add(sys::process_id() as u32);
     }
 
     /// Copies the whole shell into a new process: 0 in the copy, which keeps everything but the jobs (they are its parent's

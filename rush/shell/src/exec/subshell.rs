@@ -122,6 +122,7 @@ impl Session {
         copied.loop_depth = 0;
         copied.exec_directly = false;
         copied.subshell_depth += 1;
+        copied.random_begins = true;
         let options = copied.options;
         copied.traps.enter_subshell(options.is(SetOption::Errtrace), options.is(SetOption::Functrace));
         snapshot
@@ -167,7 +168,11 @@ impl Session {
                 sys::close(reader);
             }
             let held = self.hold_interrupts();
-            let waited = self.wait_for_child(pid);
+            let raw = self.wait_job(pid);
+            if level.capture.is_none() {
+                self.note_killed(pid, raw);
+            }
+            let waited = sys::shell_status(raw);
             self.settle_interrupts(held, if waited == 128 + libc::SIGINT { libc::SIGINT } else { 0 });
             status = Ok(waited);
         }
@@ -258,6 +263,11 @@ impl Session {
     /// Whether a subshell is being run that is no process of its own.
     pub(crate) fn in_process_subshell(&self) -> bool {
         self.levels.iter().any(|level| !level.real)
+    }
+
+    /// Whether the innermost subshell is a command substitution.
+    pub(crate) fn captures_output(&self) -> bool {
+        self.levels.last().is_some_and(|level| level.capture.is_some())
     }
 
     /// Indexes of the levels whose captures are buffers of this process.

@@ -133,14 +133,19 @@ impl Traps {
         self.actions[EXIT].is_some()
     }
 
+    /// Whether there is a trap at all that runs something.
+    pub(crate) fn any(&self) -> bool {
+        self.actions.iter().any(|action| matches!(action, Some(Action::Run(_))))
+    }
+
     #[inline]
     pub(crate) fn has_error(&self) -> bool {
         self.actions[ERR].is_some() && !self.error_off
     }
 
-    /// Whether BASH_COMMAND may be asked for, so that its text has to be kept.
+    /// Whether a trap may ask for BASH_COMMAND.
     #[inline]
-    pub(crate) fn wants_text(&self) -> bool {
+    fn wants_text(&self) -> bool {
         self.may_want_text && self.wants_text_now()
     }
 
@@ -263,6 +268,12 @@ fn dispose(number: usize, action: Option<&Action>, in_order: u64) {
 }
 
 impl Session {
+    /// Whether BASH_COMMAND may be asked for, so that its text has to be kept.
+    #[inline]
+    pub(crate) fn wants_text(&self) -> bool {
+        self.traps.wants_text() || self.variables.names.asks_command
+    }
+
     /// Keeps the text of the command that is about to run for BASH_COMMAND, which in a trap is still the command that
     /// the trap interrupted.
     pub(crate) fn note_command(&mut self, text: Bytes) {
@@ -385,7 +396,9 @@ impl Session {
     /// Ends this process, which is a subshell, after its EXIT trap: with `status`, or by the signal that asked it to.
     pub(crate) fn end_process(&mut self, status: Status) -> ! {
         self.flush_output();
-        match self.killed_by {
+        // What ended the program that this process would have become ends it.
+        let tail = self.killed.and_then(|(_, raw)| sys::term_signal(raw));
+        match self.killed_by.or(tail) {
             Some(signal) => sys::die_of(signal),
             None => sys::exit_now(status),
         }

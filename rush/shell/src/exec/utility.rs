@@ -4,10 +4,12 @@
 //! of the system's own directories, and `set -o utilities` is on. What it declines is run as the program.
 
 use crate::state::descriptors::{Entry, OpenFile};
+use crate::state::names;
 use crate::state::options::SetOption;
+use crate::state::value::Attributes;
 use crate::sys::resource;
 use crate::{Bytes, Outcome, Session, limits, sys};
-use rush_utilities::{Context, Host, Input};
+use rush_utilities::{Context, Ended, Host, Input};
 use std::cell::RefCell;
 use std::ffi::CString;
 use std::io::{self, Read, Write};
@@ -25,6 +27,8 @@ impl Session {
         if !self.is(SetOption::Utilities)
             || !rush_utilities::exists(name)
             || rush_utilities::stands_alone(name)
+            // Options behind operands, block sizes and more are others then.
+            || self.variables.slot(names::POSIXLY_CORRECT).attributes.has(Attributes::EXPORT)
         {
             return false;
         }
@@ -284,7 +288,7 @@ impl Shell<'_> {
         found.ok_or_else(|| io::Error::from_raw_os_error(libc::ENOENT))
     }
 
-    fn launch(&mut self, path: &[u8], args: &[Bytes]) -> io::Result<i32> {
+    fn launch(&mut self, path: &[u8], args: &[Bytes]) -> io::Result<Ended> {
         if self.shields {
             self.session.unshield();
         }
@@ -295,7 +299,15 @@ impl Shell<'_> {
         }
         launch.collect(self.session);
         let pid = started.map_err(io::Error::from_raw_os_error)?;
-        Ok(self.session.wait_foreground(pid, args))
+        let status = self.session.wait_foreground(pid, args);
+        Ok(match self.session.killed.take() {
+            None => Ended::Status(status),
+            Some((_, raw)) => {
+                // `env` would have become the program; the others tell of it themselves.
+                self.session.killed = Some((pid, raw)).filter(|_| self.program.ends_with(b"env"));
+                Ended::Signal(status - 128)
+            }
+        })
     }
 }
 
@@ -346,7 +358,7 @@ impl Host for Shell<'_> {
         args: &[Bytes],
         environment: Option<&[(Bytes, Bytes)]>,
         no_input: bool,
-    ) -> io::Result<i32> {
+    ) -> io::Result<Ended> {
         let path = self.find(args.first().map_or(b"", Vec::as_slice))?;
         let saved_input = if no_input {
             let null = sys::open(b"/dev/null", libc::O_RDONLY, 0).map_err(io::Error::from_raw_os_error)?;

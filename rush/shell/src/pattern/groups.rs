@@ -171,11 +171,29 @@ impl Walk<'_> {
     }
 
     fn complement(&self, alternatives: &[Vec<Node>], positions: &Positions) -> Positions {
-        let mut reached = Vec::new();
-        for &position in positions {
-            let excluded = self.alternatives(alternatives, &vec![position]);
-            let beyond = self.everything_beyond(&[position]);
-            reached.extend(beyond.into_iter().filter(|p| excluded.binary_search(p).is_err()));
+        let forward = self.direction == Direction::Forward;
+        let mut starts = positions.clone();
+        if !forward {
+            starts.reverse();
+        }
+        let Some((&first, rest)) = starts.split_first() else { return Vec::new() };
+        // What the first start does not reach, and perhaps a later one does.
+        let mut open = self.alternatives(alternatives, &vec![first]);
+        let mut reached = self.everything_beyond(&[first]);
+        reached.retain(|p| open.binary_search(p).is_err());
+        for &start in rest {
+            open.retain(|&p| if forward { p >= start } else { p <= start });
+            if open.is_empty() {
+                break;
+            }
+            let excluded = self.alternatives(alternatives, &vec![start]);
+            open.retain(|p| {
+                let stays = excluded.binary_search(p).is_ok();
+                if !stays {
+                    reached.push(*p);
+                }
+                stays
+            });
         }
         sorted(reached)
     }

@@ -5,6 +5,8 @@
 //! parts can reach from the left and from the right.
 
 use super::{Assertion, Captures, Node};
+use rustc_hash::FxHashSet;
+
 use crate::pattern::{Class, INVALID_BASE, character_at, character_before, fold};
 
 /// Positions in ascending order, without repetition.
@@ -168,16 +170,11 @@ impl Matcher<'_> {
             }
         }
         let mut reached = frontier.clone();
-        let mut seen = vec![false; self.text.len() + 1];
-        for &position in &frontier {
-            if let Some(seen) = seen.get_mut(position) {
-                *seen = true;
-            }
-        }
+        let mut seen = Seen::new(self.text.len() + 1, &frontier);
         let mut left = maximum.map_or(usize::MAX, |m| m - minimum);
         while left > 0 && !frontier.is_empty() {
             frontier = self.step(inner, &frontier, direction);
-            frontier.retain(|&p| seen.get_mut(p).is_some_and(|s| !std::mem::replace(s, true)));
+            frontier.retain(|&p| seen.is_new(p));
             reached.extend_from_slice(&frontier);
             left -= 1;
         }
@@ -239,18 +236,31 @@ impl Matcher<'_> {
     ) -> Option<usize> {
         let mut at = start;
         let mut done = 0usize;
+        // From where any number of further repetitions can reach the end: the same after each of them.
+        let mut any: Option<Positions> = None;
         while maximum.is_none_or(|m| done < m) {
             let least = minimum.saturating_sub(done + 1);
             let most = maximum.map(|m| m - done - 1);
-            let mut next = self.repeat(inner, least, most, reach, Backward);
-            if done > 0 || !reach.contains(&at) {
+            let some;
+            let next: &[usize] = if least == 0 && most.is_none() {
+                any.get_or_insert_with(|| self.repeat(inner, 0, None, reach, Backward))
+            } else {
+                some = self.repeat(inner, least, most, reach, Backward);
+                &some
+            };
+            let next = if done > 0 || reach.binary_search(&at).is_err() {
                 // After the first, only repetitions that consume something.
-                next.retain(|&p| p > at);
-            }
-            if common_last(&self.step(inner, &[at], Forward), &next).is_none() {
+                next.get(next.partition_point(|&p| p <= at)..).unwrap_or_default()
+            } else {
+                next
+            };
+            // Where this repetition can end: seldom more than a few places of all those.
+            let mut ends = self.step(inner, &[at], Forward);
+            ends.retain(|p| next.binary_search(p).is_ok());
+            if ends.is_empty() {
                 break;
             }
-            let stop = self.divide(inner, at, &next, spans)?;
+            let stop = self.divide(inner, at, &ends, spans)?;
             done += 1;
             if stop == at {
                 break;
@@ -258,6 +268,39 @@ impl Matcher<'_> {
             at = stop;
         }
         reach.binary_search(&at).is_ok().then_some(at)
+    }
+}
+
+/// The positions that were reached: a bit for each of the text where they are many, a set where they are few, because one of these is made for every
+/// repetition of what is repeated itself.
+enum Seen {
+    Few(FxHashSet<usize>),
+    Many(Vec<bool>),
+}
+
+/// How many of the text's positions make many.
+const MANY: usize = 16;
+
+impl Seen {
+    fn new(length: usize, first: &[usize]) -> Seen {
+        if first.len() < length / MANY {
+            return Seen::Few(first.iter().copied().collect());
+        }
+        let mut seen = vec![false; length];
+        for &position in first {
+            if let Some(seen) = seen.get_mut(position) {
+                *seen = true;
+            }
+        }
+        Seen::Many(seen)
+    }
+
+    /// Whether it was not reached before; now it is.
+    fn is_new(&mut self, position: usize) -> bool {
+        match self {
+            Seen::Few(set) => set.insert(position),
+            Seen::Many(seen) => seen.get_mut(position).is_some_and(|seen| !std::mem::replace(seen, true)),
+        }
     }
 }
 

@@ -425,6 +425,7 @@ impl Session {
             names::RANDOM => {
                 let seed = arith::evaluate(&value, self).unwrap_or(0);
                 self.random = seed as u32;
+                self.random_begins = false;
             }
             names::SECONDS => {
                 let offset = arith::evaluate(&value, self).unwrap_or(0);
@@ -475,6 +476,9 @@ impl Session {
 
     /// The next value of RANDOM: bash's generator (Park and Miller's minimal standard).
     fn next_random(&mut self) -> u32 {
+        if std::mem::take(&mut self.random_begins) {
+            self.random = sys::random_u32();
+        }
         if self.random == 0 {
             self.random = 123_459_876;
         }

@@ -103,6 +103,8 @@ fn well_known(name: &[u8]) -> Option<NameId> {
 /// The table of interned names. The well-known ones are in none of its parts.
 #[derive(Default)]
 pub struct Names {
+    /// Whether anything that was read names BASH_COMMAND, whose text is not kept for nobody.
+    pub(crate) asks_command: bool,
     ids: FxHashMap<Rc<[u8]>, NameId>,
     texts: Vec<Rc<[u8]>>,
 }
@@ -111,6 +113,7 @@ impl Names {
     /// The id of `name`, made if need be.
     pub fn intern(&mut self, name: &[u8]) -> NameId {
         if let Some(id) = self.find(name) {
+            self.asks_command |= id == BASH_COMMAND;
             return id;
         }
         let id = NameId(self.len() as u32);

@@ -62,6 +62,8 @@ pub struct Scope {
     pub command_text: Bytes,
     pub(crate) substitution_status: Option<Status>,
     pub(crate) random: u32,
+    /// A subshell that has not asked for a random number yet: its generator begins anew.
+    pub(crate) random_begins: bool,
     pub(crate) seconds_base: i64,
     pub(crate) hash_path: Bytes,
     pub(crate) hash_generation: u64,

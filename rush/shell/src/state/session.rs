@@ -89,6 +89,16 @@ pub struct Session {
     pub interrupt_discards: bool,
     /// The signal that ends this process once its EXIT trap has run.
     pub(crate) killed_by: Option<i32>,
+    /// The program that a signal has ended in the foreground, and its wait status, until it is told of.
+    pub(crate) killed: Option<(i32, i32)>,
+    /// The simple command that ends the subshell being run, by its address: bash becomes that program, so the subshell is told of instead.
+    pub(crate) subshell_tail: usize,
+    /// The place of the file that commands are read from, if that is standard input.
+    pub commands_from: Option<crate::exec::script::StandardInput>,
+    /// A foreground job has been stopped, and what ran it does not know yet.
+    pub(crate) job_stopped: bool,
+    /// The simple command that runs, as it is written, where jobs are shown.
+    pub(crate) job_text: Bytes,
     /// The argument that makes this executable run a script as a shell would, for hosts whose executable is no shell.
     pub script_role: Option<&'static [u8]>,
     /// Shows that a silent program runs, if the front end wants to.
@@ -169,6 +179,7 @@ impl Session {
             command_text: Bytes::new(),
             substitution_status: None,
             random: 0,
+            random_begins: false,
             seconds_base: sys::start_seconds(),
             hash_path: Bytes::new(),
             hash_generation: u64::MAX,
@@ -198,6 +209,11 @@ impl Session {
             interactive: false,
             interrupt_discards: false,
             killed_by: None,
+            killed: None,
+            subshell_tail: 0,
+            commands_from: None,
+            job_stopped: false,
+            job_text: Bytes::new(),
             script_role: None,
             spinner: None,
             pipeline_record: None,

@@ -33,6 +33,11 @@ impl Value {
         }
     }
 
+    /// Whether `$name` is the same text.
+    pub(crate) fn same_text(&self, other: &Value) -> bool {
+        !self.is_array() && !other.is_array() && self.scalar() == other.scalar()
+    }
+
     /// Whether this is an array of either kind.
     pub fn is_array(&self) -> bool {
         matches!(self, Value::Indexed(_) | Value::Associative(_))
@@ -89,6 +94,14 @@ impl Attributes {
     pub const DYNAMIC: Attributes = Attributes(512);
     /// Bound by an assignment before the command being run.
     pub const TEMPORARY: Attributes = Attributes(1024);
+    /// Bound by an assignment before a command, also after `local` has made the binding the function's own.
+    pub const PREFIXED: Attributes = Attributes(2048);
+    /// The binding before the command goes on as the one beneath it when the command ends.
+    pub const STAYS: Attributes = Attributes(4096);
+    /// The same, as a local variable of the function around.
+    pub const STAYS_LOCAL: Attributes = Attributes(8192);
+    /// What belongs to a binding before a command, not to the variable.
+    pub const BINDING: Attributes = Attributes(1024 | 2048 | 4096 | 8192);
     /// Attributes that change how a value is assigned.
     pub const TRANSFORMING: Attributes = Attributes(4 | 8 | 16 | 32);
 

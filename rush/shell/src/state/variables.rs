@@ -154,10 +154,34 @@ impl Variables {
 
     /// Closes the innermost frame; what it shadowed is visible again.
     pub fn pop_frame(&mut self) {
+        let scope = self.frames.len();
         let Some(frame) = self.frames.pop() else { return };
         for (id, old) in frame.shadowed.into_iter().rev() {
+            let slot = self.slot(id);
+            let stays = slot.attributes.any(Attributes::STAYS.with(Attributes::STAYS_LOCAL));
+            let inner = (stays && slot.scope() == scope).then(|| slot.clone());
             self.put_back(id, old);
+            if let Some(inner) = inner {
+                self.let_stay(id, inner);
+            }
         }
+    }
+
+    /// A binding before a command that `export` and its like have named: the variable beneath becomes it.
+    fn let_stay(&mut self, id: NameId, inner: Variable) {
+        if inner.attributes.has(Attributes::STAYS_LOCAL)
+            && let Some(function) = self.function_scope()
+        {
+            self.bind(id, function);
+        }
+        let slot = self.slot_mut(id);
+        let mut attributes = slot.attributes.with(inner.attributes.without(Attributes::BINDING));
+        if slot.attributes.has(Attributes::PREFIXED) {
+            attributes = attributes.with(Attributes::STAYS);
+        }
+        slot.attributes = attributes;
+        slot.value = inner.value;
+        self.export_generation += 1;
     }
 
     /// The scope number of the innermost function, if any.

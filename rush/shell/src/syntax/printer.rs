@@ -7,7 +7,7 @@ use crate::sys::stack;
 
 /// A function as `declare -f` prints it.
 pub fn function(definition: &FunctionDefinition) -> Bytes {
-    let mut printer = Printer::default();
+    let mut printer = Printer { in_function: true, ..Printer::default() };
     printer.text(&definition.name);
     printer.text(b" () \n");
     printer.body(&definition.body);
@@ -16,7 +16,7 @@ pub fn function(definition: &FunctionDefinition) -> Bytes {
 
 /// A function without its name, for the environment.
 pub fn function_body(definition: &FunctionDefinition) -> Bytes {
-    let mut printer = Printer::default();
+    let mut printer = Printer { in_function: true, ..Printer::default() };
     printer.text(b"() ");
     printer.body(&definition.body);
     printer.out
@@ -36,10 +36,27 @@ pub fn pipeline(pipeline: &Pipeline) -> Bytes {
     printer.out
 }
 
+/// A command.
+pub fn command(command: &Command) -> Bytes {
+    let mut printer = Printer::default();
+    printer.command(command);
+    printer.here_documents();
+    printer.out
+}
+
+/// A compound command with its redirections.
+pub fn compound_command(command: &CompoundCommand) -> Bytes {
+    let mut printer = Printer::default();
+    printer.compound(command);
+    printer.here_documents();
+    printer.out
+}
+
 /// An and-or list.
 pub fn and_or(and_or: &AndOr) -> Bytes {
     let mut printer = Printer::default();
     printer.and_or(and_or);
+    printer.here_documents();
     printer.out
 }
 
@@ -80,6 +97,8 @@ const STEP: usize = 4;
 struct Printer {
     out: Bytes,
     indent: usize,
+    /// In a function each command of a list has a row of its own; elsewhere a list is one row.
+    in_function: bool,
     pending: Vec<std::rc::Rc<HereDocument>>,
 }
 
@@ -118,6 +137,12 @@ impl Printer {
 
     /// A body in braces, as functions have it.
     fn body(&mut self, command: &CompoundCommand) {
+        let outer = std::mem::replace(&mut self.in_function, true);
+        self.body_here(command);
+        self.in_function = outer;
+    }
+
+    fn body_here(&mut self, command: &CompoundCommand) {
         if let Compound::Group(list) = &command.kind {
             self.text(b"{ ");
             self.indented(list);
@@ -157,7 +182,11 @@ impl Printer {
                 if !self.here_documents() {
                     self.text(b";");
                 }
-                self.newline();
+                if self.in_function {
+                    self.newline();
+                } else {
+                    self.text(b" ");
+                }
             }
         }
     }
@@ -304,15 +333,22 @@ impl Printer {
 
     fn compound_here(&mut self, command: &CompoundCommand) {
         match &command.kind {
-            Compound::Group(list) => {
+            Compound::Group(list) if self.in_function => {
                 self.text(b"{ ");
                 self.indented(list);
                 self.newline();
                 self.text(b"}");
             }
+            Compound::Group(list) => {
+                self.text(b"{ ");
+                self.list(list);
+                self.semicolon();
+                self.text(b" }");
+            }
             Compound::Subshell(list) => {
                 self.text(b"( ");
                 self.list(list);
+                self.here_documents();
                 self.text(b" )");
             }
             Compound::If { branches, otherwise } => self.if_command(branches, otherwise.as_ref()),
@@ -448,7 +484,11 @@ impl Printer {
 
     fn condition(&mut self, condition: &Condition) {
         match condition {
-            Condition::Word(word) => self.text(word.source()),
+            // A word alone is the test whether it is empty, and shown as that.
+            Condition::Word(word) => {
+                self.text(b"-n ");
+                self.text(word.source());
+            }
             Condition::Unary(letter, word) => {
                 self.text(&[b'-', *letter, b' ']);
                 self.text(word.source());
@@ -460,10 +500,14 @@ impl Printer {
                 self.text(b" ");
                 self.text(right.source());
             }
-            Condition::Not(inner) => {
-                self.text(b"! ");
-                stack::with_room(|| self.condition(inner));
-            }
+            Condition::Not(inner) => stack::with_room(|| match &**inner {
+                // Two negations are none.
+                Condition::Not(innermost) => self.condition(innermost),
+                inner => {
+                    self.text(b"! ");
+                    self.condition(inner);
+                }
+            }),
             Condition::And(all) => self.conditions(all, b" && "),
             Condition::Or(all) => self.conditions(all, b" || "),
             Condition::Group(inner) => {

@@ -131,7 +131,7 @@ impl Machine<'_, '_> {
         let status = self.context.host.run(&words, None, false);
         self.context.poll()?;
         match status {
-            Ok(status) => Ok(Value::Number(f64::from(status))),
+            Ok(ended) => Ok(Value::Number(f64::from(ended.status()))),
             Err(error) => Err(Stop::Fatal(format!("sh: {}", crate::context::reason(&error)))),
         }
     }

@@ -6,7 +6,6 @@ use std::os::unix::ffi::OsStringExt;
 use std::os::unix::fs::MetadataExt;
 
 use super::expression::{Command, Node};
-use crate::Context;
 use crate::basename::base_name;
 use crate::context::reason;
 use crate::json::Json;
@@ -15,6 +14,7 @@ use crate::mode::type_letter;
 use crate::owners::Owners;
 use crate::quoting::marked;
 use crate::wildcard;
+use crate::{Context, Ended};
 
 /// Bytes of output collected before they are passed on.
 const OUTPUT_BYTES: usize = 16 * 1024;
@@ -283,7 +283,13 @@ impl<'w, 'c> Walk<'w, 'c> {
     /// Runs a program; whether it succeeded.
     fn run_program(&mut self, args: &[Vec<u8>]) -> io::Result<bool> {
         match self.context.host.run(args, None, false) {
-            Ok(status) => Ok(status == 0),
+            Ok(Ended::Status(status)) => Ok(status == 0),
+            Ok(Ended::Signal(signal)) => {
+                let name = marked(args.first().map_or(b"", Vec::as_slice), self.context.is_utf8());
+                self.flush()?;
+                self.context.complain(&[&name, format!(" terminated by signal {signal}").as_bytes()]);
+                Ok(false)
+            }
             Err(error) => {
                 let status = self.status;
                 self.complain(args.first().map_or(b"", Vec::as_slice), &error)?;

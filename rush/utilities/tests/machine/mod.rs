@@ -4,7 +4,7 @@
 use std::io::{self, Cursor, Read};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use rush_utilities::{Host, Input};
+use rush_utilities::{Ended, Host, Input};
 
 /// Standard input from memory.
 pub struct Bytes(Cursor<Vec<u8>>);
@@ -52,8 +52,8 @@ impl Host for Machine {
     fn sleep(&mut self, _: Duration) -> bool {
         true
     }
-    fn run(&mut self, _: &[Vec<u8>], _: Option<&[(Vec<u8>, Vec<u8>)]>, _: bool) -> io::Result<i32> {
-        Ok(0)
+    fn run(&mut self, _: &[Vec<u8>], _: Option<&[(Vec<u8>, Vec<u8>)]>, _: bool) -> io::Result<Ended> {
+        Ok(Ended::Status(0))
     }
     fn output_is_terminal(&self) -> bool {
         false

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, UNIX_EPOCH};
 
-use rush_utilities::{Context, Host, Outcome, run};
+use rush_utilities::{Context, Ended, Host, Outcome, run};
 
 use crate::machine::{Bytes, Machine};
 
@@ -40,7 +40,7 @@ impl Host for Runner {
         args: &[Vec<u8>],
         environment: Option<&[(Vec<u8>, Vec<u8>)]>,
         _: bool,
-    ) -> io::Result<i32> {
+    ) -> io::Result<Ended> {
         let words: Vec<&OsStr> = args.iter().map(|a| OsStr::from_bytes(a)).collect();
         let mut command = Command::new(words.first().unwrap());
         command.args(&words[1..]).current_dir(&self.directory).env_clear().stdin(Stdio::null());
@@ -50,7 +50,7 @@ impl Host for Runner {
         }
         let output = command.output()?;
         self.output.borrow_mut().extend(output.stdout);
-        Ok(output.status.code().unwrap_or(129))
+        Ok(output.status.code().map_or(Ended::Signal(1), Ended::Status))
     }
     fn output_is_terminal(&self) -> bool {
         self.machine.output_is_terminal()

@@ -25,6 +25,27 @@ pub struct List {
     pub items: Box<[Item]>,
 }
 
+impl List {
+    /// The simple command in which a subshell that runs this list ends, if its process could become that program.
+    pub(crate) fn tail(&self) -> Option<&SimpleCommand> {
+        let item = self.items.last().filter(|item| !item.background)?;
+        let pipeline = item.and_or.rest.last().map_or(&item.and_or.first, |(_, pipeline)| pipeline);
+        match pipeline.stages.first() {
+            _ if self.items.len() > 1 && !item.and_or.rest.is_empty() => None,
+            _ if pipeline.negated || pipeline.timed.is_some() || pipeline.stages.len() != 1 => None,
+            Some(Command::Simple(simple)) => {
+                let alone = self.items.len() == 1 && item.and_or.rest.is_empty();
+                Some(&**simple).filter(|simple| alone || simple.redirects().is_empty())
+            }
+            Some(Command::Compound(compound)) if compound.redirects.is_empty() => match &compound.kind {
+                Compound::Subshell(list) => list.tail(),
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+}
+
 /// Deep trees are taken apart with room for it.
 impl Drop for List {
     fn drop(&mut self) {
@@ -408,6 +429,21 @@ pub struct Redirect {
     pub target: Word,
     /// The here-document's body.
     pub here: Option<Rc<HereDocument>>,
+}
+
+impl Redirect {
+    /// Whether it is descriptor 0 that becomes another.
+    pub(crate) fn changes_standard_input(&self) -> bool {
+        use RedirectOperator::*;
+        match self.number {
+            RedirectNumber::Number(number) => number == 0,
+            RedirectNumber::Variable(_) => false,
+            RedirectNumber::Default => matches!(
+                self.operator,
+                Input | ReadWrite | DuplicateInput | HereDocument | HereDocumentStripped | HereString
+            ),
+        }
+    }
 }
 
 /// What stands before a redirection operator.
