@@ -271,14 +271,15 @@ impl RemoteRef {
         let term = to_term(shared, &message)?;
         let (reply, call) = call_pair::<Result<Term, Term>>();
         let done = move |result| _ = reply.send(result);
-        let sent = crate::ffi::wait(py, || {
-            shared.handle.blocking(|| shared.mesh.request(&self.to, term, timeout, done))
-        });
-        let reference = sent.map_err(mesh_error)?;
-        let left = until.map(|until| until.saturating_duration_since(Instant::now()));
-        let result = waiting::answer(py, &shared.handle, &call, left);
-        crate::ffi::wait(py, || shared.mesh.demonitor(&reference));
-        match result? {
+        let asking = || {
+            let sent = crate::ffi::wait(py, || shared.mesh.request(&self.to, term, timeout, done));
+            let reference = sent.map_err(mesh_error)?;
+            let left = until.map(|until| until.saturating_duration_since(Instant::now()));
+            let result = waiting::answer(py, &call, left);
+            crate::ffi::wait(py, || shared.mesh.demonitor(&reference));
+            result
+        };
+        match waiting::on_leave(&shared.handle, asking)? {
             Ok(Ok(term)) => to_python(py, shared, term).map(Bound::unbind),
             Ok(Err(reason)) => Err(failed(py, shared, reason)),
             Err(iris_runtime::CallError::Timeout) => {

@@ -153,3 +153,42 @@ def test_an_interrupt_reaches_a_thread_that_joins():
     time.sleep(0.2)
     child.send_signal(signal.SIGINT)
     assert b"KeyboardInterrupt" in child.communicate(timeout=20)[1]
+
+
+@pytest.mark.parametrize("length", [60, 100, 200])
+def test_chains_of_requests_longer_than_the_threads_are_told_so(system, length):
+    class Link:
+        def __init__(self, next):
+            self.next = next
+
+        def receive(self, message):
+            return 0 if self.next is None else self.next.ask_sync(message) + 1
+
+    last = None
+    for _ in range(length):
+        last = system.spawn(Link, last)
+    if length == 60:
+        assert last.ask_sync(1, timeout=60) == length - 1
+        return
+    with pytest.raises(RuntimeError, match="all threads of this pool wait"):
+        last.ask_sync(1, timeout=60)
+    first = None
+    for _ in range(50):
+        first = system.spawn(Link, first)
+    assert first.ask_sync(1, timeout=60) == 49, "and all goes on"
+
+
+def test_rings_of_requests_are_told_so(system):
+    ring = [system.spawn(Asking) for _ in range(100)]
+    for one, other in zip(ring, ring[1:]):
+        one.send(other)
+    with pytest.raises(RuntimeError, match="all threads of this pool wait"):
+        ring[0].ask_sync("go", timeout=60)
+
+
+class Asking:
+    def receive(self, message):
+        if message != "go":
+            self.next = message
+            return None
+        return self.next.ask_sync("go") + 1

@@ -412,10 +412,30 @@ impl Pool {
         let id = LOCAL
             .with_borrow(|local| local.as_ref().filter(|local| local.key == self.key).map(|local| local.id));
         let Some(slot) = id.and_then(|id| self.slots[id].get()) else { return body() };
-        self.mark_stuck(slot);
+        let fresh = self.mark_stuck(slot);
         self.notify(shared);
         let result = body();
-        self.clear_stuck(slot);
+        if fresh {
+            self.clear_stuck(slot);
+        }
+        result
+    }
+
+    /// The same, if there can be a stand-in: not when all the pool's threads block already, because what they wait for might need one.
+    pub(crate) fn try_block_in_place<R>(&self, shared: &Arc<Shared>, body: impl FnOnce() -> R) -> Option<R> {
+        let id = LOCAL
+            .with_borrow(|local| local.as_ref().filter(|local| local.key == self.key).map(|local| local.id));
+        let Some(slot) = id.and_then(|id| self.slots[id].get()) else { return Some(body()) };
+        // Marked before it is counted: of two that come at once at least the later one sees both.
+        let fresh = self.mark_stuck(slot);
+        let left = self.watch.stuck() < self.threads_max();
+        let result = left.then(|| {
+            self.notify(shared);
+            body()
+        });
+        if fresh {
+            self.clear_stuck(slot);
+        }
         result
     }
 
