@@ -169,12 +169,12 @@ impl RemoteRef {
         let slot = Arc::new(Mutex::new(Slot::default()));
         let theirs = shared.clone();
         let done = move |result: Result<Term, Term>| {
-            Python::try_attach(|py| {
+            reply.answer_from_outside(move |py| {
                 let outcome = match result {
                     Ok(term) => to_python(py, &theirs, term).map(Bound::unbind),
                     Err(reason) => Err(failed(py, &theirs, reason)),
                 };
-                reply.answer(py, outcome.map_err(|error| error.into_value(py).into_any()));
+                outcome.map_err(|error| error.into_value(py).into_any())
             });
         };
         let asked = Asked { shared: shared.clone(), slot: slot.clone() };
