@@ -129,11 +129,7 @@ impl Connection {
     }
 
     /// Adds frames to what is to be written.
-    fn put(
-        &self,
-        frames: &[(&Term, Option<&Term>)],
-        haste: Haste,
-    ) -> Result<MutexGuard<'_, Out>, MeshError> {
+    fn put(&self, frames: &[(&Term, Option<&Term>)], haste: Haste) -> Result<MutexGuard<'_, Out>, MeshError> {
         let mut out = self.out.lock();
         if haste != Haste::Signal && out.bytes.len() > QUEUE_BYTES && !out.closed {
             let until = Instant::now() + Duration::from_millis(BUSY_MS);
