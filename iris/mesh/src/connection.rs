@@ -2,17 +2,19 @@
 //! the reader's loop, and ticks; leaves what frames mean to `node`.
 //!
 //! Who writes: `writing` is set by whoever took the bytes, under the lock, and by nobody else until it is unset; so bytes leave in the
-//! order of their frames. A sender that finds nobody writing writes itself without waiting, unless the last write was a moment ago: then
-//! messages come in a flood, and the writer thread takes them in batches.
+//! order of their frames. A sender that finds nobody writing writes itself without waiting, unless the last write was a moment ago and the peer
+//! has said nothing since: then messages come in a flood, and the writer thread takes them in batches. What nobody waits for (`send_by_and_by`) goes with the next frame, or
+//! is written by the reader before it waits for longer than a moment.
 
 use std::io::ErrorKind;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use parking_lot::{Condvar, Mutex};
+use parking_lot::{Condvar, Mutex, MutexGuard};
 
 use crate::error::MeshError;
 use crate::etf::{self, Private};
-use crate::limits::{BUSY_MS, DIRECT_PAUSE_US, FRAME_BYTES_MAX, QUEUE_BYTES, QUEUE_BYTES_MAX};
+use crate::limits::{BUSY_MS, DIRECT_PAUSE_US, FRAME_BYTES_MAX, QUEUE_BYTES, QUEUE_BYTES_MAX, UNHURRIED_MS};
 use crate::term::{Atom, Term};
 use crate::transport::Transport;
 
@@ -34,6 +36,8 @@ pub(crate) struct Connection {
     out: Mutex<Out>,
     work: Condvar,
     room: Condvar,
+    /// The peer has said something since the last direct write: what is sent now may be an answer, which nobody keeps for a batch.
+    heard: AtomicBool,
 }
 
 struct Out {
@@ -43,6 +47,8 @@ struct Out {
     writing: bool,
     closed: bool,
     written: Instant,
+    /// Among the bytes are some that nobody was told of yet.
+    unhurried: bool,
 }
 
 impl Out {
@@ -71,8 +77,9 @@ impl Connection {
         transport: Transport,
         tick: Duration,
     ) -> Self {
+        let written = Instant::now();
         let out =
-            Out { bytes: Vec::new(), left: false, writing: false, closed: false, written: Instant::now() };
+            Out { bytes: Vec::new(), left: false, writing: false, closed: false, written, unhurried: false };
         Self {
             peer,
             flags,
@@ -83,6 +90,7 @@ impl Connection {
             out: Mutex::new(out),
             work: Condvar::new(),
             room: Condvar::new(),
+            heard: AtomicBool::new(false),
         }
     }
 
@@ -96,11 +104,39 @@ impl Connection {
 
     /// Sends a control message, perhaps with what it is about.
     pub(crate) fn send(&self, control: &Term, message: Option<&Term>, haste: Haste) -> Result<(), MeshError> {
+        self.send_all(&[(control, message)], haste)
+    }
+
+    /// Sends several at once: all of them or, with an error, none.
+    pub(crate) fn send_all(&self, frames: &[(&Term, Option<&Term>)], haste: Haste) -> Result<(), MeshError> {
+        let out = self.put(frames, haste)?;
+        if out.writing || out.left {
+            return Ok(());
+        }
+        let heard = self.heard.swap(false, Ordering::Relaxed);
+        if !heard && out.written.elapsed() < Duration::from_micros(DIRECT_PAUSE_US) {
+            self.work.notify_one();
+        } else {
+            self.write_now(out);
+        }
+        Ok(())
+    }
+
+    /// Sends what nobody waits for, on the reader's thread: with the next frame, or when nothing has come for a moment.
+    pub(crate) fn send_by_and_by(&self, control: &Term) -> Result<(), MeshError> {
+        self.put(&[(control, None)], Haste::Signal)?.unhurried = true;
+        Ok(())
+    }
+
+    /// Adds frames to what is to be written.
+    fn put(&self, frames: &[(&Term, Option<&Term>)], haste: Haste) -> Result<MutexGuard<'_, Out>, MeshError> {
         let mut out = self.out.lock();
-        let until = Instant::now() + Duration::from_millis(BUSY_MS);
-        while haste != Haste::Signal && out.bytes.len() > QUEUE_BYTES && !out.closed {
-            if haste == Haste::Prompt || self.room.wait_until(&mut out, until).timed_out() {
-                return Err(MeshError::Busy(self.peer.to_string()));
+        if haste != Haste::Signal && out.bytes.len() > QUEUE_BYTES && !out.closed {
+            let until = Instant::now() + Duration::from_millis(BUSY_MS);
+            while out.bytes.len() > QUEUE_BYTES && !out.closed {
+                if haste == Haste::Prompt || self.room.wait_until(&mut out, until).timed_out() {
+                    return Err(MeshError::Busy(self.peer.to_string()));
+                }
             }
         }
         if out.closed {
@@ -112,18 +148,21 @@ impl Connection {
             return Err(self.gone());
         }
         let begin = out.bytes.len();
-        if let Err(error) = frame(&mut out.bytes, control, message, self.private) {
-            out.bytes.truncate(begin);
-            return Err(error);
+        for (control, message) in frames {
+            if let Err(error) = frame(&mut out.bytes, control, *message, self.private) {
+                out.bytes.truncate(begin);
+                return Err(error);
+            }
         }
-        if out.writing || out.left {
-            return Ok(());
-        }
-        if out.written.elapsed() < Duration::from_micros(DIRECT_PAUSE_US) {
-            self.work.notify_one();
-            return Ok(());
-        }
+        Ok(out)
+    }
+
+    /// Writes what there is without waiting for the socket; the rest is the writer's.
+    fn write_now(&self, mut out: MutexGuard<'_, Out>) {
         out.writing = true;
+        out.unhurried = false;
+        // When it began: the socket may let the peer go first, and its answer is no flood.
+        out.written = Instant::now();
         let mut bytes = std::mem::take(&mut out.bytes);
         drop(out);
         let left = self.transport.send_now(&mut bytes);
@@ -136,11 +175,21 @@ impl Connection {
             out.bytes = bytes;
         }
         out.writing = false;
-        out.written = Instant::now();
         if more {
             self.work.notify_one();
         }
-        Ok(())
+    }
+
+    /// Before the reader waits: what nobody was in a hurry for goes out, unless something comes within a moment, which may have an answer that
+    /// takes it along.
+    fn send_unhurried(&self) {
+        if !self.out.lock().unhurried || self.transport.comes_within(UNHURRIED_MS) {
+            return;
+        }
+        let out = self.out.lock();
+        if out.unhurried && !out.writing && !out.left && !out.closed {
+            self.write_now(out);
+        }
     }
 
     pub(crate) fn is_closed(&self) -> bool {
@@ -171,6 +220,7 @@ impl Connection {
             }
             out.writing = true;
             out.left = false;
+            out.unhurried = false;
             std::mem::swap(&mut out.bytes, &mut spare);
             drop(out);
             // The socket has a time-out of one tick: a peer that reads nothing for so long is gone.
@@ -200,10 +250,12 @@ impl Connection {
         let (mut buffer, mut filled) = (vec![0; BUFFER_BYTES], 0);
         let mut heard = Instant::now();
         loop {
+            self.send_unhurried();
             match self.transport.read(&mut buffer[filled..]) {
                 Ok(0) => return Err(self.gone()),
                 Ok(count) => {
                     filled += count;
+                    self.heard.store(true, Ordering::Relaxed);
                     heard = Instant::now();
                 }
                 Err(error) => match error.kind() {

@@ -57,7 +57,7 @@ pub(crate) fn take(node: &Node, connection: &Arc<Connection>, frame: &[u8]) -> R
         }
         (2 | 22, [_, _, Term::Pid(to)], Some(message)) => {
             if **to == inner.own_pid() {
-                answer(node, message);
+                answer(node, Some(connection), message);
             } else if **to == inner.groups_pid() {
                 node.take_groups(connection, message)?;
             } else {
@@ -193,8 +193,8 @@ fn received(node: &Node, process: Option<&Arc<Process>>, message: Term) -> Recei
     }
 }
 
-/// An answer to a call of the node itself: `{Tag, Reply}`.
-pub(crate) fn answer(node: &Node, message: Term) {
+/// An answer to a call of the node itself: `{Tag, Reply}`; on the thread of the connection that it came by, if it did.
+pub(crate) fn answer(node: &Node, came_by: Option<&Arc<Connection>>, message: Term) {
     let Term::Tuple(items) = message else { return };
     let Ok([Term::Reference(tag), reply]) = <[Term; 2]>::try_from(items) else { return };
     let mut outgoing = node.0.outgoing.lock();
@@ -203,8 +203,8 @@ pub(crate) fn answer(node: &Node, message: Term) {
     }
     let Some(Outgoing { to, waiting: Waiting::Call(done) }) = outgoing.remove(&*tag) else { return };
     drop(outgoing);
-    node.0.forget(&to, &tag);
     done(Ok(reply));
+    node.0.forget_answered(&to, &tag, came_by);
 }
 
 /// `net_adm:ping` asks whether it is authorised; whoever got here is. All else has no answer that we could give.

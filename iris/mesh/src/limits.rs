@@ -45,6 +45,9 @@ pub const RELATIONS_MAX: usize = 1 << 20;
 /// Microseconds after a direct write in which the next message is left to the writer thread, so that a flood travels in batches.
 pub const DIRECT_PAUSE_US: u64 = 20;
 
+/// Milliseconds that what nobody waits for (the end of a monitor that an answer has made needless) may wait for a frame to go with.
+pub const UNHURRIED_MS: u64 = 2;
+
 /// Bytes kept of the text of an exit reason that came from a peer.
 pub const REASON_BYTES_KEPT: usize = 4_096;
 

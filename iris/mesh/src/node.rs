@@ -426,7 +426,7 @@ impl Node {
     fn send_with(&self, to: &Destination, message: &Term, haste: Haste) -> Result<(), MeshError> {
         if *to.node() == self.0.name {
             if *to == Destination::Pid(self.0.own_pid()) {
-                dispatch::answer(self, message.clone());
+                dispatch::answer(self, None, message.clone());
             } else {
                 dispatch::deliver(self, self.0.find(to), message.clone());
             }
@@ -504,6 +504,23 @@ impl Node {
         until: Option<Instant>,
         done: Box<dyn FnOnce(Result<Term, Term>) + Send>,
     ) -> Result<Reference, MeshError> {
+        if *to.node() == self.0.name {
+            return self.request_here(to, message, until, done);
+        }
+        let (reference, monitor) = self.outgoing(to, Waiting::Call(done))?;
+        let message = message(Term::tuple([self.0.own_pid().into(), reference.clone().into()]));
+        // The monitor and the request in one: they are written at once.
+        let frames = [(&monitor, None), (&self.0.send_control(to), Some(&message))];
+        self.send_outgoing(to, reference, &frames, until)
+    }
+
+    fn request_here(
+        &self,
+        to: &Destination,
+        message: impl FnOnce(Term) -> Term,
+        until: Option<Instant>,
+        done: Box<dyn FnOnce(Result<Term, Term>) + Send>,
+    ) -> Result<Reference, MeshError> {
         let reference = self.watch(to, Waiting::Call(done), until)?;
         if !self.0.outgoing.lock().contains_key(&reference) {
             return Ok(reference);
@@ -511,11 +528,6 @@ impl Node {
         let message = message(Term::tuple([self.0.own_pid().into(), reference.clone().into()]));
         let haste = if until.is_some() { Haste::Message } else { Haste::Prompt };
         match self.send_with(to, &message, haste) {
-            // The connection has gone meanwhile: the same as if it had gone a moment later.
-            Err(MeshError::NoConnection(_)) => {
-                self.0.down(&reference, &Term::atom("noconnection"));
-                Ok(reference)
-            }
             // Unless it has been told already.
             Err(error) if self.demonitor(&reference) => Err(error),
             _ => Ok(reference),
@@ -553,6 +565,20 @@ impl Node {
         waiting: Waiting,
         until: Option<Instant>,
     ) -> Result<Reference, MeshError> {
+        let (reference, monitor) = self.outgoing(to, waiting)?;
+        if *to.node() == self.0.name {
+            let own = self.0.own_pid();
+            let found = self.0.find(to);
+            if !found.is_some_and(|process| process.add_monitor(reference.clone(), own, to.shown())) {
+                self.0.down(&reference, &Term::atom("noproc"));
+            }
+            return Ok(reference);
+        }
+        self.send_outgoing(to, reference, &[(&monitor, None)], until)
+    }
+
+    /// Notes who waits for the end of a process, and the control message for it.
+    fn outgoing(&self, to: &Destination, waiting: Waiting) -> Result<(Reference, Term), MeshError> {
         let reference = self.0.reference();
         let mut outgoing = self.0.outgoing.lock();
         if outgoing.len() >= RELATIONS_MAX {
@@ -560,26 +586,27 @@ impl Node {
         }
         outgoing.insert(reference.clone(), Outgoing { to: to.clone(), waiting });
         drop(outgoing);
-        let own = self.0.own_pid();
-        if *to.node() == self.0.name {
-            let found = self.0.find(to);
-            if !found.is_some_and(|process| process.add_monitor(reference.clone(), own, to.shown())) {
-                self.0.down(&reference, &Term::atom("noproc"));
-            }
-            return Ok(reference);
-        }
+        let control = [Term::Int(19), self.0.own_pid().into(), to.target(), reference.clone().into()];
+        Ok((reference, Term::tuple(control)))
+    }
+
+    fn send_outgoing(
+        &self,
+        to: &Destination,
+        reference: Reference,
+        frames: &[(&Term, Option<&Term>)],
+        until: Option<Instant>,
+    ) -> Result<Reference, MeshError> {
         let (connection, haste) = match until {
             Some(until) => (self.connection(to.node(), until), Haste::Message),
             None => (self.0.connected(to.node()), Haste::Prompt),
         };
-        let sent = connection.and_then(|connection| {
-            let control = [Term::Int(19), own.into(), to.target(), reference.clone().into()];
-            connection.send(&Term::tuple(control), None, haste)
-        });
+        let sent = connection.and_then(|connection| connection.send_all(frames, haste));
         match sent {
             Ok(()) => {}
             Err(
                 error @ (MeshError::Limit(_)
+                | MeshError::FrameLength
                 | MeshError::NotLoopback(_)
                 | MeshError::Tls(_)
                 | MeshError::Name(_)
@@ -748,9 +775,27 @@ impl Inner {
         if *to.node() == self.name {
             self.find(to).iter().for_each(|process| process.remove_monitor(reference));
         } else if let Ok(connection) = self.connected(to.node()) {
-            let control = [Term::Int(20), self.own_pid().into(), to.target(), reference.clone().into()];
-            let _ = connection.send(&Term::tuple(control), None, Haste::Signal);
+            let _ = connection.send(&self.demonitor_control(to, reference), None, Haste::Signal);
         }
+    }
+
+    /// The same after the answer: nobody waits for it, so it goes by and by where this is the thread of that connection.
+    pub(crate) fn forget_answered(
+        &self,
+        to: &Destination,
+        reference: &Reference,
+        came_by: Option<&Arc<Connection>>,
+    ) {
+        match came_by.filter(|connection| connection.peer == *to.node()) {
+            Some(connection) => {
+                let _ = connection.send_by_and_by(&self.demonitor_control(to, reference));
+            }
+            None => self.forget(to, reference),
+        }
+    }
+
+    fn demonitor_control(&self, to: &Destination, reference: &Reference) -> Term {
+        Term::tuple([Term::Int(20), self.own_pid().into(), to.target(), reference.clone().into()])
     }
 
     pub(crate) fn tell_nodes(&self, event: &NodeEvent) {

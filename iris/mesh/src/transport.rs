@@ -9,6 +9,7 @@ use std::net::{Shutdown, TcpStream};
 use std::time::Duration;
 
 use parking_lot::Mutex;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::net::{SendFlags, send};
 use rustls::pki_types::CertificateDer;
 
@@ -108,6 +109,16 @@ impl Transport {
                 return Ok(());
             }
         }
+    }
+
+    /// Whether there is something to read within so many milliseconds. With TLS, which may have decrypted something already, nobody waits.
+    pub(crate) fn comes_within(&self, ms: u64) -> bool {
+        if self.tls.is_some() {
+            return false;
+        }
+        let mut wanted = [PollFd::new(&self.stream, PollFlags::IN)];
+        let until = Timespec { tv_sec: 0, tv_nsec: ms as i64 * 1_000_000 };
+        poll(&mut wanted, Some(&until)).is_ok_and(|ready| ready > 0)
     }
 
     /// Reads what there is, at least a byte; 0 at the end.

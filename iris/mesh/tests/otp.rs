@@ -50,6 +50,15 @@ fn iris_calls_and_monitors_erlang() {
     assert_eq!(node.call(&echo(), Term::text("hello"), PATIENCE).unwrap(), hello);
     let large = Term::Binary(vec![7; 16 << 20]);
     assert_eq!(node.call(&echo(), large.clone(), PATIENCE).unwrap(), large);
+    // An answered call leaves no monitor there, though nobody waits for its end.
+    for turn in 0..50 {
+        assert_eq!(node.call(&echo(), Term::Int(turn), PATIENCE).unwrap(), Term::Int(turn));
+    }
+    let other = Destination::name("other", "peer@127.0.0.1");
+    let monitors = Term::tuple([Term::atom("monitors"), Term::atom("echo")]);
+    wait_for("the end of the monitors", || {
+        node.call(&other, monitors.clone(), PATIENCE).unwrap() == Term::Int(0)
+    });
     let nobody = Destination::name("nobody", "peer@127.0.0.1");
     let gone = |result| matches!(result, Err(CallError::Down(reason)) if reason == Term::atom("noproc"));
     assert!(gone(node.call(&nobody, Term::Int(1), PATIENCE)));
@@ -60,7 +69,6 @@ fn iris_calls_and_monitors_erlang() {
     let (actor, told) = cluster.counter("watcher");
     node.monitor(&actor, &nobody).unwrap();
     assert_eq!(told.recv_timeout(PATIENCE).unwrap(), "down Atom('noproc')");
-    let other = Destination::name("other", "peer@127.0.0.1");
     node.monitor(&actor, &other).unwrap();
     node.send(&other, &Term::tuple([Term::atom("end_with"), Term::atom("tired")])).unwrap();
     assert_eq!(told.recv_timeout(PATIENCE).unwrap(), "down Atom('tired')");

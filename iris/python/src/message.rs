@@ -101,14 +101,37 @@ impl Reply {
     }
 }
 
+impl Reply {
+    /// The same from a thread that has no need of the GIL: what a thread that serves many gets is made there.
+    pub(crate) fn answer_from_outside(mut self, make: impl FnOnce(Python<'_>) -> Outcome + Send + 'static) {
+        match self.0.take().map(|target| *target) {
+            Some(Target::Future { queue, future }) => {
+                let made = move |py: Python<'_>| {
+                    let outcome = make(py);
+                    item(py, future, outcome)
+                };
+                queue.get().push_later(made);
+            }
+            other => {
+                Python::try_attach(|py| Self(other.map(Box::new)).answer(py, make(py)));
+            }
+        }
+    }
+}
+
 fn deliver(py: Python<'_>, queue: &Py<ReadyQueue>, future: Py<PyAny>, outcome: Outcome) {
+    if let Some(item) = item(py, future, outcome) {
+        queue.get().push(item);
+    }
+}
+
+/// What a thread that serves many finds on its queue. Only memory can be lacking.
+fn item(py: Python<'_>, future: Py<PyAny>, outcome: Outcome) -> Option<Py<PyAny>> {
     let (ok, value) = match outcome {
         Ok(value) => (true, value),
         Err(error) => (false, error),
     };
-    if let Ok(item) = (future, ok, value).into_pyobject(py) {
-        queue.get().push(item.into_any().unbind());
-    }
+    (future, ok, value).into_pyobject(py).ok().map(|item| item.into_any().unbind())
 }
 
 impl Drop for Reply {

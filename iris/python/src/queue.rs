@@ -11,8 +11,29 @@ use pyo3::types::PyList;
 use crate::interruption::Killed;
 use crate::limits::WAKE_ATTEMPTS;
 
+/// What lies on a queue.
+enum Item {
+    Object(Py<PyAny>),
+    /// Made by whoever takes it, who has the GIL: the thread that pushes it needs none.
+    Later(Box<dyn FnOnce(Python<'_>) -> Option<Py<PyAny>> + Send>),
+}
+
+impl Item {
+    fn made(self, py: Python<'_>) -> Option<Py<PyAny>> {
+        match self {
+            Self::Object(object) => Some(object),
+            Self::Later(make) => make(py),
+        }
+    }
+}
+
+fn list(py: Python<'_>, items: Vec<Item>) -> PyResult<Bound<'_, PyList>> {
+    let made: Vec<_> = items.into_iter().filter_map(|item| item.made(py)).collect();
+    PyList::new(py, made)
+}
+
 struct State {
-    items: Vec<Py<PyAny>>,
+    items: Vec<Item>,
     closed: bool,
 }
 
@@ -26,7 +47,16 @@ pub(crate) struct ReadyQueue {
 }
 
 impl ReadyQueue {
+    /// Adds what `make` makes where it is taken (nothing, if it makes nothing).
+    pub(crate) fn push_later(&self, make: impl FnOnce(Python<'_>) -> Option<Py<PyAny>> + Send + 'static) {
+        self.add(Item::Later(Box::new(make)));
+    }
+
     pub(crate) fn push(&self, item: Py<PyAny>) {
+        self.add(Item::Object(item));
+    }
+
+    fn add(&self, item: Item) {
         let mut state = self.state.lock();
         if state.closed {
             drop(state);
@@ -67,7 +97,7 @@ impl ReadyQueue {
     /// Everything that is ready, without waiting.
     fn drain<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
         let items = std::mem::take(&mut self.state.lock().items);
-        PyList::new(py, items)
+        list(py, items)
     }
 
     /// Waits for items. An empty list after the time-out, `None` when the queue is closed and empty.
@@ -75,7 +105,7 @@ impl ReadyQueue {
     fn take<'py>(&self, py: Python<'py>, timeout: Option<f64>) -> PyResult<Option<Bound<'py, PyList>>> {
         let quick = std::mem::take(&mut self.state.lock().items);
         if !quick.is_empty() {
-            return PyList::new(py, quick).map(Some);
+            return list(py, quick).map(Some);
         }
         let until = crate::waiting::timeout(timeout)?.map(|timeout| Instant::now() + timeout);
         let (items, closed) = crate::ffi::wait(py, || {
@@ -89,7 +119,7 @@ impl ReadyQueue {
             }
             (std::mem::take(&mut state.items), state.closed)
         });
-        if items.is_empty() && closed { Ok(None) } else { PyList::new(py, items).map(Some) }
+        if items.is_empty() && closed { Ok(None) } else { list(py, items).map(Some) }
     }
 
     /// Adds an item from Python.

@@ -190,12 +190,15 @@ impl Ref {
             return Err(PyRuntimeError::new_err(OWN_THREAD));
         }
         let timeout = waiting::timeout(timeout)?;
-        let (reply, call) = call_pair::<Outcome>();
-        let sent = send_to(py, actor, Message::Ask(message, Reply::to_thread(reply)));
-        if !sent.accepted() {
-            return Err(NoReply::new_err(sent.refusal()));
-        }
-        match waiting::answer(py, &self.handle, &call, timeout)? {
+        let asking = || {
+            let (reply, call) = call_pair::<Outcome>();
+            let sent = send_to(py, actor, Message::Ask(message, Reply::to_thread(reply)));
+            if !sent.accepted() {
+                return Err(NoReply::new_err(sent.refusal()));
+            }
+            waiting::answer(py, &call, timeout)
+        };
+        match waiting::on_leave(&self.handle, asking)? {
             Ok(Ok(value)) => Ok(value),
             Ok(Err(error)) => Err(PyErr::from_value(error.into_bound(py))),
             Err(error) => Err(call_error(error)),

@@ -169,12 +169,12 @@ impl RemoteRef {
         let slot = Arc::new(Mutex::new(Slot::default()));
         let theirs = shared.clone();
         let done = move |result: Result<Term, Term>| {
-            Python::try_attach(|py| {
+            reply.answer_from_outside(move |py| {
                 let outcome = match result {
                     Ok(term) => to_python(py, &theirs, term).map(Bound::unbind),
                     Err(reason) => Err(failed(py, &theirs, reason)),
                 };
-                reply.answer(py, outcome.map_err(|error| error.into_value(py).into_any()));
+                outcome.map_err(|error| error.into_value(py).into_any())
             });
         };
         let asked = Asked { shared: shared.clone(), slot: slot.clone() };
@@ -271,14 +271,15 @@ impl RemoteRef {
         let term = to_term(shared, &message)?;
         let (reply, call) = call_pair::<Result<Term, Term>>();
         let done = move |result| _ = reply.send(result);
-        let sent = crate::ffi::wait(py, || {
-            shared.handle.blocking(|| shared.mesh.request(&self.to, term, timeout, done))
-        });
-        let reference = sent.map_err(mesh_error)?;
-        let left = until.map(|until| until.saturating_duration_since(Instant::now()));
-        let result = waiting::answer(py, &shared.handle, &call, left);
-        crate::ffi::wait(py, || shared.mesh.demonitor(&reference));
-        match result? {
+        let asking = || {
+            let sent = crate::ffi::wait(py, || shared.mesh.request(&self.to, term, timeout, done));
+            let reference = sent.map_err(mesh_error)?;
+            let left = until.map(|until| until.saturating_duration_since(Instant::now()));
+            let result = waiting::answer(py, &call, left);
+            crate::ffi::wait(py, || shared.mesh.demonitor(&reference));
+            result
+        };
+        match waiting::on_leave(&shared.handle, asking)? {
             Ok(Ok(term)) => to_python(py, shared, term).map(Bound::unbind),
             Ok(Err(reason)) => Err(failed(py, shared, reason)),
             Err(iris_runtime::CallError::Timeout) => {

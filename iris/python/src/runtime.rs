@@ -7,7 +7,8 @@ use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use iris_runtime::{
-    ActorRef, ExitReason, Handle, Overflow, Pid, SendError, SpawnError, SpawnOptions, StopReport, TimerId,
+    ActorRef, ExitReason, Handle, NameError, Overflow, Pid, SendError, SpawnError, SpawnOptions, StopReport,
+    Taking, TimerId,
 };
 use pyo3::exceptions::{PyRuntimeError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -73,6 +74,22 @@ pub(crate) fn send_to(py: Python<'_>, actor: &ActorRef<Message>, message: Messag
         return actor.send_waiting_over(message).into();
     }
     crate::ffi::wait(py, || actor.send(message).into())
+}
+
+fn taking(replace: bool) -> Taking {
+    if replace { Taking::Held } else { Taking::Free }
+}
+
+/// Whether an actor was there to get the name.
+fn named(name: &str, claimed: Result<(), NameError>) -> PyResult<bool> {
+    match claimed {
+        Ok(()) => Ok(true),
+        Err(NameError::NoProcess) => Ok(false),
+        Err(NameError::Taken(pid)) => Err(PyValueError::new_err(format!(
+            "{name:?} belongs to the actor {}: unregister it, or say replace=True to take it",
+            pid.to_bits()
+        ))),
+    }
 }
 
 impl PyRuntime {
@@ -238,7 +255,10 @@ impl PyRuntime {
     #[pyo3(signature = (budget, path))]
     fn spawn_with_path_observed(&self, budget: u32, path: &str) -> PyResult<u64> {
         let pid = self.observe(budget)?;
-        self.core.handle.register_path(path, Pid::from_bits(pid));
+        if let Err(error) = self.register_path(path, pid, false) {
+            self.core.handle.exit(Pid::from_bits(pid), ExitReason::Killed);
+            return Err(error);
+        }
         Ok(pid)
     }
 
@@ -414,9 +434,10 @@ impl PyRuntime {
 
     // ---- names ----------------------------------------------------------------------------------------------------
 
-    /// Names an actor.
-    fn register(&self, name: &str, pid: u64) -> bool {
-        self.core.handle.register(name, Pid::from_bits(pid))
+    /// Names an actor. False if there is no such actor; ValueError if another has the name, unless `replace` says to take it.
+    #[pyo3(signature = (name, pid, replace=false))]
+    fn register(&self, name: &str, pid: u64, replace: bool) -> PyResult<bool> {
+        named(name, self.core.handle.claim(name, Pid::from_bits(pid), taking(replace)))
     }
 
     /// Frees a name.
@@ -434,9 +455,10 @@ impl PyRuntime {
         self.resolve(name)
     }
 
-    /// Puts an actor at a path.
-    fn register_path(&self, path: &str, pid: u64) -> bool {
-        self.core.handle.register_path(path, Pid::from_bits(pid))
+    /// Puts an actor at a path. False if there is no such actor; ValueError if another is there, unless `replace` says to take its place.
+    #[pyo3(signature = (path, pid, replace=false))]
+    fn register_path(&self, path: &str, pid: u64, replace: bool) -> PyResult<bool> {
+        named(path, self.core.handle.claim_path(path, Pid::from_bits(pid), taking(replace)))
     }
 
     /// Frees a path.

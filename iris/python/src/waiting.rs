@@ -1,5 +1,5 @@
 //! Waiting of threads that run Python: for answers and for ends. Owns the slices in which a thread waits, so that Ctrl-C reaches a main
-//! thread. Invariant: nothing here waits with the GIL, and a worker that waits gets a stand-in.
+//! thread. Invariant: nothing here waits with the GIL; a worker that waits gets a stand-in, or is told at once that there is none left.
 
 use std::time::{Duration, Instant};
 
@@ -27,10 +27,15 @@ pub(crate) fn timeout(given: Option<f64>) -> PyResult<Option<Duration>> {
     given.map(seconds).transpose()
 }
 
-/// Waits for an answer.
+/// Gives the thread away for what is sent and waited for. Where there is no thread left nothing is sent.
+pub(crate) fn on_leave<T>(handle: &Handle, body: impl FnOnce() -> PyResult<T>) -> PyResult<T> {
+    let refused = || Err(PyRuntimeError::new_err(CallError::NoThread.to_string()));
+    handle.try_blocking(body).unwrap_or_else(refused)
+}
+
+/// Waits for an answer, `on_leave`.
 pub(crate) fn answer<T: Send>(
     py: Python<'_>,
-    handle: &Handle,
     call: &Call<T>,
     timeout: Option<Duration>,
 ) -> PyResult<Result<T, CallError>> {
@@ -38,7 +43,7 @@ pub(crate) fn answer<T: Send>(
     loop {
         let left = until.map(|until| until.saturating_duration_since(Instant::now()));
         let slice = left.unwrap_or(Duration::MAX).min(Duration::from_millis(SIGNALS_MS));
-        if let Some(result) = crate::ffi::wait(py, || handle.blocking(|| call.wait_slice(slice))) {
+        if let Some(result) = crate::ffi::wait(py, || call.wait_slice(slice)) {
             return Ok(result);
         }
         if left.is_some_and(|left| left <= slice) {
@@ -71,7 +76,7 @@ pub(crate) fn end(
     let Some(number) = handle.watch(pid, move |reason| _ = reply.send(reason.clone())) else {
         return Ok(Ended::Before);
     };
-    let result = answer(py, handle, &call, timeout);
+    let result = on_leave(handle, || answer(py, &call, timeout));
     handle.unwatch(pid, number);
     Ok(result?.map_or(Ended::NotYet, Ended::Now))
 }

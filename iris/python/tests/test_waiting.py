@@ -153,3 +153,71 @@ def test_an_interrupt_reaches_a_thread_that_joins():
     time.sleep(0.2)
     child.send_signal(signal.SIGINT)
     assert b"KeyboardInterrupt" in child.communicate(timeout=20)[1]
+
+
+@pytest.mark.parametrize("length", [60, 100, 400, 1100])
+def test_long_chains_of_requests_are_answered_or_told_that_they_are_too_long(system, length):
+    class Link:
+        def __init__(self, next):
+            self.next = next
+
+        def receive(self, message):
+            if self.next is None:
+                return 0
+            try:
+                below = self.next.ask_sync(message)
+            except RuntimeError as error:
+                return str(error)
+            return below if isinstance(below, str) else below + 1
+
+    last = None
+    for _ in range(length):
+        last = system.spawn(Link, last)
+    if length < 1000:
+        assert last.ask_sync(1, timeout=60) == length - 1
+        return
+    assert "all threads of this pool wait" in last.ask_sync(1, timeout=60)
+    first = None
+    for _ in range(50):
+        first = system.spawn(Link, first)
+    assert first.ask_sync(1, timeout=60) == 49, "and all goes on"
+
+
+@pytest.mark.parametrize("release_gil", [False, True])
+def test_hundreds_that_ask_one_are_all_answered(system, release_gil):
+    class One:
+        def receive(self, message):
+            time.sleep(0.001)
+            return message
+
+    one, answers, lock = system.spawn(One), [], threading.Lock()
+
+    def asking(message):
+        answer = one.ask_sync(message, timeout=60)
+        with lock:
+            answers.append(answer)
+
+    asking = iris.actor(asking, release_gil=release_gil)
+    for turn, ref in enumerate([system.spawn(asking) for _ in range(300)]):
+        ref.send(turn)
+    wait_until(lambda: len(answers) == 300, timeout=60)
+    assert sorted(answers) == list(range(300))
+
+
+def test_a_hundred_trees_that_fail_at_once_come_back(system):
+    class Worker:
+        def receive(self, message):
+            raise LookupError("told to")
+
+    def tree():
+        inner = iris.Supervisor("one_for_one", [iris.Child("worker", Worker)], intensity=0)
+        return system.supervise(iris.Supervisor("one_for_one", [iris.Child("inner", inner)], intensity=5))
+
+    trees = [tree() for _ in range(150)]
+    before = system.actor_count()
+    inner = [dict((id, pid) for id, pid, _ in one.which_children())["inner"] for one in trees]
+    for actor in system.actors():
+        if actor["parent"] in inner:
+            system._inner._ref(actor["pid"]).send("fail")
+    wait_until(lambda: all(one.which_children()[0][2] == 1 for one in trees), "restarts of all", timeout=60)
+    wait_until(lambda: system.actor_count() == before, timeout=60)

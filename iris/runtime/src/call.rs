@@ -28,6 +28,8 @@ pub enum CallError {
     NoReply,
     /// The deadline passed.
     Timeout,
+    /// All threads of the asker's pool wait for actors already: with one more nobody could be left to answer.
+    NoThread,
 }
 
 impl fmt::Display for CallError {
@@ -36,6 +38,10 @@ impl fmt::Display for CallError {
             Self::NotAccepted => "the request was not accepted: no such actor, or its mailbox is full",
             Self::NoReply => "the actor ended or dropped the request without a reply",
             Self::Timeout => "no reply before the deadline",
+            Self::NoThread => {
+                "all threads of this pool wait for answers, so nobody could be left to give this one: actors that ask in \
+                 long chains must await (async ones) or pull"
+            }
         })
     }
 }

@@ -15,7 +15,7 @@ use crate::limits::BUDGET_DEFAULT;
 use crate::mailbox::Overflow;
 use crate::pid::Pid;
 use crate::reference::{ActorRef, SendError};
-use crate::registry::normalise;
+use crate::registry::{NameError, Taking, normalise};
 use crate::relations::Name;
 use crate::runtime::Shared;
 use crate::scheduler::task::Task;
@@ -426,20 +426,30 @@ impl Handle {
         self.cell(pid)?.rollback(steps)
     }
 
-    fn name_actor(&self, name: Name, pid: Pid) -> bool {
-        let Some(cell) = self.cell(pid) else { return false };
+    fn name_actor(&self, name: Name, pid: Pid, taking: Taking) -> Result<(), NameError> {
+        let cell = self.cell(pid).ok_or(NameError::NoProcess)?;
         let mut relations = cell.relations().lock();
-        let Some(more) = relations.more() else { return false };
+        let more = relations.more().ok_or(NameError::NoProcess)?;
+        // Under the relations' lock, so that the end of the actor cannot come between. Who has ended keeps no name, though it may still have it.
+        let keeps = |owner| taking == Taking::Free && self.is_alive(owner);
+        let previous = self.shared.registry.add(&name, pid, keeps).map_err(NameError::Taken)?;
         if !more.names.contains(&name) {
             more.names.push(name.clone());
         }
-        // Under the relations' lock, so that the end of the actor cannot come between.
-        let previous = self.shared.registry.add(&name, pid);
         drop(relations);
         if let Some(previous) = previous.filter(|previous| *previous != pid) {
             self.unlist(&name, previous);
         }
-        true
+        Ok(())
+    }
+
+    /// Frees all names and paths of an actor that is to be done without though it has not ended.
+    pub(crate) fn free_names(&self, pid: Pid) {
+        let names = self.cell(pid).map(|cell| match cell.relations().lock().peek_mut() {
+            Some(more) => std::mem::take(&mut more.names),
+            None => Vec::new(),
+        });
+        names.iter().flatten().for_each(|name| self.shared.registry.remove(name, pid));
     }
 
     /// Takes a name that the actor has lost off its list. It may have got it back meanwhile.
@@ -459,9 +469,14 @@ impl Handle {
         Some(pid)
     }
 
-    /// Gives an actor a name; the name leaves whoever had it. False if there is no such actor.
+    /// Gives an actor a name. False if there is no such actor, or another that lives has the name.
     pub fn register(&self, name: &str, pid: Pid) -> bool {
-        self.name_actor(Name::Plain(Arc::from(name)), pid)
+        self.claim(name, pid, Taking::Free).is_ok()
+    }
+
+    /// The same, and says why not; whether a name may be taken from another is the caller's to say.
+    pub fn claim(&self, name: &str, pid: Pid, taking: Taking) -> Result<(), NameError> {
+        self.name_actor(Name::Plain(Arc::from(name)), pid, taking)
     }
 
     /// Frees a name.
@@ -481,9 +496,14 @@ impl Handle {
         self.shared.registry.names()
     }
 
-    /// Gives an actor a path such as `/svc/payment/one`.
+    /// Gives an actor a path such as `/svc/payment/one`. False if there is no such actor, or another that lives has the path.
     pub fn register_path(&self, path: &str, pid: Pid) -> bool {
-        self.name_actor(Name::Path(Arc::from(normalise(path))), pid)
+        self.claim_path(path, pid, Taking::Free).is_ok()
+    }
+
+    /// The same, and says why not; whether a path may be taken from another is the caller's to say.
+    pub fn claim_path(&self, path: &str, pid: Pid, taking: Taking) -> Result<(), NameError> {
+        self.name_actor(Name::Path(Arc::from(normalise(path))), pid, taking)
     }
 
     /// Frees a path.
@@ -505,7 +525,7 @@ impl Handle {
 
     /// Puts an actor into a group.
     pub fn join_group(&self, group: &str, pid: Pid) -> bool {
-        self.name_actor(Name::Group(Arc::from(group)), pid)
+        self.name_actor(Name::Group(Arc::from(group)), pid, Taking::Free).is_ok()
     }
 
     /// Takes an actor out of a group.
@@ -588,13 +608,22 @@ impl Handle {
         self.shared.dead_letters.recent()
     }
 
-    /// Blocks for a call's end. On a worker, a stand-in takes over for the time.
+    /// Blocks for a call's end. On a worker, a stand-in takes over for the time; `NoThread` where there is none left.
     pub fn wait_for<R>(
         &self,
         call: crate::call::Call<R>,
         timeout: Option<Duration>,
     ) -> Result<R, crate::call::CallError> {
-        self.blocking(|| call.wait(timeout))
+        self.try_blocking(|| call.wait(timeout)).unwrap_or(Err(crate::call::CallError::NoThread))
+    }
+
+    /// Runs something that waits for other actors, perhaps of this pool. On a worker, a stand-in takes over for the time; `None` where
+    /// all threads of the pool wait already, so that nobody would be left whom to wait for.
+    pub fn try_blocking<R>(&self, body: impl FnOnce() -> R) -> Option<R> {
+        match self.shared.pools.iter().find(|pool| pool.on_worker()) {
+            Some(pool) => pool.try_block_in_place(&self.shared, body),
+            None => Some(body()),
+        }
     }
 
     /// Runs something that blocks. On a worker, a stand-in takes over for the time.

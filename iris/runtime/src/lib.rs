@@ -46,6 +46,7 @@ pub use mailbox::Overflow;
 pub use metrics::{ActorInfo, Metrics};
 pub use pid::Pid;
 pub use reference::{ActorRef, SendError, WeakActorRef};
+pub use registry::{NameError, Taking};
 pub use runtime::{Builder, Runtime, StopReport};
 pub use scheduler::keeper::SlowHandler;
 pub use scheduler::{Host, PlainHost, PoolOptions};

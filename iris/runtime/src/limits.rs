@@ -41,8 +41,12 @@ pub const KEEPER_LINGER_TICKS: u32 = 50;
 /// of other programs.
 pub const OVERSTAY_RAN_US: u64 = 500;
 
-/// Extra workers that a pool may start to stand in for workers whose handler blocks.
+/// Extra workers that a pool may start to stand in for workers whose handler blocks outside iris.
 pub const SPARE_WORKERS_MAX: usize = 62;
+
+/// Threads that a pool may have beyond that, one for each worker that waits for another actor: as many actors may ask one another in a chain, or
+/// ask one that is busy, before the next request is refused. They stay, asleep, for the next time.
+pub const WAITING_WORKERS_MAX: usize = 960;
 
 /// Workers of the default pool that start with the first actor; the others when they are needed.
 pub const EARLY_WORKERS: usize = 2;

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use parking_lot::{Condvar, Mutex};
 
 use crate::behaviour::Behaviour;
-use crate::call::{Call, ReplyTo, call_pair, deadline};
+use crate::call::{Call, CallError, ReplyTo, call_pair, deadline};
 use crate::cell::Cell;
 use crate::context::current_actor;
 use crate::exit::ExitReason;
@@ -342,14 +342,17 @@ impl<M: Send + 'static> ActorRef<M> {
         &self,
         timeout: Option<Duration>,
         request: impl FnOnce(ReplyTo<R>) -> M,
-    ) -> Result<R, crate::call::CallError> {
+    ) -> Result<R, CallError> {
         let until = timeout.and_then(deadline);
-        let (reply, call) = call_pair();
-        if let Err(error) = self.send_patiently(request(reply), Patience::Until(until)) {
-            call.refuse_with(error, until);
-        }
-        let left = until.map(|until| until.saturating_duration_since(Instant::now()));
-        Handle::new(self.0.shared.clone()).wait_for(call, left)
+        // The thread is given away before the request is sent: what nobody could wait for is not asked.
+        let asking = || {
+            let (reply, call) = call_pair();
+            if let Err(error) = self.send_patiently(request(reply), Patience::Until(until)) {
+                call.refuse_with(error, until);
+            }
+            call.wait(until.map(|until| until.saturating_duration_since(Instant::now())))
+        };
+        Handle::new(self.0.shared.clone()).try_blocking(asking).unwrap_or(Err(CallError::NoThread))
     }
 
     /// Replaces the behaviour, in mailbox order. Returns the new version, or `None` if the actor has ended or is a pull actor.

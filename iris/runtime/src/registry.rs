@@ -1,7 +1,9 @@
 //! The registry: names, hierarchical paths and groups. Owns the three maps; the pid's own list of names (in `relations`) says
-//! what to take out when it ends. Invariant: a name resolves to at most one pid, and to none once that pid has ended.
+//! what to take out when it ends. Invariants: a name resolves to at most one pid, and to none once that pid has ended; nobody who lives loses
+//! one to another who did not say that he means to take it.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::fmt;
 use std::ops::Bound;
 use std::sync::Arc;
 
@@ -9,6 +11,35 @@ use parking_lot::RwLock;
 
 use crate::pid::Pid;
 use crate::relations::Name;
+
+/// From whom a name may be taken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Taking {
+    /// From nobody who lives.
+    Free,
+    /// From whoever has it; that one is not told.
+    Held,
+}
+
+/// Why an actor did not get a name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NameError {
+    /// There is no such actor.
+    NoProcess,
+    /// Another one has it.
+    Taken(Pid),
+}
+
+impl fmt::Display for NameError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NoProcess => f.write_str("there is no such actor"),
+            Self::Taken(pid) => write!(f, "{pid} has it"),
+        }
+    }
+}
+
+impl std::error::Error for NameError {}
 
 #[derive(Default)]
 pub(crate) struct Registry {
@@ -31,14 +62,21 @@ pub(crate) fn normalise(path: &str) -> String {
 }
 
 impl Registry {
-    /// Adds a name; returns the pid that it belonged to before.
-    pub(crate) fn add(&self, name: &Name, pid: Pid) -> Option<Pid> {
+    /// Adds a name; the pid that it belonged to before. If `keeps` says that this one keeps it, nothing is changed and that is the error.
+    pub(crate) fn add(&self, name: &Name, pid: Pid, keeps: impl Fn(Pid) -> bool) -> Result<Option<Pid>, Pid> {
+        let owner = |owner: Option<&Pid>| owner.copied().filter(|owner| *owner != pid && keeps(*owner));
         match name {
-            Name::Plain(name) => self.names.write().insert(name.clone(), pid),
-            Name::Path(path) => self.paths.write().insert(path.clone(), pid),
+            Name::Plain(name) => {
+                let mut names = self.names.write();
+                owner(names.get(name)).map_or_else(|| Ok(names.insert(name.clone(), pid)), Err)
+            }
+            Name::Path(path) => {
+                let mut paths = self.paths.write();
+                owner(paths.get(path)).map_or_else(|| Ok(paths.insert(path.clone(), pid)), Err)
+            }
             Name::Group(group) => {
                 self.groups.write().entry(group.clone()).or_default().insert(pid);
-                None
+                Ok(None)
             }
         }
     }
@@ -121,7 +159,7 @@ mod tests {
         let registry = Registry::default();
         let pid = Pid::new(1, 1);
         for path in ["/svc", "/svc/pay", "/svc/pay/one", "/svc2/x", "/svc-a"] {
-            registry.add(&Name::Path(Arc::from(path)), pid);
+            assert_eq!(registry.add(&Name::Path(Arc::from(path)), pid, |_| true), Ok(None));
         }
         let all: Vec<_> = registry.below("svc/", false).into_iter().map(|(path, _)| path).collect();
         assert_eq!(all, ["/svc/pay", "/svc/pay/one"]);

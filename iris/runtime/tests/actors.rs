@@ -177,6 +177,43 @@ fn calls_end_with_a_reply_a_refusal_or_the_deadline() {
     assert_eq!(actor.ask(Some(LONG), |reply| Calculate::Double(1, reply)), Err(CallError::NotAccepted));
 }
 
+/// Asks the next of a chain, from the thread of its pool.
+struct Link(Option<ActorRef<Asked>>);
+
+type Asked = ReplyTo<Result<u32, CallError>>;
+
+impl Behaviour<Asked> for Link {
+    fn handle(&mut self, _: &mut Context<'_, Asked>, reply: Asked) -> Flow {
+        let below = self.0.as_ref().map_or(Ok(Ok(0)), |next| next.ask(None, |reply| reply));
+        let _ = reply.send(below.and_then(|below| below).map(|below| below + 1));
+        Flow::Continue
+    }
+}
+
+#[test]
+fn a_chain_of_requests_longer_than_the_pool_is_told_so() {
+    let runtime = Runtime::builder().workers(2).build();
+    let chain = |length: usize| {
+        let mut last = None;
+        for _ in 0..length {
+            last = Some(runtime.spawn(Link(last)).unwrap());
+        }
+        last.unwrap().ask(Some(LONG), |reply| reply)
+    };
+    let threads = 2 + limits::SPARE_WORKERS_MAX + limits::WAITING_WORKERS_MAX;
+    let long = if cfg!(miri) { [3, 5] } else { [200, threads - 1] };
+    for length in long {
+        assert_eq!(chain(length), Ok(Ok(length as u32)));
+    }
+    if cfg!(miri) {
+        return;
+    }
+    for length in [threads + 1, 2 * threads] {
+        assert_eq!(chain(length), Ok(Err(CallError::NoThread)), "{length}");
+    }
+    assert_eq!(chain(500), Ok(Ok(500)), "and all goes on");
+}
+
 #[test]
 fn names_paths_and_groups_leave_with_the_actor() {
     let runtime = Runtime::new();
@@ -187,13 +224,20 @@ fn names_paths_and_groups_leave_with_the_actor() {
     assert!(runtime.join_group("all", one.pid()) && runtime.join_group("all", two.pid()));
     assert_eq!(runtime.whereis("db"), Some(one.pid()));
     assert_eq!(runtime.whereis_path("/svc/db/one/"), Some(one.pid()));
-    assert!(runtime.register("db", two.pid()));
+    let (pid, path) = (two.pid(), "/svc/db/one");
+    assert!(!runtime.register("db", pid) && !runtime.register_path(path, pid), "nobody loses a name unasked");
+    assert_eq!(runtime.claim("db", pid, Taking::Free), Err(NameError::Taken(one.pid())));
+    assert_eq!(runtime.whereis("db"), Some(one.pid()));
+    assert!(runtime.register("db", one.pid()), "who has it may say so again");
+    assert_eq!(runtime.claim("db", pid, Taking::Held), Ok(()));
     one.send(0).unwrap();
     wait_until("the end", || !runtime.is_alive(one.pid()));
     assert_eq!(runtime.whereis("db"), Some(two.pid()), "a name that moved on stays");
     assert_eq!(runtime.whereis_path("/svc/db/one"), None);
     assert_eq!(runtime.group("all"), [two.pid()]);
     assert!(!runtime.register("ghost", one.pid()));
+    assert_eq!(runtime.claim_path("ghost", one.pid(), Taking::Held), Err(NameError::NoProcess));
+    assert!(runtime.register_path("/svc/db/one", two.pid()), "free after its end");
 }
 
 #[test]

@@ -76,6 +76,8 @@ impl Cluster {
     pub fn peer(&self) -> Running {
         let program = "Loop = fun Loop() -> receive \
             {'$gen_call', {From, Tag}, {crash, Why}} -> _ = {From, Tag}, exit(Why); \
+            {'$gen_call', {From, Tag}, {monitors, Name}} -> {_, By} = process_info(whereis(Name), monitored_by), \
+                From ! {Tag, length(By)}, Loop(); \
             {'$gen_call', {From, [alias|_] = Tag}, Request} -> From ! {Tag, {alias, Request}}, Loop(); \
             {'$gen_call', {From, Tag}, Request} -> From ! {Tag, Request}, Loop(); \
             {say, Pid, What} -> Pid ! What, Loop(); \

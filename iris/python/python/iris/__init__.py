@@ -34,7 +34,7 @@ from iris.aio import AsyncMailbox
 from iris.codec import register_type
 from iris.hub import PyMailbox, Stopped
 from iris.nodes import Node
-from iris.processes import run_in_process
+from iris.processes import Offloaded, offload, run_in_process, run_in_thread
 from iris.runtime import Runtime
 from iris.sent import Sent
 from iris.supervision import Child, Supervisor
@@ -68,6 +68,7 @@ __all__ = [
     "NodeDown",
     "NodeError",
     "NodeUp",
+    "Offloaded",
     "Opaque",
     "Pairs",
     "PyMailbox",
@@ -88,7 +89,20 @@ __all__ = [
     "allocate_buffer",
     "current_pid",
     "me",
+    "offload",
     "register_type",
     "run_in_process",
+    "run_in_thread",
     "version",
 ]
+
+# What the original has around its compiler of Python functions.
+_NOT_THERE = ("jit", "register_offload", "set_jit_logging", "get_jit_logging", "set_quantum_speculation", "get_quantum_speculation")
+
+
+def __getattr__(name: str) -> object:
+    if name in _NOT_THERE:
+        raise AttributeError(
+            f"iris.{name} is not there, because iris compiles no Python: iris.offload(strategy=\"process\") does work in other processes"
+        )
+    raise AttributeError(f"module 'iris' has no attribute {name!r}")

@@ -4,13 +4,14 @@ kind run: push handlers on the executor, pull actors as green threads (or thread
 
 from __future__ import annotations
 
+import contextlib
 import contextvars
 import dataclasses
 import inspect
 import operator
 import types
 import weakref
-from typing import Any, Callable, Coroutine, Optional, ParamSpec, TypeVar, Union, overload
+from typing import Any, Callable, Coroutine, Iterator, Optional, ParamSpec, TypeVar, Union, overload
 
 from iris._iris import PyRuntime, Ref
 from iris._iris import current_pid as _pushed_pid
@@ -229,22 +230,32 @@ class System(Runtime):
                 return self._inner._spawn_actor(target)
         own = {key: kwargs.pop(key, None) for key in ("name", "path", "parent", "link", "monitor")}
         parent, link, monitor = (self._pid(own[key]) for key in ("parent", "link", "monitor"))
+        name, path = own["name"], own["path"]
+        for taken, whereis in ((name, self._inner.whereis), (path, self._inner.whereis_path)):
+            owner = None if taken is None else whereis(taken)
+            if owner is not None and self._inner.is_alive(owner):
+                raise ValueError(f"{taken!r} belongs to the actor {owner}: unregister it before another is spawned for it")
         options = _options(target)
         if options.virtual:
             ref = self._start_virtual(target, args, kwargs, options, parent, link)
         else:
             parts = _take_apart(target, args, kwargs, options)
             ref = self._start(parts, options, parent, link)
-            if parts.instance is not None:
+        try:
+            if not options.virtual and parts.instance is not None:
                 _introduce(parts.instance, ref, self)
-        if options.capacity is not None and options.overflow != "dropnew":
-            ref.bound(options.capacity, options.overflow, options.overflow_target)
-        if own["name"] is not None:
-            self._inner.register(own["name"], ref.pid)
-        if own["path"] is not None:
-            self._inner.register_path(own["path"], ref.pid)
-        if monitor is not None:
-            self._inner._monitor(monitor, ref.pid)
+            if options.capacity is not None and options.overflow != "dropnew":
+                ref.bound(options.capacity, options.overflow, options.overflow_target)
+            if name is not None:
+                self._inner.register(name, ref.pid)
+            if path is not None:
+                self._inner.register_path(path, ref.pid)
+            if monitor is not None:
+                self._inner._monitor(monitor, ref.pid)
+        except BaseException:
+            # Nobody would have its reference.
+            ref.exit("kill")
+            raise
         return ref
 
     def _starter(self, target: Target, args: tuple[Any, ...], kwargs: dict[str, Any], parent: int) -> Callable[[], Ref]:
@@ -270,6 +281,10 @@ class System(Runtime):
             instance.ref, instance.system = ref, self
         except AttributeError:
             pass
+        except BaseException:
+            # Nobody would have its reference.
+            ref.exit("kill")
+            raise
         return ref
 
     def _bind(self, inner: PyRuntime) -> None:
@@ -330,8 +345,9 @@ class System(Runtime):
             kind == "async",
         )  # fmt: skip
         inbox.set_dormant(True)
-        if link is not None:
-            ref.link(link)
+        with _ending(inbox):
+            if link is not None:
+                ref.link(link)
         main: Call = (awaited if kind == "async" else pulled)(make, options.idle_timeout)
         history = History(Version(main, None))
         if kind == "async":
@@ -350,10 +366,11 @@ class System(Runtime):
         ref, inbox = self._inner._spawn_inbox(
             queue, parent, options.capacity, False, options.trap_exit, parts.is_async
         )  # fmt: skip
-        if link is not None:
-            ref.link(link)
-        if parts.instance is not None:
-            _introduce(parts.instance, ref, self)
+        with _ending(inbox):
+            if link is not None:
+                ref.link(link)
+            if parts.instance is not None:
+                _introduce(parts.instance, ref, self)
         history = History(Version(main, parts.subject, parts.code_change))
         if host is None:
             run_in_thread(inbox, main, self, history)
@@ -399,6 +416,16 @@ class System(Runtime):
     def supervise(self, supervisor: Any, parent: Any = None) -> Any:
         """Starts a `Supervisor` and its children."""
         return supervisor.start(self, parent)
+
+
+@contextlib.contextmanager
+def _ending(inbox: Any) -> Iterator[None]:
+    """A pull actor that cannot be begun is none."""
+    try:
+        yield
+    except BaseException:
+        inbox.close()
+        raise
 
 
 def _is_async(call: Any) -> bool:

@@ -42,6 +42,8 @@ struct State {
     thread: Option<JoinHandle<()>>,
     started: bool,
     slow: VecDeque<SlowHandler>,
+    /// Until when the thread sleeps; 0 while it does not, because then it is going to look.
+    asleep_until: u64,
 }
 
 pub(crate) struct Keeper {
@@ -78,8 +80,14 @@ struct Round {
 
 impl Keeper {
     pub(crate) fn new(threaded: bool) -> Self {
-        let state =
-            State { wheel: Wheel::new(), closed: false, thread: None, started: false, slow: VecDeque::new() };
+        let state = State {
+            wheel: Wheel::new(),
+            closed: false,
+            thread: None,
+            started: false,
+            slow: VecDeque::new(),
+            asleep_until: 0,
+        };
         Self { state: Mutex::new(state), wake: Condvar::new(), resting: AtomicBool::new(true), threaded }
     }
 
@@ -115,9 +123,10 @@ impl Keeper {
         let mut state = self.state.lock();
         let id = state.wheel.insert(due, period, action);
         self.ensure_thread(&mut state, shared);
-        let earlier = state.wheel.next_due().is_some_and(|next| next <= due);
+        // Only who would oversleep is woken: a request whose time-out is far off costs no wake-up.
+        let oversleeps = due < state.asleep_until;
         drop(state);
-        if earlier {
+        if oversleeps {
             self.wake.notify_one();
         }
         id
@@ -211,12 +220,14 @@ impl Keeper {
                 return true;
             }
         }
+        state.asleep_until = sleep.map_or(u64::MAX, |ms| now.saturating_add(ms));
         match sleep {
             Some(ms) => {
                 self.wake.wait_for(&mut state, Duration::from_millis(ms));
             }
             None => self.wake.wait(&mut state),
         }
+        state.asleep_until = 0;
         self.resting.store(false, Ordering::SeqCst);
         !state.closed
     }

@@ -23,7 +23,7 @@ use std::time::Instant;
 use crossbeam_deque::{Stealer, Worker as Deque};
 use parking_lot::{Condvar, Mutex};
 
-use crate::limits::{EARLY_WORKERS, SPARE_WORKERS_MAX};
+use crate::limits::{EARLY_WORKERS, SPARE_WORKERS_MAX, WAITING_WORKERS_MAX};
 use crate::pid::Pid;
 use crate::runtime::Shared;
 use injector::Injector;
@@ -202,16 +202,45 @@ pub(crate) struct Pool {
     key: u64,
     index: u8,
     watch: Watch,
-    /// Threads that may be started; the slots are the upper end.
+    /// Threads that may be started, beside one for each that waits; the slots are the upper end.
     threads_max: AtomicUsize,
     host: Arc<dyn Host>,
     injector: Injector,
-    slots: Box<[OnceLock<WorkerSlot>]>,
+    /// Boxed: most are never used.
+    slots: Box<[OnceLock<Box<WorkerSlot>>]>,
+    /// Workers that wait for other actors in iris' own ways: for each of them there may be a thread more.
+    waiting: AtomicUsize,
     started: AtomicUsize,
     /// Moved on by the keeper: a clock that costs its readers nothing.
     tick: AtomicU32,
     closing: AtomicBool,
     threads: Mutex<Vec<JoinHandle<()>>>,
+}
+
+/// A worker waits for other actors, until this is dropped. Inside another one it is nothing.
+struct Waits<'a> {
+    pool: &'a Pool,
+    slot: &'a WorkerSlot,
+    fresh: bool,
+}
+
+impl<'a> Waits<'a> {
+    fn begin(pool: &'a Pool, slot: &'a WorkerSlot) -> Self {
+        let fresh = pool.mark_stuck(slot);
+        if fresh {
+            pool.waiting.fetch_add(1, Ordering::SeqCst);
+        }
+        Self { pool, slot, fresh }
+    }
+}
+
+impl Drop for Waits<'_> {
+    fn drop(&mut self) {
+        if self.fresh {
+            self.pool.waiting.fetch_sub(1, Ordering::SeqCst);
+            self.pool.clear_stuck(self.slot);
+        }
+    }
 }
 
 /// A worker's own half, reachable from code that runs on it.
@@ -231,13 +260,16 @@ static NEXT_KEY: AtomicU64 = AtomicU64::new(1);
 
 impl Pool {
     pub(crate) fn new(index: u8, options: PoolOptions) -> Self {
-        let slots = options.workers + options.spares;
+        let threads_max = options.workers + options.spares;
+        // A pool without spares has as many threads as it says, whatever they do.
+        let slots = threads_max + if options.spares == 0 { 0 } else { WAITING_WORKERS_MAX };
         Self {
             name: options.name,
             key: NEXT_KEY.fetch_add(1, Ordering::Relaxed),
             index,
             watch: Watch::new(options.workers),
-            threads_max: AtomicUsize::new(slots),
+            threads_max: AtomicUsize::new(threads_max),
+            waiting: AtomicUsize::new(0),
             host: options.host,
             injector: Injector::new(),
             slots: (0..slots).map(|_| OnceLock::new()).collect(),
@@ -282,7 +314,8 @@ impl Pool {
     }
 
     fn threads_max(&self) -> usize {
-        self.threads_max.load(Ordering::Relaxed)
+        let waiting = self.waiting.load(Ordering::SeqCst);
+        self.slots.len().min(self.threads_max.load(Ordering::Relaxed) + waiting)
     }
 
     /// See `Handle::set_pool_limits`.
@@ -312,7 +345,7 @@ impl Pool {
         });
         let Ok(id) = claimed else { return };
         let deque = Deque::new_fifo();
-        let _ = self.slots[id].set(WorkerSlot::new(&deque));
+        let _ = self.slots[id].set(Box::new(WorkerSlot::new(&deque)));
         self.watch.joined();
         let (shared, index) = (shared.clone(), self.index);
         let thread = std::thread::Builder::new().name(format!("iris-{}-{id}", self.name));
@@ -382,7 +415,7 @@ impl Pool {
     /// Those of the workers that have been started. One that is being started may lie between two that run, and has no slot yet.
     fn running_slots(&self) -> impl Iterator<Item = &WorkerSlot> {
         let started = self.started.load(Ordering::SeqCst).min(self.slots.len());
-        self.slots[..started].iter().filter_map(OnceLock::get)
+        self.slots[..started].iter().filter_map(|slot| slot.get().map(|slot| &**slot))
     }
 
     /// Makes the workers look at the mailboxes of what they run before the next message.
@@ -412,10 +445,25 @@ impl Pool {
         let id = LOCAL
             .with_borrow(|local| local.as_ref().filter(|local| local.key == self.key).map(|local| local.id));
         let Some(slot) = id.and_then(|id| self.slots[id].get()) else { return body() };
-        self.mark_stuck(slot);
+        let waits = Waits::begin(self, slot);
         self.notify(shared);
         let result = body();
-        self.clear_stuck(slot);
+        drop(waits);
+        result
+    }
+
+    /// The same, if there can be a stand-in: not when all the pool's threads wait already, because what they wait for might need one.
+    pub(crate) fn try_block_in_place<R>(&self, shared: &Arc<Shared>, body: impl FnOnce() -> R) -> Option<R> {
+        let id = LOCAL
+            .with_borrow(|local| local.as_ref().filter(|local| local.key == self.key).map(|local| local.id));
+        let Some(slot) = id.and_then(|id| self.slots[id].get()) else { return Some(body()) };
+        // Counted before it looks: of two that come at once at least the later one sees both.
+        let waits = Waits::begin(self, slot);
+        let result = (self.watch.stuck() < self.threads_max()).then(|| {
+            self.notify(shared);
+            body()
+        });
+        drop(waits);
         result
     }
 

@@ -63,6 +63,10 @@ impl Watch {
         self.stuck.load(Ordering::Relaxed) > 0
     }
 
+    pub(super) fn stuck(&self) -> usize {
+        self.stuck.load(Ordering::SeqCst)
+    }
+
     pub(super) fn any_asleep(&self) -> bool {
         !self.sleepers.lock().is_empty()
     }

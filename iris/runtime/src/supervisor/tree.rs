@@ -129,6 +129,8 @@ impl Tree {
         if let Some(monitor) = child.and_then(|child| child.monitor) {
             cx.handle().demonitor(pid, monitor);
         }
+        // Whoever takes its place may go by its names.
+        cx.handle().free_names(pid);
         self.down(cx, pid, ExitReason::Killed)
     }
 

@@ -10,7 +10,7 @@ use std::sync::mpsc::{self, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
 use iris_runtime::supervisor::{ChildSpec, Command, Restart, StartContext, Strategy, Supervisor};
-use iris_runtime::{ActorRef, CallError, ExitReason, PoolOptions, Runtime, SpawnOptions};
+use iris_runtime::{ActorRef, CallError, ExitReason, PoolOptions, Runtime, SpawnOptions, Taking};
 use rush_session::{Frames, encode, send_all};
 use serde_json::{Value, json};
 
@@ -245,7 +245,10 @@ impl System {
             let supervisor = Supervisor::new(Strategy::Simple)
                 .intensity(ACTOR_RESTARTS_MAX, period)
                 .start(&cx.handle, options)?;
-            cx.handle.register(&registered, supervisor.pid());
+            // Of the earlier group with this name there may be something left.
+            cx.handle
+                .claim(&registered, supervisor.pid(), Taking::Held)
+                .map_err(|error| ExitReason::error(error.to_string()))?;
             Ok(supervisor.pid())
         };
         let spec = ChildSpec::new(format!("group {name} {}", group.id), start).restart(Restart::Temporary);

@@ -77,7 +77,7 @@ fn worker(runtime: &Runtime) -> Worker<'_> {
     let pool = pool(runtime);
     let id = pool.started.fetch_add(1, Ordering::SeqCst);
     let deque = Deque::new_fifo();
-    let slot = pool.slots[id].get_or_init(|| WorkerSlot::new(&deque));
+    let slot = pool.slots[id].get_or_init(|| Box::new(WorkerSlot::new(&deque)));
     pool.watch.joined();
     Worker::new(runtime.handle().shared(), pool, slot, Rc::new(Local { key: pool.key, id, deque }))
 }
