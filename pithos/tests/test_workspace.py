@@ -40,7 +40,9 @@ cd .. && git clone -q origin copy && cd copy && cc -o main main.c && { ./main; e
 echo changed >> main.c && git -c user.name=a -c user.email=a@b commit -qam second && git log --oneline | wc -l
 """
     result = server.call("run", command=script, env={"HOME": str(workspace)}, yield_ms=PATIENCE_MS)
-    assert result["content"][0]["text"].split() == ["status", "7", "2"], result
+    # What other programs obey and was not there before, `.git` here, is told in a note behind the output.
+    output, *notes = result["content"][0]["text"].split("[", 1)
+    assert output.split() == ["status", "7", "2"] and all(".git is protected" in note for note in notes), result
 
 
 def test_a_build_script_cannot_reach_out(server: Server) -> None:
